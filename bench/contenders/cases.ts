@@ -1,0 +1,58 @@
+/**
+ * Runs a contender's in-process cases when the runner asks: CPU time per call, one call after the other.
+ *
+ * CPU time of the whole process, so that garbage collection on other threads counts and a busy machine does
+ * not. All cases of a contender share a process: what differs between them is then the work, not the luck of
+ * one compilation.
+ */
+import { performance } from 'node:perf_hooks'
+
+export interface Case {
+  /** One call, from the text of a message to the text (or object) of its answer. */
+  readonly call: () => unknown
+  /** What the answer must hold, or the contender is not measured. */
+  readonly expect: string
+}
+
+/** Reading one character makes V8 join a string made of pieces, as writing it to a socket would. */
+const use = (answer: unknown): number => (typeof answer === 'string' ? answer.charCodeAt(0) : 0)
+
+async function check(name: string, { call, expect }: Case): Promise<void> {
+  const answer = await call()
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+  if (!text?.includes(expect)) throw new Error(`${name} answers ${String(text).slice(0, 200)}`)
+}
+
+/** Microseconds of CPU per call. The batch grows until looking at the clock costs nothing. */
+async function measure(call: () => unknown, durationMs: number): Promise<number> {
+  let calls = 0
+  let batch = 1
+  let used = 0
+  const cpuBefore = process.cpuUsage()
+  const end = performance.now() + durationMs
+  for (let now = performance.now(); now < end; ) {
+    for (let i = 0; i < batch; i++) used += use(await call())
+    calls += batch
+    const after = performance.now()
+    if (after - now < 2) batch *= 2
+    now = after
+  }
+  const { user, system } = process.cpuUsage(cpuBefore)
+  if (Number.isNaN(used)) throw new Error('an answer was empty')
+  return (user + system) / calls
+}
+
+export interface Question {
+  readonly name: string
+  readonly durationMs: number
+}
+
+export async function serveCases(cases: Record<string, Case>): Promise<void> {
+  for (const [name, item] of Object.entries(cases)) await check(name, item)
+  process.on('message', ({ name, durationMs }: Question) => {
+    const item = cases[name]
+    if (item) void measure(item.call, durationMs).then((us) => process.send?.(us))
+  })
+  process.on('disconnect', () => process.exit())
+  process.send?.(Object.keys(cases))
+}

@@ -1,0 +1,8 @@
+/** The floor on the edge: a worker that checks one Zod schema. What of every bundle is Zod itself. */
+import { echoSchema } from '../../lib/tools.ts'
+
+const schema = echoSchema()
+
+export default {
+  fetch: async (request: Request): Promise<Response> => Response.json(schema.parse(await request.json())),
+}

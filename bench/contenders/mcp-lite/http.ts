@@ -1,0 +1,9 @@
+/** mcp-lite, stateless, on `node:http` through Hono's Node adapter without Hono's router. */
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { StreamableHttpTransport } from 'mcp-lite'
+import { listen } from '../served.ts'
+import { build } from './server.ts'
+
+const handle = new StreamableHttpTransport().bind(build())
+listen(createServer(getRequestListener((request) => handle(request))))

@@ -1,0 +1,20 @@
+/**
+ * What an HTTP contender tells the runner: where it listens and, on request, the CPU time it has used.
+ *
+ * The channel also ends the process: a runner that dies leaves no servers behind.
+ */
+import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+
+export function served(url: string): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    process.send?.({ cpuMs: (user + system) / 1_000 })
+  })
+  process.on('disconnect', () => process.exit())
+  process.send?.({ url })
+}
+
+export const listen = (server: Server): void => {
+  server.listen(0, '127.0.0.1', () => served(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
+}

@@ -1,0 +1,51 @@
+/**
+ * A forked script that is asked one thing at a time over its channel.
+ *
+ * A child that ends or stays silent fails the question with its name and its last words, so that one broken
+ * contender costs its own row and not the run.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Child {
+  /** The next message from the child; with a question, its answer. The caller knows the shape of its own script. */
+  ask<Reply>(question?: unknown): Promise<Reply>
+  close(): void
+}
+
+const silentAfterMs = 60_000
+
+export function startChild(script: URL): Child {
+  const path = fileURLToPath(script)
+  const name = `${basename(dirname(path))}/${basename(path)}`
+  // Logs go nowhere: a library that writes a line per request still pays for the line, but no reader takes a core.
+  const logs = process.env['BENCH_LOGS'] ? 'inherit' : 'ignore'
+  const child: ChildProcess = fork(path, { stdio: ['ignore', 'ignore', logs, 'ipc'] })
+  let ended: string | undefined
+  child.on('exit', (code, signal) => {
+    ended = `${name} ended with ${signal ?? code}; BENCH_LOGS=1 shows what it wrote`
+  })
+
+  return {
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(new Error(ended))
+        const settle = (then: () => void) => {
+          clearTimeout(timer)
+          child.off('message', onMessage)
+          child.off('exit', onExit)
+          then()
+        }
+        const onMessage = (reply: unknown) => settle(() => resolve(reply as never))
+        const onExit = () => settle(() => reject(new Error(ended ?? `${name} ended`)))
+        const timer = setTimeout(() => settle(() => reject(new Error(`${name} is silent`))), silentAfterMs)
+        child.on('message', onMessage)
+        child.on('exit', onExit)
+        if (question !== undefined) child.send(question as object)
+      }),
+    close: () => {
+      if (child.connected) child.disconnect()
+    },
+  }
+}

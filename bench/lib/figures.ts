@@ -1,0 +1,75 @@
+/**
+ * How figures are gathered and handed on: medians of interleaved rounds, tables for people, goals for both.
+ */
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+export interface Table {
+  readonly title: string
+  readonly notes?: readonly string[]
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** A figure the project promised, and what came out. `undefined` where it could not be measured. */
+export interface Goal {
+  readonly figure: string
+  readonly atLeast?: number
+  readonly atMost?: number
+  readonly unit: string
+  readonly measured: number | undefined
+}
+
+export interface Section {
+  /** Contender → figure, for programs. */
+  readonly figures: Record<string, unknown>
+  readonly tables: readonly Table[]
+  readonly goals: readonly Goal[]
+}
+
+export const reached = ({ atLeast, atMost, measured }: Goal): boolean =>
+  measured !== undefined && (atLeast === undefined || measured >= atLeast) && (atMost === undefined || measured <= atMost)
+
+/** A/B, or `undefined` when either is missing. */
+export const ratio = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined || b === 0 ? undefined : a / b
+
+/** Digits that matter: 23 456, 234, 23.4, 2.34, 0.234. */
+export function number(value: number | undefined): string {
+  if (value === undefined || Number.isNaN(value)) return '–'
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3
+  return value.toFixed(digits).replace(/\B(?=(\d{3})+$)/g, ' ')
+}
+
+export const times = (value: number | undefined): string => (value === undefined ? '–' : `${number(value)}×`)
+
+/**
+ * Asks every contender once per round, in turn, so that a slow minute of the machine falls on all alike.
+ * Who fails is named on stderr and leaves the race.
+ */
+export async function interleave<Name extends string, Sample>(
+  names: readonly Name[],
+  rounds: number,
+  sample: (name: Name, round: number) => Promise<Sample>,
+): Promise<Map<Name, Sample[]>> {
+  const samples = new Map<Name, Sample[]>(names.map((name) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, taken] of samples) {
+      try {
+        taken.push(await sample(name, round))
+      } catch (error) {
+        progress(`${name} is left out: ${error instanceof Error ? error.message : error}`)
+        samples.delete(name)
+      }
+    }
+  }
+  return samples
+}
+
+/** stdout belongs to the result. */
+export const progress = (line: string): void => {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,54 @@
+/**
+ * The messages every contender is asked, in the form its newest protocol revision wants.
+ *
+ * One place, so that no contender answers an easier question than the others. `hello world` is what
+ * every answer must hold; a contender that does not say it is not measured.
+ */
+
+export const said = 'hello world'
+
+/** The newest revision a contender speaks. From 2026-07-28 on every request carries its own envelope. */
+export type Revision = '2025-06-18' | '2025-11-25' | '2026-07-28'
+
+const envelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+const request = (method: string, params: object, revision: Revision, id: number): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: revision === '2026-07-28' ? { ...params, _meta: envelope } : params,
+  })
+
+export const callMessage = (revision: Revision, id = 1): string =>
+  request('tools/call', { name: 'echo', arguments: { text: said } }, revision, id)
+
+export const listMessage = (revision: Revision, id = 1): string => request('tools/list', {}, revision, id)
+
+/** What a pipe of an earlier revision must hear before its first call. */
+export const openingMessages = (revision: Revision): readonly string[] =>
+  revision === '2026-07-28'
+    ? []
+    : [
+        request(
+          'initialize',
+          { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+          revision,
+          0,
+        ),
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+      ]
+
+export const httpHeaders = (method: string, revision: Revision): Record<string, string> => ({
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': revision,
+  ...(revision === '2026-07-28' && {
+    'mcp-method': method,
+    ...(method === 'tools/call' && { 'mcp-name': 'echo' }),
+  }),
+})

@@ -1,0 +1,44 @@
+/**
+ * `npm run bench`: Sluice and its peers side by side, in one run on one machine.
+ *
+ *   npm run bench                      every section, tables for people
+ *   npm run bench -- http stdio        some sections
+ *   npm run bench -- --json            one JSON object on stdout: section → contender → figure
+ *
+ * Absolute figures belong to the machine; the ratios within a run are what travels. Progress and contenders
+ * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
+ */
+import { cpus } from 'node:os'
+import { progress, reached, type Goal, type Section } from './lib/figures.ts'
+import { goalsText, tableText } from './lib/report.ts'
+import { bundle } from './sections/bundle.ts'
+import { documents } from './sections/documents.ts'
+import { handle } from './sections/handle.ts'
+import { http } from './sections/http.ts'
+import { install } from './sections/install.ts'
+import { stdio } from './sections/stdio.ts'
+
+const sections: Record<string, () => Promise<Section>> = { http, handle, stdio, install, bundle, documents }
+
+const args = process.argv.slice(2)
+const asJson = args.includes('--json')
+const chosen = args.filter((arg) => arg !== '--json')
+const unknown = chosen.filter((name) => !(name in sections))
+if (unknown.length > 0) {
+  progress(`unknown: ${unknown.join(', ')}. Sections: ${Object.keys(sections).join(', ')}; option: --json`)
+  process.exit(2)
+}
+
+const figures: Record<string, unknown> = {}
+const goals: Goal[] = []
+if (!asJson) console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`)
+for (const [name, run] of Object.entries(sections)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  const section = await run()
+  figures[name] = section.figures
+  goals.push(...section.goals)
+  if (!asJson) for (const table of section.tables) console.log(`\n${tableText(table)}`)
+}
+
+if (asJson) console.log(JSON.stringify({ ...figures, promised: goals.map((goal) => ({ ...goal, reached: reached(goal) })) }))
+else if (goals.length > 0) console.log(`\n${goalsText(goals)}`)

@@ -1,0 +1,46 @@
+/**
+ * The time figures the five source documents promise, beside ours. Printed, not judged: they were set for
+ * other languages and are met by two orders of magnitude.
+ */
+import type { Timing } from '../contenders/sluice/documents.ts'
+import { startChild } from '../lib/child.ts'
+import { scriptOf } from '../lib/contenders.ts'
+import { interleave, number, progress, type Section } from '../lib/figures.ts'
+
+interface Timings {
+  readonly list: Timing
+  readonly call: Timing
+}
+
+export async function documents(): Promise<Section> {
+  progress('documents: single calls in a fresh process')
+  const child = startChild(scriptOf('sluice', 'documents'))
+  const samples = await interleave(['sluice'] as const, 1, () => child.ask<Timings>())
+  child.close()
+  const [timings] = samples.get('sluice') ?? []
+  const row = (document: string, promise: string, limit: string, timing: Timing | undefined) => [
+    document,
+    promise,
+    limit,
+    number(timing?.firstMs),
+    number(timing?.medianMs),
+    number(timing?.slowestMs),
+  ]
+  return {
+    figures: { sluice: timings ?? null },
+    tables: [
+      {
+        title: 'documents: what the source documents promise, and Sluice with 200 tools, ms',
+        notes: ['the figures of Sluice cover the whole call, from the text of the message on'],
+        columns: ['document', 'promise', 'limit', 'first call', 'median', 'slowest'],
+        rows: [
+          row('000', 'tools/list through handle, total overhead', '< 5', timings?.list),
+          row('000', 'tools/list, end to end', '< 10', timings?.list),
+          row('000', 'tools/call of a simple tool, end to end', '< 100', timings?.call),
+          row('004', 'parsing a request', '< 100', timings?.call),
+        ],
+      },
+    ],
+    goals: [],
+  }
+}

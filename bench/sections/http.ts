@@ -1,0 +1,116 @@
+/**
+ * `tools/call` over HTTP: every contender in a process of its own, the load in another, rounds in turn.
+ *
+ * Requests per second with the server's core saturated, next to the CPU one request costs the server, which
+ * moves less when the machine is busy with something else.
+ */
+import { startChild } from '../lib/child.ts'
+import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
+import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
+import type { Job, Load } from '../lib/http-load.ts'
+import { callMessage, httpHeaders, said } from '../lib/messages.ts'
+
+const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
+const connections = 32
+const warmUpMs = 3_000
+const roundMs = 600
+const rounds = 15
+
+const headersOf = (name: Contender) => httpHeaders('tools/call', revisions[name])
+const bodyOf = (name: Contender) => callMessage(revisions[name])
+
+/** A contender that answers something else is faster for the wrong reason. */
+async function check(name: Contender, url: string): Promise<void> {
+  const response = await fetch(url, { method: 'POST', headers: headersOf(name), body: bodyOf(name) })
+  const text = await response.text()
+  if (response.status !== 200 || !text.includes(`"text":"${said}"`)) {
+    throw new Error(`answers ${response.status} ${text.slice(0, 200)}`)
+  }
+}
+
+export async function http(): Promise<Section> {
+  const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
+  const servers = new Map(names.map((name) => [name, { child: startChild(scriptOf(name, 'http')), url: '' }]))
+
+  async function drive(name: Contender, durationMs: number) {
+    const server = servers.get(name)
+    if (!server) throw new Error('never started')
+    const job: Job = {
+      url: server.url,
+      headers: headersOf(name),
+      body: bodyOf(name),
+      expect: said,
+      connections,
+      durationMs,
+    }
+    const before = await server.child.ask<{ cpuMs: number }>('cpu')
+    const result = await load.ask<Load>(job)
+    const after = await server.child.ask<{ cpuMs: number }>('cpu')
+    if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
+    return { ...result, cpuUs: ((after.cpuMs - before.cpuMs) * 1_000) / result.requests }
+  }
+
+  async function warmUp(name: Contender) {
+    const server = servers.get(name)
+    if (!server) throw new Error('never started')
+    server.url = (await server.child.ask<{ url: string }>()).url
+    await check(name, server.url)
+    return drive(name, warmUpMs)
+  }
+
+  try {
+    progress(`http: warming up ${names.join(', ')}`)
+    const warm = await interleave(names, 1, warmUp)
+    const samples = await interleave([...warm.keys()], rounds, (name, round) => {
+      progress(`http: round ${round + 1} of ${rounds}, ${name}`)
+      return drive(name, roundMs)
+    })
+    const of = (name: Contender, pick: (sample: Awaited<ReturnType<typeof drive>>) => number) => {
+      const taken = samples.get(name)
+      return taken && median(taken.map(pick))
+    }
+    const rate = (name: Contender) => of(name, (sample) => sample.perSecond)
+    return {
+      figures: Object.fromEntries(names.map((name) => [name, round(rate(name))])),
+      tables: [
+        {
+          title: 'http: tools/call, one Zod tool, requests per second',
+          notes: [
+            `${connections} keep-alive connections, median of ${rounds} rounds of ${roundMs / 1_000} s; load busy: 1 would make the load the limit`,
+          ],
+          columns: ['', 'revision', 'req/s', 'of floor', 'vs sdk-v2', 'CPU µs/req', 'p50 ms', 'p99 ms', 'load busy'],
+          rows: names.map((name) => [
+            name,
+            revisions[name],
+            number(rate(name)),
+            number(ratio(rate(name), rate('floor'))),
+            times(ratio(rate(name), rate('sdk-v2'))),
+            number(of(name, (sample) => sample.cpuUs)),
+            number(of(name, (sample) => sample.p50Ms)),
+            number(of(name, (sample) => sample.p99Ms)),
+            number(of(name, (sample) => sample.busy)),
+          ]),
+        },
+      ],
+      goals: [
+        {
+          figure: 'HTTP tools/call, of the floor',
+          atLeast: 0.75,
+          unit: '',
+          measured: ratio(rate('sluice'), rate('floor')),
+        },
+        {
+          figure: 'HTTP tools/call, times SDK v2',
+          atLeast: 8,
+          unit: '×',
+          measured: ratio(rate('sluice'), rate('sdk-v2')),
+        },
+      ],
+    }
+  } finally {
+    load.close()
+    for (const { child } of servers.values()) child.close()
+  }
+}
+
+const round = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value))

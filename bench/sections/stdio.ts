@@ -1,0 +1,57 @@
+/**
+ * `tools/call` over stdio: pipelined messages per second, the load in this process, each server in its own.
+ */
+import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
+import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
+import { openPipe, type Pipe, type Round } from '../lib/pipe.ts'
+
+const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1']
+const window = 64
+const warmUpMs = 2_000
+const roundMs = 500
+const rounds = 11
+
+export async function stdio(): Promise<Section> {
+  const pipes = new Map<Contender, Pipe>()
+  const drive = (name: Contender, durationMs: number) =>
+    pipes.get(name)?.drive(durationMs) ?? Promise.reject(new Error('never started'))
+  try {
+    progress(`stdio: warming up ${names.join(', ')}`)
+    const warm = await interleave(names, 1, async (name) => {
+      pipes.set(name, await openPipe(scriptOf(name, 'stdio'), revisions[name], window))
+      return drive(name, warmUpMs)
+    })
+    const samples = await interleave([...warm.keys()], rounds, (name, round) => {
+      if (name === names[0]) progress(`stdio: round ${round + 1} of ${rounds}`)
+      return drive(name, roundMs)
+    })
+    const of = (name: Contender, pick: (round: Round) => number) => {
+      const taken = samples.get(name)
+      return taken && median(taken.map(pick))
+    }
+    const rate = (name: Contender) => of(name, (round) => round.perSecond)
+    return {
+      figures: Object.fromEntries(names.map((name) => [name, Math.round(rate(name) ?? 0) || null])),
+      tables: [
+        {
+          title: 'stdio: tools/call, one Zod tool, messages per second',
+          notes: [`${window} in flight, median of ${rounds} rounds of ${roundMs / 1_000} s`],
+          columns: ['', 'revision', 'msg/s', 'of floor', 'vs sdk-v2', 'load busy'],
+          rows: names.map((name) => [
+            name,
+            revisions[name],
+            number(rate(name)),
+            number(ratio(rate(name), rate('floor'))),
+            times(ratio(rate(name), rate('sdk-v2'))),
+            number(of(name, (round) => round.busy)),
+          ]),
+        },
+      ],
+      goals: [
+        { figure: 'stdio, times SDK v2', atLeast: 4, unit: '×', measured: ratio(rate('sluice'), rate('sdk-v2')) },
+      ],
+    }
+  } finally {
+    for (const pipe of pipes.values()) pipe.close()
+  }
+}

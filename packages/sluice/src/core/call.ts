@@ -1,0 +1,105 @@
+/**
+ * The one shape every request takes inside the runtime, and the one way to wrap it.
+ *
+ * Knows nothing of JSON-RPC or transports. Runs wherever `AbortSignal` does.
+ */
+
+import type { Answer } from './answer.ts'
+import type { Connection } from './connection.ts'
+import type { RpcError } from './error.ts'
+import type { Id, Params } from './json.ts'
+import type { Store } from './store.ts'
+import type { Ready, Target } from './target.ts'
+
+export interface Caller {
+  /** Who. `anonymous` until a layer vouches for someone. */
+  readonly subject: string
+  /** By which credential: an agent's token and the same person's console session are two. */
+  readonly credential: string
+  readonly scopes: ReadonlySet<string>
+  readonly claims: Params
+  /** Streams and sockets end here, in milliseconds since the epoch. */
+  readonly expires: number
+}
+
+/** Never absent. A public call has a tenant whose store refuses. */
+export interface Tenant {
+  readonly id: string
+  readonly store: Store
+}
+
+/** What the transport knows and the message does not say. */
+export interface Via {
+  readonly transport: 'stdio' | 'http' | 'websocket' | 'memory'
+  /** Who is at the other end of the wire; an address, never an identity. */
+  readonly peer: string
+  /** A request header by its lower-case name; `undefined` where the transport has none. */
+  header(name: string): string | undefined
+  /** A pipe, a socket or a legacy HTTP session. 2026-07-28 over HTTP has none. */
+  readonly connection?: Connection
+}
+
+/** One message on its way in. Layers hand on a changed copy; nobody changes this one. */
+export interface Call {
+  readonly id: Id
+  readonly method: string
+  readonly params: Params
+  /** The request's `_meta`. */
+  readonly meta: Params
+  readonly revision: string
+  /** What it is aimed at, found before the first layer: no layer looks inside `params`. */
+  readonly target: Target
+  /** The arguments as received: what is fingerprinted, approved and stored. */
+  readonly args: unknown
+  /** Set by `validate`. */
+  readonly ready: Ready | undefined
+  /** Checked answers of the person, set by `ask`. Part of what is approved. */
+  readonly given: Params
+  /** Never absent. Until a layer vouches for someone it is `anonymous`. */
+  readonly caller: Caller
+  readonly tenant: Tenant
+  /** What the client says it can do, for this request. */
+  readonly capabilities: Params
+  readonly via: Via
+  /** Aborts when the client cancels, its connection ends or a deadline passes. */
+  readonly signal: AbortSignal
+  /** Ends the call early: aborts `signal`, and the caller is answered with this reason. */
+  readonly abort: (reason: RpcError) => void
+  /** Sends a notification on this call's own stream, never on another's. Nothing after the answer. */
+  readonly notify: (method: string, params: Params) => void
+  /** Asks the client on this call's own stream; `undefined` where no question can be carried (and on 2026-07-28). */
+  readonly request: ((method: string, params: Params) => Promise<unknown>) | undefined
+  /** Tells every subscriber, on whatever process, that something changed. */
+  readonly publish: (event: ServerEvent) => void
+  /** Ends this call's HTTP response early, so that the client fetches the rest later; elsewhere nothing happens. */
+  readonly detach: () => void
+  /** The one thing that travels outward: facts for the log, the span, the metrics and the audit. Shared by all copies. */
+  readonly facts: Facts
+}
+
+export interface Facts {
+  outcome?: string
+  /** What the client was given to name a failure by. */
+  reference?: string
+  [fact: string]: string | number | undefined
+}
+
+/** Something subscribers can ask to hear of. */
+export type ServerEvent =
+  | { readonly kind: 'tools' | 'prompts' | 'resources' }
+  | { readonly kind: 'resource'; readonly uri: string }
+
+export type Handler = (call: Call) => Promise<Answer>
+export type Layer = (next: Handler) => Handler
+
+/** `pipeline([outer, inner], handler)` reads in the order it runs. */
+export const pipeline = (layers: readonly Layer[], handler: Handler): Handler =>
+  layers.reduceRight((next, layer) => layer(next), handler)
+
+export const anonymous: Caller = {
+  subject: 'anonymous',
+  credential: 'none',
+  scopes: new Set(),
+  claims: {},
+  expires: Number.POSITIVE_INFINITY,
+}

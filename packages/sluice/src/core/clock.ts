@@ -1,0 +1,16 @@
+/** Time as an argument: whoever waits or compares takes a clock, so that tests own it. */
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Calls `then` once after `ms`; the returned function calls it off. */
+  after(ms: number, then: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, then) {
+    const timer = setTimeout(then, ms)
+    return () => clearTimeout(timer)
+  },
+}

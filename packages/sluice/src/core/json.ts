@@ -1,0 +1,12 @@
+/** JSON as TypeScript sees it, and the one question everybody asks about a parsed value. */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** An object of unknown content: parameters, metadata, capabilities. */
+export type Params = { readonly [key: string]: unknown }
+
+export const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A JSON-RPC request id. `1` and `"1"` are two ids. */
+export type Id = string | number

@@ -1,0 +1,77 @@
+/**
+ * State that travels through the client and comes back as it left: encrypted, bound to what it belongs to, expiring.
+ *
+ * One secret gives, by HKDF, a key per purpose; AES-GCM with the binding as additional data means that state of another
+ * caller, tool or argument does not open. Two secrets while rotating: the first seals, each opens.
+ */
+
+import type { Clock } from './clock.ts'
+import { RpcError } from './error.ts'
+import { isObject } from './json.ts'
+import type { Key } from './store.ts'
+
+export interface Seal {
+  seal(value: unknown, bound: Key, ttlMs: number): Promise<string>
+  /** Throws `invalidParams`, one text for every cause: a client must not learn which part of a forgery was wrong. */
+  open(text: string, bound: Key): Promise<unknown>
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd. */
+export function createSeal(secrets: () => readonly string[], purpose: string, clock: Clock): Seal {
+  let keys: Promise<readonly CryptoKey[]> | undefined
+  const ready = (): Promise<readonly CryptoKey[]> =>
+    (keys ??= Promise.all(secrets().map((secret) => deriveKey(secret, purpose))))
+  return {
+    async seal(value, bound, ttlMs) {
+      const [key] = await ready()
+      if (!key) throw new Error('No secret to seal with')
+      const iv = crypto.getRandomValues(new Uint8Array(12))
+      const plain = encoder.encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
+      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, plain)
+      return `${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
+    },
+    async open(text, bound) {
+      const [iv, sealed] = text.split('.', 2).map(fromBase64Url)
+      if (iv?.length === 12 && sealed && `${toBase64Url(iv)}.${toBase64Url(sealed)}` === text)
+        for (const key of await ready()) {
+          const opened = await crypto.subtle
+            .decrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, sealed)
+            .then((plain): unknown => JSON.parse(decoder.decode(new Uint8Array(plain))))
+            .catch(() => undefined)
+          if (isObject(opened) && typeof opened['until'] === 'number' && opened['until'] > clock.now())
+            return opened['value']
+        }
+      throw new RpcError('invalidParams', 'requestState is not valid for this call, or has expired: call again without it')
+    },
+  }
+}
+
+/** Length before each part: `['a', 'bc']` and `['ab', 'c']` must differ. */
+const bind = (bound: Key): Uint8Array => encoder.encode(JSON.stringify(bound))
+
+async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
+  const base = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, ['deriveKey'])
+  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encoder.encode(`sluice ${purpose}`) }
+  return crypto.subtle.deriveKey(how, base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+}
+
+export const toBase64 = (bytes: Uint8Array): string => {
+  let binary = ''
+  // In slices: spreading a large array into arguments overflows the stack.
+  for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192))
+  return btoa(binary)
+}
+const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+
+const fromBase64Url = (text: string): Uint8Array => {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+    return Uint8Array.from(binary, (char) => char.charCodeAt(0))
+  } catch {
+    return new Uint8Array()
+  }
+}

@@ -1,0 +1,53 @@
+/** State that outlives a call: seven atomic verbs over keys that are arrays. */
+
+/** Parts, never a joined string: tenant `a:b` must not reach the keys of tenant `a`. */
+export type Key = readonly string[]
+
+/** A token bucket: `capacity` at once, refilled by `perSecond`. */
+export interface Bucket {
+  readonly capacity: number
+  readonly perSecond: number
+}
+
+export interface Entry {
+  readonly key: Key
+  readonly value: string
+}
+
+export interface Page {
+  /** At most this many entries. */
+  readonly limit: number
+  /** Only entries after this key. */
+  readonly after?: Key
+}
+
+/** Each verb is atomic; callers build on that and on nothing more. */
+export interface Store {
+  get(key: Key): Promise<string | undefined>
+  set(key: Key, value: string, ttlMs?: number): Promise<void>
+  /** Writes `to` only where `from` stands (`undefined`: where nothing is). True for the one caller who won. */
+  swap(key: Key, from: string | undefined, to: string, ttlMs?: number): Promise<boolean>
+  delete(key: Key): Promise<void>
+  /** 0: taken. Otherwise milliseconds until it could be, by the store's own clock. */
+  take(key: Key, bucket: Bucket): Promise<number>
+  /** Adds to an ordered log below `key`; `list` reads it back in order. Returns the key it got. */
+  append(key: Key, value: string, ttlMs?: number): Promise<Key>
+  /** In key order, below a prefix, a page at a time. */
+  list(prefix: Key, page: Page): Promise<readonly Entry[]>
+  // No `has`: by the time it answers it may be wrong. No `clear`: no caller should want it.
+}
+
+/** The same store below a prefix: what a tenant is handed. */
+export const below = (store: Store, prefix: Key): Store => ({
+  get: (key) => store.get([...prefix, ...key]),
+  set: (key, value, ttlMs) => store.set([...prefix, ...key], value, ttlMs),
+  swap: (key, from, to, ttlMs) => store.swap([...prefix, ...key], from, to, ttlMs),
+  delete: (key) => store.delete([...prefix, ...key]),
+  take: (key, bucket) => store.take([...prefix, ...key], bucket),
+  append: async (key, value, ttlMs) => (await store.append([...prefix, ...key], value, ttlMs)).slice(prefix.length),
+  async list(under, { limit, after }) {
+    const page: Page = after ? { limit, after: [...prefix, ...after] } : { limit }
+    const entries = await store.list([...prefix, ...under], page)
+    return entries.map(({ key, value }) => ({ key: key.slice(prefix.length), value }))
+  },
+})

@@ -1,0 +1,72 @@
+/** What a call is aimed at: found before the first layer, so that no layer looks inside `params`. */
+
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+import type { Json, Params } from './json.ts'
+
+export interface Policy {
+  /** All of these are needed. */
+  readonly scopes: readonly string[]
+  /** In lists even for callers without the scopes; calling it then is a challenge instead of "unknown". */
+  readonly listed: boolean
+  readonly approval: 'never' | 'always' | 'depends'
+  /** `Infinity` for streams, which end in other ways. */
+  readonly timeoutMs: number
+  readonly readOnly: boolean
+}
+
+/** Made once per definition. A name nobody defined is one of the `unknown` targets, which only `authorize` refuses. */
+export interface Target {
+  readonly kind: 'tool' | 'resource' | 'prompt' | 'method' | 'unknown'
+  /** From a finite set, so it is safe as a limiter key or a metric label. */
+  readonly name: string
+  readonly policy: Policy
+  /** Digest of the definition: what an approval and sealed state are bound to. */
+  readonly hash: string
+  /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
+  readonly headers?: readonly HeaderParam[]
+  /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */
+  prepare(args: unknown): Ready | Refused | Promise<Ready | Refused>
+}
+
+export interface HeaderParam {
+  /** `Mcp-Param-` and the name the schema gave, lower case. */
+  readonly header: string
+  /** Property names from the root of the arguments. */
+  readonly path: readonly string[]
+}
+
+export interface Ready {
+  /** Whether this very call needs an approval; only where `policy.approval` is `depends`. */
+  gated?(call: Call): Promise<boolean>
+  /** What must still be asked, given these answers. Changes nothing; runs on every round. */
+  ask?(given: Params, call: Call): Promise<Questions>
+  run(call: Call, given: Params): Answer | Promise<Answer>
+}
+export interface Refused {
+  readonly issues: readonly Issue[]
+}
+/** Why an argument was refused, for a model to read and a program to act on. */
+export interface Issue {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly param?: string
+  readonly minLength?: number
+  readonly min?: number
+}
+
+export type Questions = { readonly [key: string]: Question }
+
+/** Something a tool needs from the person or the client before it can run. */
+export interface Question {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+  readonly params: Params
+  /** What the client must have declared, as a ClientCapabilities object. */
+  readonly needs: Params
+  /** A page to finish something on: an acceptance means "opened", and the question stays until `ask` drops it. */
+  readonly visit?: boolean
+  /** The checked answer, the person's no, or `undefined` for an answer that must be asked for again. */
+  accept(answer: unknown): Accepted | undefined
+}
+export type Accepted = { readonly value: Json } | { readonly declined: 'decline' | 'cancel' }

@@ -1,0 +1,17 @@
+/**
+ * A call that needs an approval does not run without one. Until approvals can be given here, that means it is refused:
+ * when a check cannot run, the answer is no.
+ */
+
+import type { Layer } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+
+export const approve: Layer = (next) =>
+  async function approve(call) {
+    const { target, ready } = call
+    if (target.policy.approval === 'never') return next(call)
+    // Anything but exactly false, and a throw, means yes.
+    const gated = target.policy.approval === 'always' || (await ready?.gated?.(call).catch(() => true)) !== false
+    if (!gated) return next(call)
+    throw new RpcError('forbidden', `${target.name} needs an approval, and nobody can give one on this server`)
+  }

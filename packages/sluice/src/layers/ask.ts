@@ -1,0 +1,92 @@
+/**
+ * Asks until nothing is missing; `run` is reached once, with every answer checked. The answers so far travel in sealed
+ * `requestState`, bound to this caller, tool and these arguments, so any process can take the next round.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+
+import type { Result } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
+import { digest } from '../core/digest.ts'
+import { fail, RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Key } from '../core/store.ts'
+import type { Question, Questions } from '../core/target.ts'
+import { canAnswer } from '../protocol/questions.ts'
+import { featuresOf } from '../protocol/revisions.ts'
+
+/** How long a person may think. */
+const ttlMs = 10 * 60_000
+
+export const ask =
+  (seal: Seal): Layer =>
+  (next) =>
+    async function ask(call) {
+      const pending = call.ready?.ask
+      if (!pending) return next(call)
+      const bound = boundTo(call)
+      const before = await stateOf(call, seal, bound)
+      const replies = repliesOf(call)
+      let given = before
+      let questions = await pending(given, call)
+      for (const [key, question] of Object.entries(questions)) {
+        if (key in given || !Object.hasOwn(replies, key) || question.visit) continue
+        const accepted = question.accept(replies[key])
+        if (!accepted) continue
+        if ('declined' in accepted) throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
+        given = { ...given, [key]: accepted.value }
+      }
+      if (given !== before) questions = await pending(given, call)
+      const open = Object.entries(questions).filter(([key]) => !(key in given))
+      if (open.length === 0) return next({ ...call, given })
+      for (const [, question] of open) refuseUnaskable(question, call)
+      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, ttlMs))
+    }
+
+const inputRequired = (questions: Questions, requestState: string): Result => ({
+  resultType: 'input_required',
+  inputRequests: Object.fromEntries(
+    Object.entries(questions).map(([key, { method, params }]) => [key, { method, params }]),
+  ),
+  requestState,
+})
+
+/** State of another caller, tool, definition or argument does not open. */
+const boundTo = ({ tenant, caller, method, target, args }: Call): Key => [
+  tenant.id,
+  caller.subject,
+  method,
+  target.name,
+  target.hash,
+  digest(args),
+]
+
+async function stateOf({ params }: Call, seal: Seal, bound: Key): Promise<Params> {
+  const sealed = params['requestState']
+  if (sealed === undefined) return {}
+  if (typeof sealed !== 'string') throw new RpcError('invalidParams', 'Invalid params: requestState must be a string')
+  const state = await seal.open(sealed, bound)
+  return isObject(state) && isObject(state['given']) ? state['given'] : {}
+}
+
+function repliesOf({ params }: Call): Params {
+  const replies = params['inputResponses'] ?? {}
+  if (!isObject(replies)) throw new RpcError('invalidParams', 'Invalid params: inputResponses must be an object')
+  return replies
+}
+
+/** A client is asked only for what it said it can do. */
+function refuseUnaskable(question: Question, call: Call): void {
+  const features = featuresOf(call.revision)
+  const isPage = question.params['mode'] === 'url'
+  const has = question.method !== 'elicitation/create' || features.elicitation === 'url' || (features.elicitation === 'form' && !isPage)
+  if (has && canAnswer(call.capabilities, question)) return
+  if (features.era === 'modern')
+    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
+      data: { requiredCapabilities: question.needs },
+    })
+  const { message, url } = question.params
+  throw fail(isPage ? `${String(message)}: ${String(url)}` : `This client cannot be asked: it did not declare ${Object.keys(question.needs).join(', ')}`)
+}

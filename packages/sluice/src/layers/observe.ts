@@ -1,0 +1,50 @@
+/** One line per request, whatever happened to it: outermost, so that refusals are seen too. Arguments are never in it. */
+
+import { Prepared } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+import type { Logger, LogLine } from '../core/log.ts'
+
+/** `reference` makes the name a client and the log share for one failure. */
+export const observe =
+  (logger: Logger, clock: Clock, reference: () => string): Layer =>
+  (next) =>
+    async function observe(call) {
+      const began = clock.now()
+      try {
+        const answer = await next(call)
+        const { facts } = call
+        facts.outcome ??= answer instanceof Prepared ? 'complete' : answer.isError ? 'toolError' : (answer.resultType ?? 'complete')
+        logger.info(lineOf(call, clock.now() - began))
+        return answer
+      } catch (thrown) {
+        const { facts } = call
+        facts.outcome = thrown instanceof RpcError ? thrown.reason : 'internalError'
+        facts.reference ??= reference()
+        const bug = bugOf(thrown)
+        const line = lineOf(call, clock.now() - began)
+        if (bug) logger.error({ ...line, ...bug })
+        else logger.warn({ ...line, ...(thrown instanceof Error && { message: thrown.message }) })
+        throw thrown
+      }
+    }
+
+const lineOf = ({ id, method, target, revision, via, facts }: Call, durationMs: number): LogLine => ({
+  event: 'request',
+  id,
+  method,
+  ...(target.kind === 'method' ? undefined : { [target.kind === 'unknown' ? 'target' : target.kind]: target.name }),
+  revision,
+  transport: via.transport,
+  durationMs,
+  ...facts,
+})
+
+/** What is nobody's business but the operator's: type, message and stack of what was thrown. */
+export function bugOf(thrown: unknown): { errorType: string; errorMessage: string; stack?: string } | undefined {
+  const bug = thrown instanceof RpcError ? (thrown.reason === 'toolCrashed' ? thrown.cause : undefined) : thrown
+  if (bug === undefined) return undefined
+  if (!(bug instanceof Error)) return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
+  return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
+}

@@ -1,0 +1,9 @@
+/** The innermost handler: what was prepared runs. */
+
+import type { Handler } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+
+export const run: Handler = async (call) => {
+  if (!call.ready) throw new RpcError('internalError', 'validate did not run')
+  return call.ready.run(call, call.given)
+}

@@ -1,0 +1,98 @@
+/**
+ * What a message is, before anything acts on it: request, notification or response, of which era and revision. The one
+ * thing a transport must know of MCP.
+ */
+
+import type { Via } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { Id, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { negotiate } from './legacy/negotiate.ts'
+import { checkEnvelope } from './modern/envelope.ts'
+import type { RevisionName } from './revisions.ts'
+import { isLegacy, metaKeys, modernRevision, newestLegacy, revisionNames } from './revisions.ts'
+
+export interface RequestEnvelope {
+  readonly kind: 'request'
+  readonly id: Id
+  readonly method: string
+  readonly params: Params
+  readonly meta: Params
+  readonly revision: RevisionName
+  readonly capabilities: Params
+}
+export interface NotificationEnvelope {
+  readonly kind: 'notification'
+  readonly method: string
+  readonly params: Params
+  readonly revision: RevisionName
+}
+export interface ResponseEnvelope {
+  readonly kind: 'response'
+  readonly id: unknown
+  readonly message: Params
+}
+export type Envelope = RequestEnvelope | NotificationEnvelope | ResponseEnvelope
+
+const invalid = (problem: string): RpcError => new RpcError('invalidRequest', `Invalid request: ${problem}`)
+const nothing: Params = {}
+
+/** Throws an `RpcError`; `idOf` says which id the refusal answers. */
+export function classify(message: unknown, via: Via): Envelope {
+  if (!isObject(message)) throw invalid('expected one JSON-RPC object')
+  const { jsonrpc, method, id, params = nothing } = message
+  if (method === undefined && ('result' in message || 'error' in message)) return classifyResponse(message, via)
+  if (typeof method !== 'string' || method === '') throw invalid('missing method field')
+  if (jsonrpc !== '2.0') throw invalid(`invalid JSON-RPC version: got ${shown(jsonrpc)}, expected '2.0'`)
+  if (id !== undefined && !isId(id)) throw invalid('id must be a string of at most 256 characters or a safe integer')
+  if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: params must be an object')
+  const meta = params['_meta'] ?? nothing
+  const modern = isModern(meta, method, via)
+  if (!isObject(meta)) throw new RpcError(modern ? 'invalidEnvelope' : 'invalidParams', 'Invalid params: _meta must be an object')
+  if (id === undefined)
+    return { kind: 'notification', method, params, revision: modern ? modernRevision : legacyRevision(via) }
+  if (modern)
+    return { kind: 'request', id, method, params, meta, revision: modernRevision, capabilities: checkEnvelope(method, params, meta, via) }
+  const revision = method === 'initialize' ? negotiate(params) : legacyRevision(via)
+  return { kind: 'request', id, method, params, meta, revision, capabilities: via.connection?.agreed?.capabilities ?? nothing }
+}
+
+function classifyResponse(message: Params, via: Via): ResponseEnvelope {
+  if (message['jsonrpc'] !== '2.0') throw invalid(`invalid JSON-RPC version: got ${shown(message['jsonrpc'])}, expected '2.0'`)
+  if (via.transport === 'http' && headerVersion(via) === modernRevision)
+    throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
+  return { kind: 'response', id: message['id'], message }
+}
+
+/** The id to refuse a message by; `undefined` where none can be read, and then the refusal carries none. */
+export const idOf = (message: unknown): Id | undefined =>
+  isObject(message) && isId(message['id']) ? message['id'] : undefined
+
+const isId = (id: unknown): id is Id =>
+  typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isSafeInteger(id) && !Object.is(id, -0)
+
+const shown = (value: unknown): string => (typeof value === 'string' ? `'${value.slice(0, 16)}'` : typeof value)
+
+const headerVersion = (via: Via): string | undefined => via.header('mcp-protocol-version')?.trim()
+
+/**
+ * A broken envelope never falls back to the legacy era: whoever names the version in `_meta`, or a modern one in the
+ * header, is answered as a modern client. `initialize` without an envelope is always the legacy handshake.
+ */
+function isModern(meta: unknown, method: string, via: Via): boolean {
+  if (isObject(meta) && meta[metaKeys.version] !== undefined) return true
+  return method !== 'initialize' && via.transport === 'http' && headerVersion(via) === modernRevision
+}
+
+/** For a message without an envelope: what its session agreed on, else what its header says, else the default. */
+export function legacyRevision(via: Via): RevisionName {
+  const header = via.transport === 'http' ? headerVersion(via) : undefined
+  if (header !== undefined && !isLegacy(header))
+    throw new RpcError('unsupportedVersion', `Invalid request: unsupported MCP-Protocol-Version ${header.slice(0, 64)}`, {
+      data: { supported: revisionNames, requested: header.slice(0, 64) },
+    })
+  const agreed = via.connection?.agreed?.revision
+  if (isLegacy(agreed)) return agreed
+  // A client over HTTP that names no revision is one of the first that spoke Streamable HTTP.
+  return header ?? (via.transport === 'http' ? '2025-03-26' : newestLegacy)
+}

@@ -1,0 +1,54 @@
+/**
+ * Suggestions while a person types a prompt's argument or a template's variable.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+ */
+
+import type { Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+/** Gets what was typed so far and the arguments already chosen; the best matches first. */
+export type Completer = (
+  value: string,
+  context: { readonly [argument: string]: string },
+  call: Call,
+) => readonly string[] | Promise<readonly string[]>
+export type Completers = { readonly [argument: string]: Completer }
+
+/** The most the protocol allows in one answer. */
+const most = 100
+
+export interface CompletionRequest {
+  /** The prompt's name or the template's text. */
+  readonly ref: { readonly kind: 'prompt' | 'resource'; readonly name: string }
+  readonly argument: string
+  readonly value: string
+  readonly context: { readonly [argument: string]: string }
+}
+
+export function parseCompletion({ ref, argument, context }: Params): CompletionRequest {
+  const kind = isObject(ref) && ref['type'] === 'ref/prompt' ? 'prompt' : 'resource'
+  const name = isObject(ref) ? ref[kind === 'prompt' ? 'name' : 'uri'] : undefined
+  if (!isObject(ref) || (ref['type'] !== 'ref/prompt' && ref['type'] !== 'ref/resource') || typeof name !== 'string')
+    throw new RpcError('invalidParams', 'Invalid params: ref must be a ref/prompt with a name or a ref/resource with a uri')
+  if (!isObject(argument) || typeof argument['name'] !== 'string' || typeof argument['value'] !== 'string')
+    throw new RpcError('invalidParams', 'Invalid params: argument must have a name and a value')
+  const chosen = isObject(context) && isObject(context['arguments']) ? Object.entries(context['arguments']) : []
+  return {
+    ref: { kind, name },
+    argument: argument['name'],
+    value: argument['value'],
+    context: Object.fromEntries(chosen.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
+  }
+}
+
+export async function complete(completers: Completers, request: CompletionRequest, call: Call): Promise<Result> {
+  const completer = Object.hasOwn(completers, request.argument) ? completers[request.argument] : undefined
+  const values = (await completer?.(request.value, request.context, call)) ?? []
+  return {
+    completion: { values: values.slice(0, most), total: values.length, hasMore: values.length > most },
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Answers and refusals on their way out. Here, and only here, it is decided by reason and method what leaves as a
+ * JSON-RPC error and what as a tool error result that the model reads.
+ */
+
+import type { Answer, Result } from '../core/answer.ts'
+import { Prepared } from '../core/answer.ts'
+import type { WireError } from '../core/error.ts'
+import { codeOf, RpcError, toWire } from '../core/error.ts'
+import type { Id, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Issue } from '../core/target.ts'
+import { projectResult } from './project.ts'
+import type { Features } from './revisions.ts'
+import { metaKeys } from './revisions.ts'
+
+/** What one request is answered with, still as a value. */
+export type Reply =
+  | { readonly id: Id; readonly method: string; readonly features: Features; readonly answer: Answer }
+  | { readonly id: Id | undefined; readonly error: WireError }
+
+/** Which codes the client gets: MCP's, or those of plain JSON-RPC servers (before 2026-07-28 only). */
+export type ErrorStyle = 'mcp' | 'json-rpc'
+
+export interface Encoder {
+  toText(reply: Reply): string
+  toObject(reply: Reply): object
+}
+
+/** `serverInfo` is on every result of 2026-07-28, so its text is made once. */
+export function createEncoder(serverInfo: Params): Encoder {
+  const server = JSON.stringify(serverInfo)
+  const metaText = `"_meta":{${JSON.stringify(metaKeys.server)}:${server}}`
+  const stamped = (result: Result): Result => ({
+    resultType: 'complete',
+    ...result,
+    _meta: { ...(isObject(result['_meta']) && result['_meta']), [metaKeys.server]: serverInfo },
+  })
+  return {
+    toText(reply) {
+      if ('error' in reply) return JSON.stringify(errorObject(reply.id, reply.error))
+      const { id, answer, features, method } = reply
+      const head = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`
+      if (answer instanceof Prepared) return `${head}${answer.json}}`
+      if (features.era === 'legacy') return `${head}${JSON.stringify(projectResult(method, answer, features))}}`
+      if ('_meta' in answer || 'resultType' in answer) return `${head}${JSON.stringify(stamped(answer))}}`
+      const body = JSON.stringify(answer)
+      const members = body.length === 2 ? '' : `,${body.slice(1, -1)}`
+      return `${head}{"resultType":"complete"${members},${metaText}}}`
+    },
+    toObject(reply) {
+      if ('error' in reply) return errorObject(reply.id, reply.error)
+      const { id, answer, features, method } = reply
+      const result =
+        answer instanceof Prepared
+          ? (JSON.parse(answer.json) as object)
+          : features.era === 'legacy'
+            ? projectResult(method, answer, features)
+            : stamped(answer)
+      return { jsonrpc: '2.0', id, result }
+    },
+  }
+}
+
+/** An id that could not be read is left out: `null` fits no revision's schema. */
+const errorObject = (id: Id | undefined, error: WireError): object =>
+  id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id, error }
+
+export const errorText = (id: Id | undefined, error: WireError): string => JSON.stringify(errorObject(id, error))
+
+/** Reasons that are the model's business, so inside `tools/call` they are results it can read and act on. */
+const forTheModel: ReadonlySet<string> = new Set(['toolFailed', 'toolCrashed', 'invalidArguments', 'timeout'])
+
+export interface Refusal {
+  readonly id: Id
+  readonly method: string
+  readonly features: Features
+  readonly thrown: unknown
+  readonly reference: string
+  readonly style: ErrorStyle
+}
+
+/** A thrown value as the reply to a request. */
+export function refuse({ id, method, features, thrown, reference, style }: Refusal): Reply {
+  const plain = style === 'json-rpc' && features.era === 'legacy'
+  const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+  if (thrown instanceof RpcError && method === 'tools/call' && forTheModel.has(reason) && (!plain || reason === 'toolFailed'))
+    return { id, method, features, answer: toolError(thrown, reference) }
+  const error = toWire(thrown, features.era, reference)
+  if (plain && thrown instanceof RpcError && reason === 'unknownTool')
+    return { id, error: { ...error, code: codeOf('methodNotFound', 'legacy'), message: error.message.replace(/^Unknown tool/, 'Tool not found') } }
+  if (plain && reason === 'invalidArguments') return { id, error: { ...error, data: { ...firstIssue(error.data), ...error.data } } }
+  return { id, error }
+}
+
+const firstIssue = ({ issues }: Params): Params => (Array.isArray(issues) && isObject(issues[0]) ? issues[0] : {})
+
+/** Text for the model; the same for programs under a key of ours. */
+function toolError({ reason, message, data }: RpcError, reference: string): Result {
+  const text = reason === 'toolCrashed' ? `${message}. Reference: ${reference}` : message
+  return {
+    content: [{ type: 'text', text }],
+    isError: true,
+    ...(reason !== 'toolFailed' && { _meta: { 'dev.sluice/error': { reason, reference, ...data } } }),
+  }
+}
+
+/** Arguments that were refused, worded so that a model can mend them. */
+export function invalidArguments(name: string, issues: readonly Issue[]): RpcError {
+  const lines = issues.map(({ param, message, hint }) => `- ${param ? `${param}: ` : ''}${message}${hint ? ` (${hint})` : ''}`)
+  return new RpcError('invalidArguments', [`Invalid params for ${name}:`, ...lines].join('\n'), { data: { issues } })
+}

@@ -1,0 +1,79 @@
+/**
+ * Why arguments were refused, in codes and hints. Schema libraries word their issues each in their own way; the JSON
+ * Schema they share tells what was expected at the place an issue names, so the codes are the same for all of them.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Issue } from '../core/target.ts'
+
+const most = 10
+
+export const toIssues = (issues: readonly StandardSchemaV1.Issue[], schema: Params, args: unknown): readonly Issue[] =>
+  issues.slice(0, most).map((issue) => toIssue(issue, schema, args))
+
+function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params, args: unknown): Issue {
+  const steps = path.map((step) => String(typeof step === 'object' ? step.key : step))
+  const param = steps.join('.')
+  const expected = schemaAt(schema, steps)
+  const value = valueAt(args, steps)
+  const named = param === '' ? { message } : { message, param }
+  if (value === undefined && steps.length > 0)
+    return { code: 'MISSING_REQUIRED_PARAMETER', ...named, hint: `Pass "${param}"${asType(expected)}.` }
+  const type = expected['type']
+  if (typeof type === 'string' && !isOfType(value, type))
+    return { code: 'INVALID_PARAMETER_TYPE', ...named, hint: `"${param || 'arguments'}" must be of type ${type}.` }
+  const { minLength, maxLength, minimum, maximum, exclusiveMinimum } = expected
+  if (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength)
+    return { code: 'PARAMETER_TOO_SHORT', ...named, minLength, hint: `Use at least ${minLength} characters.` }
+  if (typeof value === 'string' && typeof maxLength === 'number' && value.length > maxLength)
+    return { code: 'PARAMETER_TOO_LONG', ...named, hint: `Use at most ${maxLength} characters.` }
+  if (typeof value === 'number' && typeof minimum === 'number' && value < minimum)
+    return { code: 'PARAMETER_TOO_SMALL', ...named, min: minimum, hint: `Use ${minimum} or more.` }
+  if (typeof value === 'number' && typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+    return { code: 'PARAMETER_TOO_SMALL', ...named, min: exclusiveMinimum, hint: `Use more than ${exclusiveMinimum}.` }
+  if (typeof value === 'number' && typeof maximum === 'number' && value > maximum)
+    return { code: 'PARAMETER_TOO_LARGE', ...named, hint: `Use ${maximum} or less.` }
+  const allowed = expected['enum']
+  if (Array.isArray(allowed) && !allowed.includes(value))
+    return { code: 'INVALID_PARAMETER_VALUE', ...named, hint: `Use one of: ${allowed.slice(0, 20).join(', ')}.` }
+  return { code: 'INVALID_PARAMETER', ...named }
+}
+
+const asType = (expected: Params): string => (typeof expected['type'] === 'string' ? ` (${expected['type']})` : '')
+
+function schemaAt(root: Params, steps: readonly string[]): Params {
+  let here: Params = root
+  for (const step of steps) {
+    const properties = here['properties']
+    const next = isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : here['items']
+    if (!isObject(next)) return {}
+    here = next
+  }
+  return here
+}
+
+function valueAt(root: unknown, steps: readonly string[]): unknown {
+  let here = root
+  for (const step of steps) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
+    here = Array.isArray(here) ? here[Number(step)] : isObject(here) ? here[step] : undefined
+  }
+  return here
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'object':
+      return isObject(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'null':
+      return value === null
+    default:
+      return typeof value === type
+  }
+}

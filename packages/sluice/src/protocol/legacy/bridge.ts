@@ -1,0 +1,79 @@
+/**
+ * Earlier revisions ask the client by real requests. Inside the layers there is only the form of 2026-07-28, so this
+ * plays the modern client: it sends the questions of an `input_required` result on the call's own stream, and calls the
+ * stack again with the answers. Being outside all layers, it waits for a person without holding a slot or a deadline.
+ */
+
+import type { Answer } from '../../core/answer.ts'
+import { Prepared } from '../../core/answer.ts'
+import type { Call, Layer } from '../../core/call.ts'
+import { fail, RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { Features } from '../revisions.ts'
+import { featuresOf } from '../revisions.ts'
+
+/** A tool that never stops asking must not keep a client for ever. */
+const maxRounds = 16
+
+export const bridge: Layer = (next) =>
+  async function bridge(call) {
+    let answer = await next(call)
+    for (let round = 0; isOpen(answer); round++) {
+      if (round === maxRounds) throw fail('The tool asked too many questions')
+      const inputResponses = await askAll(call, questionsOf(answer))
+      const params = { ...call.params, inputResponses, requestState: answer['requestState'] }
+      answer = await next({ ...call, params })
+    }
+    return answer
+  }
+
+const isOpen = (answer: Answer): answer is Exclude<Answer, Prepared> =>
+  !(answer instanceof Prepared) && answer.resultType === 'input_required'
+
+type Asked = readonly [key: string, method: string, params: Params]
+
+const questionsOf = (answer: Params): readonly Asked[] =>
+  Object.entries(isObject(answer['inputRequests']) ? answer['inputRequests'] : {}).flatMap(([key, request]) =>
+    isObject(request) && typeof request['method'] === 'string'
+      ? [[key, request['method'], isObject(request['params']) ? request['params'] : {}] as const]
+      : [],
+  )
+
+async function askAll(call: Call, asked: readonly Asked[]): Promise<Params> {
+  const { request } = call
+  const features = featuresOf(call.revision)
+  // Nothing can be waited for here: the client opens the page and calls again. Only 2025-11-25 gets this far.
+  const elicitations = asked.map(([, , params]) => params).filter((params) => params['elicitationId'] !== undefined)
+  if (elicitations.length > 0) throw new RpcError('urlRequired', 'A page must be visited first', { data: { elicitations } })
+  if (!request) throw fail('This tool needs to ask the client, and this connection cannot carry questions')
+  const answers = await Promise.all(
+    asked.map(async ([key, method, params]) => [key, await request(method, projectQuestion(method, params, features, key))]),
+  )
+  return Object.fromEntries(answers)
+}
+
+/** What each revision lets a question say. */
+function projectQuestion(method: string, params: Params, features: Features, key: string): Params {
+  if (method !== 'elicitation/create') return params
+  if (params['mode'] === 'url') return { ...params, elicitationId: `${key}-${crypto.randomUUID()}` }
+  if (features.richForms) return params
+  const { mode: _, ...kept } = params
+  const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const plain = Object.entries(properties).map(([name, field]) => [name, isObject(field) ? plainField(field, name) : field])
+  return { ...kept, requestedSchema: { ...schema, properties: Object.fromEntries(plain) } }
+}
+
+/** 2025-06-18 knows plain enums with names, and defaults for booleans only. */
+function plainField({ default: preset, oneOf, ...field }: Params, name: string): Params {
+  if (field['type'] === 'array') throw fail(`This client's protocol revision has no lists of choices, which "${name}" needs`)
+  return {
+    ...field,
+    ...(field['type'] === 'boolean' && preset !== undefined && { default: preset }),
+    ...(Array.isArray(oneOf) && {
+      enum: oneOf.map((choice: Params) => choice['const']),
+      enumNames: oneOf.map((choice: Params) => choice['title'] ?? choice['const']),
+    }),
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * List answers, made ahead: a page per revision and visible set is text before the second caller asks for it.
+ *
+ * Cursors hold their own place (the name the last page ended on), so any process can serve the next page and a list
+ * that changed in between goes on where it was.
+ */
+
+import { Prepared } from '../core/answer.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import type { Features, RevisionName } from './revisions.ts'
+import { revisions } from './revisions.ts'
+
+export interface ListItem {
+  readonly name: string
+  readonly entry: Params
+  readonly scopes: readonly string[]
+  readonly listed: boolean
+}
+
+export interface ListOptions {
+  /** The member of the result: `tools`, `prompts`, … */
+  readonly member: string
+  readonly items: readonly ListItem[]
+  readonly pageSize: number
+  readonly ttlMs: number
+  /** `_meta` of every result of 2026-07-28. */
+  readonly serverMeta: Params
+  project(entry: Params, features: Features): Params
+}
+
+export interface List {
+  page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown): Prepared
+  /** The names a caller may know of. */
+  visible(scopes: ReadonlySet<string>): readonly ListItem[]
+  /** Whether callers can see different lists. */
+  readonly varies: boolean
+}
+
+/** Pages kept ready. Past that the oldest goes: a hostile mix of scopes must not grow memory. */
+const maxPages = 1000
+
+export function createList({ member, items, pageSize, ttlMs, serverMeta, project }: ListOptions): List {
+  const varies = items.some((item) => item.scopes.length > 0 && !item.listed)
+  const guarding = new Set(items.flatMap(({ scopes, listed }) => (listed ? [] : scopes)))
+  const pages = new Map<string, Prepared>()
+  const visible = (scopes: ReadonlySet<string>): readonly ListItem[] =>
+    varies ? items.filter((item) => item.listed || item.scopes.every((scope) => scopes.has(scope))) : items
+  /** Only the scopes that decide anything, so that callers share what is ready. */
+  const setOf = (scopes: ReadonlySet<string>): string =>
+    varies ? JSON.stringify([...guarding].filter((scope) => scopes.has(scope)).sort()) : ''
+
+  function make(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown): Prepared {
+    const features = revisions[revision]
+    const seen = visible(scopes)
+    const from = cursor === undefined ? 0 : after(seen, member, cursor)
+    const shown = seen.slice(from, from + pageSize)
+    const last = shown.at(-1)
+    const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
+    const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
+    return new Prepared(JSON.stringify(features.era === 'legacy' ? result : { ...result, ...modernFields(varies, ttlMs, serverMeta) }))
+  }
+  return {
+    varies,
+    visible,
+    page(revision, scopes, cursor) {
+      const key = `${revision} ${setOf(scopes)} ${cursor === undefined ? '' : JSON.stringify(cursor)}`
+      const ready = pages.get(key)
+      if (ready) return ready
+      const made = make(revision, scopes, cursor)
+      if (pages.size >= maxPages) for (const oldest of pages.keys()) if (pages.delete(oldest)) break
+      pages.set(key, made)
+      return made
+    },
+  }
+}
+
+/** `public` only where every caller sees the same. */
+export const modernFields = (varies: boolean, ttlMs: number, _meta: Params): Params => ({
+  resultType: 'complete',
+  ttlMs,
+  cacheScope: varies ? 'private' : 'public',
+  _meta,
+})
+
+export const toCursor = (list: string, place: string): string => btoa(encodeURIComponent(JSON.stringify([list, place])))
+
+/** Where a cursor points; one that is not ours, or of another list, is refused. */
+export function fromCursor(list: string, cursor: unknown): string {
+  try {
+    const [of, place]: unknown[] = JSON.parse(decodeURIComponent(atob(String(cursor))))
+    if (of === list && typeof place === 'string') return place
+  } catch {
+    // Not ours: refused below.
+  }
+  throw new RpcError('invalidParams', 'Invalid params: unknown cursor; list again from the start')
+}
+
+function after(items: readonly ListItem[], list: string, cursor: unknown): number {
+  const name = fromCursor(list, cursor)
+  const index = items.findIndex((item) => item.name === name)
+  if (index === -1) throw new RpcError('invalidParams', 'Invalid params: unknown cursor; list again from the start')
+  return index + 1
+}

@@ -1,0 +1,30 @@
+/**
+ * Log messages to the client: a level per connection before 2026-07-28, a level per request from then on.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
+ */
+
+import type { Call } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import { metaKeys, modernRevision } from './revisions.ts'
+
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export function parseLogLevel(level: unknown): LogLevel {
+  const known = logLevels.find((name) => name === level)
+  if (!known) throw new RpcError('invalidParams', `Invalid params: level must be one of ${logLevels.join(', ')}`)
+  return known
+}
+
+/** On 2026-07-28 a request that names no level gets no messages at all. */
+const wantedLevel = (call: Call): unknown =>
+  call.revision === modernRevision ? call.meta[metaKeys.logLevel] : (call.via.connection?.logLevel ?? 'info')
+
+export const logTo =
+  (call: Call) =>
+  (level: LogLevel, data: unknown, logger?: string): void => {
+    const wanted = logLevels.findIndex((name) => name === wantedLevel(call))
+    if (wanted === -1 || logLevels.indexOf(level) < wanted) return
+    call.notify('notifications/message', { level, data, ...(logger !== undefined && { logger }) })
+  }

@@ -1,0 +1,66 @@
+/**
+ * 2026-07-28 over HTTP repeats parts of the message as headers, so that balancers can route without parsing. A header
+ * that says something else than the body is refused: two readers of one request must not see two requests.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+
+import type { Via } from '../../core/call.ts'
+import { RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { HeaderParam } from '../../core/target.ts'
+
+/** Which parameter `Mcp-Name` repeats, by method. */
+const named: { readonly [method: string]: string } = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+
+const mismatch = (header: string, problem: string): RpcError =>
+  new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header } })
+
+export function checkVersionHeader(via: Via, version: unknown): void {
+  const header = via.header('mcp-protocol-version')
+  if (header === undefined) throw mismatch('MCP-Protocol-Version', 'is missing')
+  if (header.trim() !== version) throw mismatch('MCP-Protocol-Version', 'differs from _meta')
+}
+
+export function checkMethodHeaders(via: Via, method: string, params: Params): void {
+  const said = via.header('mcp-method')
+  if (said === undefined) throw mismatch('Mcp-Method', 'is missing')
+  if (said.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
+  const field = Object.hasOwn(named, method) ? named[method] : undefined
+  const value = field === undefined ? undefined : params[field]
+  if (typeof value !== 'string') return
+  const name = via.header('mcp-name')
+  if (name === undefined) throw mismatch('Mcp-Name', 'is missing')
+  if (decode(name, 'Mcp-Name') !== value) throw mismatch('Mcp-Name', `differs from params.${field}`)
+}
+
+/** After authorization: what a tool's arguments are called is not for everybody. */
+export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args: unknown): void {
+  for (const { header, path } of params) {
+    const value = path.reduce<unknown>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), args)
+    if (value === undefined || value === null) continue
+    const said = via.header(header)
+    if (said === undefined) throw mismatch(header, 'is missing')
+    const decoded = decode(said, header)
+    const same = typeof value === 'number' ? decoded.trim() !== '' && Number(decoded) === value : decoded === String(value)
+    if (!same) throw mismatch(header, `differs from the argument ${path.join('.')}`)
+  }
+}
+
+const sentinel = '=?base64?'
+
+/** Values outside visible ASCII travel as `=?base64?…?=`; anything that lacks either end stands for itself. */
+function decode(raw: string, header: string): string {
+  const value = raw.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
+  if (!value.startsWith(sentinel) || !value.endsWith('?=') || value.length < sentinel.length + 2) return value
+  const inner = value.slice(sentinel.length, -2)
+  try {
+    const binary = atob(inner)
+    // atob forgives missing padding and white space; the header rule does not.
+    if (btoa(binary) !== inner) throw new Error('not canonical')
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
+  } catch (cause) {
+    throw new RpcError('headerMismatch', `Header mismatch: ${header} is not valid base64`, { data: { header }, cause })
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * From the newest revision's words to an older one's: what a revision does not have is left out, or said in text where
+ * leaving it out would lose the answer. Which revision has what stands in `revisions.ts`.
+ */
+
+import type { Result } from '../core/answer.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { ServerInfo } from './definition.ts'
+import type { Features } from './revisions.ts'
+
+/** Members that come and go with the revision, wherever they stand in a definition. */
+const dropped = (features: Features): ReadonlySet<string> => {
+  const names = new Set<string>()
+  if (!features.titles) names.add('title')
+  if (!features.icons) names.add('icons')
+  if (!features.meta) names.add('_meta')
+  return names
+}
+
+const without = (value: Params, names: ReadonlySet<string>): Params =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
+
+/** An entry of `resources/list`, `resources/templates/list` or `prompts/list`. */
+export function projectEntry(entry: Params, features: Features): Params {
+  const names = dropped(features)
+  const kept = without(entry, names)
+  return {
+    ...kept,
+    ...(isObject(kept['annotations']) && { annotations: projectAnnotations(kept['annotations'], features) }),
+    ...(Array.isArray(kept['arguments']) && { arguments: kept['arguments'].map((argument: Params) => without(argument, names)) }),
+  }
+}
+
+export function projectTool(entry: Params, features: Features): Params {
+  const names = new Set(dropped(features))
+  if (!features.toolAnnotations) names.add('annotations')
+  const output = entry['outputSchema']
+  const objectOnly = features.structured === 'object' && isObject(output) && output['type'] !== 'object'
+  if (features.structured === 'none' || objectOnly) names.add('outputSchema')
+  const kept = without(entry, names)
+  const input = kept['inputSchema']
+  return features.dialects || !isObject(input) ? kept : { ...kept, inputSchema: without(input, new Set(['$schema'])) }
+}
+
+export function projectServerInfo(info: ServerInfo, features: Features): Params {
+  const names = new Set(dropped(features))
+  if (!features.serverDetails) for (const name of ['description', 'websiteUrl']) names.add(name)
+  return without({ ...info }, names)
+}
+
+const projectAnnotations = (annotations: Params, { lastModified }: Features): Params =>
+  lastModified ? annotations : without(annotations, new Set(['lastModified']))
+
+/** A result of `method`, for a revision before 2026-07-28. The newest one is sent as it is. */
+export function projectResult(method: string, result: Result, features: Features): Params {
+  const { resultType: _, ttlMs: __, cacheScope: ___, ...kept } = result
+  if (method === 'tools/call') return projectToolResult(kept, features)
+  if (method === 'prompts/get' && Array.isArray(kept['messages']))
+    return {
+      ...kept,
+      messages: kept['messages'].map((message: Params) => ({ ...message, content: projectBlock(message['content'], features) })),
+    }
+  if (method === 'resources/read' && Array.isArray(kept['contents']) && !features.meta)
+    return { ...kept, contents: kept['contents'].map((contents: Params) => without(contents, new Set(['_meta']))) }
+  return kept
+}
+
+function projectToolResult(result: Params, features: Features): Params {
+  const { structuredContent, ...kept } = result
+  const content = Array.isArray(kept['content']) ? kept['content'] : []
+  const structured = features.structured === 'any' || (features.structured === 'object' && isObject(structuredContent))
+  return {
+    ...kept,
+    content: content.map((block: unknown) => projectBlock(block, features)),
+    ...(structured && structuredContent !== undefined && { structuredContent }),
+  }
+}
+
+function projectBlock(block: unknown, features: Features): unknown {
+  if (!isObject(block)) return block
+  if (block['type'] === 'audio' && !features.audio)
+    return { type: 'text', text: `[audio, ${String(block['mimeType'])}: this client's protocol revision has no audio]` }
+  if (block['type'] === 'resource_link' && !features.resourceLinks)
+    return { type: 'text', text: `${String(block['title'] ?? block['name'])}: ${String(block['uri'])}` }
+  if (features.meta && features.icons) return block
+  const kept = without(block, dropped(features))
+  const { annotations, resource } = kept
+  return {
+    ...kept,
+    ...(isObject(annotations) && { annotations: projectAnnotations(annotations, features) }),
+    ...(isObject(resource) && !features.meta && { resource: without(resource, new Set(['_meta'])) }),
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * `prompt()`: messages a person can start from, with arguments.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
+ */
+
+import type { Result } from '../core/answer.ts'
+import { digest } from '../core/digest.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { Completers } from './completion.ts'
+import type { ContentBlock, Icon } from './content.ts'
+import { toWireBlock } from './content.ts'
+import { toIssues } from './issues.ts'
+import type { Asks } from './questions.ts'
+import { askWith } from './questions.ts'
+import type { Out, Schema } from './schema.ts'
+import { toObjectSchema } from './schema.ts'
+import { refuseName } from './tools.ts'
+import type { Work } from './work.ts'
+import { workOf } from './work.ts'
+
+export interface PromptMessage {
+  readonly role: 'user' | 'assistant'
+  /** Text, or one content block. */
+  readonly content: string | ContentBlock
+}
+/** One text of the user, messages, or messages with a description of this very prompt. */
+export type PromptOutput =
+  | string
+  | readonly PromptMessage[]
+  | { readonly description?: string; readonly messages: readonly PromptMessage[] }
+
+export interface PromptDefinition<S extends Schema, A extends Asks> {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  /** An object of strings: that is all a prompt's arguments can be on the wire. */
+  readonly input?: S
+  readonly icons?: readonly Icon[]
+  readonly meta?: Params
+  readonly scopes?: readonly string[]
+  readonly listed?: boolean
+  readonly timeoutMs?: number
+  /** Suggestions for the arguments. */
+  readonly complete?: Completers
+  ask?(input: Out<S>, given: Params, call: Work['call']): A | Promise<A>
+  run(input: Out<S>, work: Work<A>): PromptOutput | Promise<PromptOutput>
+}
+
+export interface Prompt extends Target {
+  readonly kind: 'prompt'
+  /** As `prompts/list` shows it to the newest revision. */
+  readonly entry: Params
+  readonly complete: Completers
+}
+
+export function prompt<S extends Schema = Schema<Record<never, never>>, A extends Asks = Record<never, never>>(
+  definition: PromptDefinition<S, A>,
+): Prompt {
+  const { name, title, description, input, icons, meta } = definition
+  refuseName('prompt', name, description)
+  const schema: Params = input ? toObjectSchema(input, `prompt "${name}", input`) : { type: 'object', properties: {} }
+  const parameters = argumentsOf(schema, name)
+  for (const argument of Object.keys(definition.complete ?? {}))
+    if (!parameters.some((parameter) => parameter['name'] === argument))
+      throw new TypeError(`prompt "${name}": complete.${argument} is not among its arguments`)
+  const entry: Params = {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    ...(parameters.length > 0 && { arguments: parameters }),
+    ...(icons && { icons }),
+    ...(meta && { _meta: meta }),
+  }
+  const policy: Policy = {
+    scopes: definition.scopes ?? [],
+    listed: definition.listed ?? false,
+    approval: 'never',
+    timeoutMs: definition.timeoutMs ?? 30_000,
+    readOnly: true,
+  }
+  let hash: string | undefined
+  return {
+    kind: 'prompt',
+    name,
+    policy,
+    entry,
+    complete: definition.complete ?? {},
+    get hash() {
+      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+    },
+    async prepare(args): Promise<Ready | Refused> {
+      const parsed = input ? await input['~standard'].validate(args) : { value: {}, issues: undefined }
+      if (parsed.issues) return { issues: toIssues(parsed.issues, schema, args) }
+      const value = parsed.value as Out<S>
+      return {
+        ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
+        run: async (call, given) => toResult(await definition.run(value, workOf<A>(call, given)), description),
+      }
+    },
+  }
+}
+
+function argumentsOf(schema: Params, name: string): readonly Params[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  return Object.entries(properties).map(([argument, field]) => {
+    const { type, title, description } = isObject(field) ? field : {}
+    if (type !== undefined && type !== 'string')
+      throw new TypeError(`prompt "${name}": argument "${argument}" must be a string; convert it inside run`)
+    return {
+      name: argument,
+      ...(typeof title === 'string' && { title }),
+      ...(typeof description === 'string' && { description }),
+      required: required.includes(argument),
+    }
+  })
+}
+
+function toResult(output: PromptOutput, description: string): Result {
+  if (typeof output === 'string') return { description, messages: [toMessage({ role: 'user', content: output })] }
+  const { messages, ...more } = 'messages' in output ? output : { messages: output }
+  if (!Array.isArray(messages)) throw new TypeError('run must return text or messages')
+  return { description, ...more, messages: messages.map(toMessage) }
+}
+
+const toMessage = ({ role, content }: PromptMessage): Params => ({
+  role,
+  content: typeof content === 'string' ? { type: 'text', text: content } : toWireBlock(content),
+})
+
+/** One refusal for a prompt nobody defined and for one the caller may not see. */
+export const unknownPrompt = (name: string): RpcError =>
+  new RpcError('unknownPrompt', `Unknown prompt: ${name.slice(0, 128)}`)

@@ -1,0 +1,163 @@
+/**
+ * What a tool may need before it runs, declared beside it: a form, a page to open, a sample from the client's model,
+ * the client's roots.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+ */
+
+import type { Call } from '../core/call.ts'
+import type { Json, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Accepted, Question, Questions, Ready } from '../core/target.ts'
+import type { Out, Schema } from './schema.ts'
+import { toJsonSchema } from './schema.ts'
+
+/** A question and the type of its answer. `_` carries the type and is never set. */
+export interface Ask<T> extends Question {
+  readonly _?: T
+}
+export type Asks = { readonly [key: string]: Ask<unknown> | undefined }
+/** A question that is asked only sometimes gives an answer that is there only sometimes. */
+export type Answers<A extends Asks> = { readonly [K in keyof A]: NonNullable<A[K]> extends Ask<infer T> ? T : never }
+
+/** What a definition's `ask` returns, without the questions it left out. */
+export const askWith =
+  (ask: (given: Params, call: Call) => Asks | undefined | Promise<Asks | undefined>): NonNullable<Ready['ask']> =>
+  async (given, call) => {
+    const open: { [key: string]: Questions[string] } = {}
+    for (const [key, question] of Object.entries((await ask(given, call)) ?? {})) if (question) open[key] = question
+    return open
+  }
+
+/** Asks the person to fill in a form. Never for secrets: those belong on a page of yours (`url`). */
+export const form = <S extends Schema>(message: string, schema: S): Ask<Out<S>> => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema: formSchema(schema, message) },
+  needs: { elicitation: { form: {} } },
+  accept(answer) {
+    const said = actionOf(answer)
+    if (said === undefined || !isObject(answer)) return undefined
+    if (said !== 'accept') return declined(said)
+    const parsed = schema['~standard'].validate(answer['content'] ?? {})
+    if (parsed instanceof Promise) throw new TypeError(`form "${message}": its schema must check synchronously`)
+    return parsed.issues ? undefined : { value: parsed.value as Json }
+  },
+})
+
+/** Asks the person to open a page. Their consent is the answer: it does not say that they finished anything there. */
+export const url = (message: string, href: string): Ask<true> => page(message, href)
+
+/**
+ * Asks the person to finish something on a page. Accepting only means that it was opened: the question stays open
+ * until `ask` no longer returns it, because your own state says that it is done. `id` names it to 2025-11-25 clients.
+ */
+export const visit = (message: string, href: string, id: string): Ask<true> => ({
+  ...page(message, href, { elicitationId: id }),
+  visit: true,
+})
+
+const page = (message: string, href: string, more: Params = {}): Ask<true> => ({
+  method: 'elicitation/create',
+  params: { mode: 'url', message, url: href, ...more },
+  needs: { elicitation: { url: {} } },
+  accept(answer) {
+    const said = actionOf(answer)
+    if (said === undefined) return undefined
+    return said === 'accept' ? { value: true } : declined(said)
+  },
+})
+
+export interface SampleRequest {
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: object }[]
+  readonly maxTokens: number
+  readonly systemPrompt?: string
+  readonly temperature?: number
+  readonly stopSequences?: readonly string[]
+  readonly modelPreferences?: Params
+  readonly tools?: readonly object[]
+  readonly toolChoice?: Params
+}
+export interface Sample {
+  readonly role: string
+  readonly model: string
+  /** One block, or several where the client may use tools. */
+  readonly content: Params | readonly Params[]
+  readonly stopReason?: string
+}
+
+/** Asks the client's model. Deprecated by 2026-07-28, and still what many clients have. */
+export const sample = (request: SampleRequest): Ask<Sample> => ({
+  method: 'sampling/createMessage',
+  params: { ...request },
+  needs: { sampling: request.tools ? { tools: {} } : {} },
+  accept: (answer) =>
+    isObject(answer) && typeof answer['role'] === 'string' && typeof answer['content'] === 'object'
+      ? { value: answer as Json }
+      : undefined,
+})
+
+/** Asks which folders the client works in. Advisory: a client may name any path, so it grants nothing. */
+export const roots = (): Ask<readonly { readonly uri: string; readonly name?: string }[]> => ({
+  method: 'roots/list',
+  params: {},
+  needs: { roots: {} },
+  accept: (answer) =>
+    isObject(answer) && Array.isArray(answer['roots']) && answer['roots'].every(isRoot)
+      ? { value: answer['roots'] }
+      : undefined,
+})
+
+const isRoot = (root: unknown): boolean => isObject(root) && typeof root['uri'] === 'string'
+const declined = (said: 'decline' | 'cancel'): Accepted => ({ declined: said })
+function actionOf(answer: unknown): 'accept' | 'decline' | 'cancel' | undefined {
+  const action = isObject(answer) ? answer['action'] : undefined
+  return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined
+}
+
+/** Converted once per schema: `ask` runs on every round. */
+const formSchemas = new WeakMap<Schema, Params>()
+
+/** Forms are flat, and clients draw them from a handful of keywords; the rest is checked when the answer comes. */
+const formKeywords = new Set([
+  ...['type', 'title', 'description', 'default', 'enum', 'enumNames', 'oneOf', 'anyOf', 'const', 'items'],
+  ...['minLength', 'maxLength', 'format', 'minimum', 'maximum', 'minItems', 'maxItems'],
+])
+const formTypes = new Set(['string', 'number', 'integer', 'boolean', 'array'])
+
+function formSchema(schema: Schema, message: string): Params {
+  const known = formSchemas.get(schema)
+  if (known) return known
+  const where = `form "${message}"`
+  const json = toJsonSchema(schema, 'input', where)
+  const properties = json['properties']
+  if (json['type'] !== 'object' || !isObject(properties))
+    throw new TypeError(`${where}: the schema must describe an object with properties`)
+  const fields = Object.entries(properties).map(([name, field]) => {
+    if (!isObject(field) || !formTypes.has(String(field['type'])))
+      throw new TypeError(`${where}: "${name}" must be a string, number, boolean or a list of choices`)
+    return [name, Object.fromEntries(Object.entries(field).filter(([keyword]) => formKeywords.has(keyword)))]
+  })
+  const required = json['required']
+  const made = {
+    type: 'object',
+    properties: Object.fromEntries(fields),
+    ...(Array.isArray(required) && required.length > 0 && { required }),
+  }
+  formSchemas.set(schema, made)
+  return made
+}
+
+/** Whether the client said it can do this. `elicitation: {}` means forms only. */
+export function canAnswer(capabilities: Params, { needs }: Question): boolean {
+  const { elicitation, sampling, roots } = needs
+  if (isObject(elicitation)) {
+    const has = capabilities['elicitation']
+    if (!isObject(has)) return false
+    return 'url' in elicitation ? isObject(has['url']) : isObject(has['form']) || !('url' in has)
+  }
+  if (isObject(sampling)) {
+    const has = capabilities['sampling']
+    return isObject(has) && (!('tools' in sampling) || isObject(has['tools']))
+  }
+  return roots === undefined || isObject(capabilities['roots'])
+}

@@ -1,0 +1,209 @@
+/**
+ * A definition, compiled once into what a request needs: from a method and its parameters to a target, and lists ready
+ * to send. Immutable; a changed definition is another registry, and calls under way keep theirs.
+ */
+
+import type { Answer, Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import type { Era } from '../core/error.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Policy, Target } from '../core/target.ts'
+import { complete, parseCompletion } from './completion.ts'
+import type { ServerDefinition } from './definition.ts'
+import type { Encoder, ErrorStyle } from './encode.ts'
+import { createEncoder } from './encode.ts'
+import { initialize } from './legacy/initialize.ts'
+import type { List } from './lists.ts'
+import { createList } from './lists.ts'
+import { parseLogLevel } from './logging.ts'
+import { projectEntry, projectServerInfo, projectTool } from './project.ts'
+import type { Prompt } from './prompts.ts'
+import { unknownPrompt } from './prompts.ts'
+import { createResourceList } from './resource-list.ts'
+import type { Resource } from './resources.ts'
+import { notFound } from './resources.ts'
+import type { Features } from './revisions.ts'
+import { featuresOf, metaKeys, modernRevision, revisions } from './revisions.ts'
+import type { Hub } from './subscriptions.ts'
+import { createListen } from './subscriptions.ts'
+import type { Tool } from './tools.ts'
+
+/** What a message is aimed at, and the raw arguments it brings. */
+export interface Aim {
+  readonly target: Target
+  readonly args: unknown
+}
+type Resolve = (params: Params) => Aim
+
+export interface Registry {
+  readonly encoder: Encoder
+  /** Throws `methodNotFound` for what this era or this server does not have. */
+  aim(method: string, params: Params, era: Era): Aim
+  /** Whether it is a request at all: one that comes without an id must have no effect. */
+  isRequest(method: string): boolean
+  /** How a target that is not there, or not for this caller, is refused: one text for both. */
+  refusal(call: Call): RpcError
+}
+
+export interface RegistryOptions {
+  readonly hub: Hub
+  readonly pageSize: number
+  readonly errors: ErrorStyle
+}
+
+const open: Policy = { scopes: [], listed: false, approval: 'never', timeoutMs: 30_000, readOnly: true }
+const endless: Policy = { ...open, timeoutMs: Number.POSITIVE_INFINITY }
+
+/** Only `authorize` refuses it, so that unknown and forbidden look alike and cost alike. */
+const unknown: Target = {
+  kind: 'unknown',
+  name: 'unknown',
+  policy: open,
+  hash: '',
+  prepare() {
+    throw new RpcError('internalError', 'An unknown target was not refused')
+  },
+}
+
+export function compile(definition: ServerDefinition, { hub, pageSize, errors }: RegistryOptions): Registry {
+  const { info, instructions, listTtlMs: ttlMs = 0 } = definition
+  const tools: ReadonlyMap<string, Tool> = new Map(definition.tools?.map((tool) => [tool.name, tool]))
+  const prompts: ReadonlyMap<string, Prompt> = new Map(definition.prompts?.map((prompt) => [prompt.name, prompt]))
+  const fixed = new Map<string, Resource>()
+  const templates: Resource[] = []
+  for (const resource of definition.resources ?? [])
+    if (resource.template) templates.push(resource)
+    else fixed.set(resource.name, resource)
+
+  const serverMeta = { [metaKeys.server]: projectServerInfo(info, revisions[modernRevision]) }
+  const list = (member: string, targets: Iterable<Tool | Prompt | Resource>, project: typeof projectEntry): List =>
+    createList({
+      member,
+      items: [...targets].map(({ name, entry, policy }) => ({ name, entry: { ...entry }, ...policy })),
+      ...{ pageSize, ttlMs, serverMeta, project },
+    })
+  const toolList = list('tools', tools.values(), projectTool)
+  const promptList = list('prompts', prompts.values(), projectEntry)
+  const templateList = list('resourceTemplates', templates, projectEntry)
+  const resourceList = createResourceList(list('resources', fixed.values(), projectEntry), templates, { ttlMs, serverMeta })
+
+  /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
+  const capabilities = (features: Features): Params => ({
+    tools: { listChanged: true },
+    ...(definition.resources && { resources: { subscribe: true, listChanged: true } }),
+    ...(definition.prompts && { prompts: { listChanged: true } }),
+    ...(completable && features.completions && { completions: {} }),
+    logging: {},
+  })
+  const completable = [...prompts.values(), ...templates].some(({ complete }) => Object.keys(complete).length > 0)
+
+  const byName = (targets: ReadonlyMap<string, Target>, what: string): Resolve =>
+    function resolveByName({ name, arguments: args }) {
+      if (typeof name !== 'string') throw new RpcError('invalidParams', `Invalid params: missing ${what} name`)
+      if (args === undefined && errors === 'json-rpc' && what === 'tool')
+        throw new RpcError('invalidParams', 'Invalid params: missing arguments')
+      return { target: targets.get(name) ?? unknown, args: args ?? {} }
+    }
+  const atUri: Resolve = ({ uri }) => {
+    if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
+    const target = fixed.get(uri) ?? templates.find(({ template }) => template?.match(uri) !== undefined)
+    return { target: target ?? unknown, args: uri }
+  }
+  const completing: Resolve = (params) => {
+    const request = parseCompletion(params)
+    const { kind, name } = request.ref
+    const target = kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
+    if (!target) throw new RpcError('invalidParams', `Invalid params: nothing to complete for ${name.slice(0, 128)}`)
+    const { complete: completers, policy } = target
+    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes: policy.scopes })(params)
+  }
+
+  const shared: [string, Resolve][] = [
+    ['tools/list', on('tools/list', (call) => page(toolList, call))],
+    ['tools/call', byName(tools, 'tool')],
+  ]
+  if (definition.resources)
+    shared.push(
+      ['resources/list', on('resources/list', resourceList)],
+      ['resources/templates/list', on('resources/templates/list', (call) => page(templateList, call))],
+      ['resources/read', atUri],
+    )
+  if (definition.prompts)
+    shared.push(['prompts/list', on('prompts/list', (call) => page(promptList, call))], ['prompts/get', byName(prompts, 'prompt')])
+  if (completable) shared.push(['completion/complete', completing])
+
+  const legacy = new Map<string, Resolve>([
+    ...shared,
+    ['initialize', on('initialize', initialize(info, instructions, capabilities))],
+    ['ping', on('ping', () => ({}))],
+    ['logging/setLevel', on('logging/setLevel', setLevel)],
+  ])
+  if (definition.resources)
+    for (const verb of ['subscribe', 'unsubscribe'] as const) {
+      const method = `resources/${verb}`
+      legacy.set(method, on(method, subscribing(verb)))
+    }
+  const discovered: Result = {
+    supportedVersions: [modernRevision],
+    capabilities: capabilities(revisions[modernRevision]),
+    ...(instructions !== undefined && { instructions }),
+    ttlMs,
+    cacheScope: 'public',
+  }
+  const modern = new Map<string, Resolve>([
+    ...shared,
+    ['server/discover', on('server/discover', () => discovered)],
+    ['subscriptions/listen', on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision])), endless)],
+  ])
+
+  return {
+    encoder: createEncoder(projectServerInfo(info, revisions[modernRevision])),
+    aim(method, params, era) {
+      const resolve = (era === 'legacy' ? legacy : modern).get(method)
+      if (!resolve) throw new RpcError('methodNotFound', `Method not found: ${method.slice(0, 128)}`)
+      return resolve(params)
+    },
+    isRequest: (method) => legacy.has(method) || modern.has(method),
+    refusal({ method, params, caller }) {
+      const { name, uri } = params
+      if (method === 'resources/read') return notFound(String(uri))
+      if (method === 'prompts/get') return unknownPrompt(String(name))
+      if (method !== 'tools/call') return new RpcError('invalidParams', 'Invalid params: nothing to complete')
+      const available_tools = toolList.visible(caller.scopes).map((tool) => tool.name)
+      return new RpcError('unknownTool', `Unknown tool: ${String(name).slice(0, 128)}`, { data: { available_tools } })
+    },
+  }
+}
+
+/** A method of the protocol as a target: made once, whatever the parameters. */
+function on(name: string, run: (call: Call) => Answer | Promise<Answer>, policy: Policy = open): Resolve {
+  const ready = { run }
+  const target: Target = { kind: 'method', name, policy, hash: '', prepare: () => ready }
+  return (params) => ({ target, args: params })
+}
+
+const page = (list: List, { revision, caller, params }: Call): Answer => {
+  const features = featuresOf(revision)
+  return list.page(features.name, caller.scopes, params['cursor'])
+}
+
+const setLevel = ({ via, params }: Call): Result => {
+  const level = parseLogLevel(params['level'])
+  if (via.connection) via.connection.logLevel = level
+  return {}
+}
+
+const maxSubscriptions = 1000
+
+const subscribing =
+  (verb: 'subscribe' | 'unsubscribe') =>
+  ({ via, params: { uri } }: Call): Result => {
+    if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
+    const uris = via.connection?.subscriptions
+    if (verb === 'unsubscribe') uris?.delete(uri)
+    else if (uris && uris.size >= maxSubscriptions) throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
+    else uris?.add(uri)
+    return {}
+  }

@@ -1,0 +1,145 @@
+/**
+ * `resource()`: something to read at a URI, or at every URI an RFC 6570 template describes.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/resources
+ */
+
+import type { Result } from '../core/answer.ts'
+import { digest } from '../core/digest.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { UriTemplate } from '../core/uri-template.ts'
+import { parseTemplate } from '../core/uri-template.ts'
+import type { Completers } from './completion.ts'
+import type { Annotations, Icon, ResourceContents } from './content.ts'
+import { toWireContents } from './content.ts'
+import type { Asks } from './questions.ts'
+import { askWith } from './questions.ts'
+import type { Work } from './work.ts'
+import { workOf } from './work.ts'
+
+/** What the template's variables matched. */
+export type Variables = { readonly [name: string]: string | readonly string[] }
+
+/** Text, bytes, or contents of its own; `undefined` where there is nothing at that URI. */
+export type Read = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
+
+export interface ResourceDefinition<A extends Asks = Record<never, never>> {
+  /** An absolute URI, or a template such as `note://{year}/{slug}`. */
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly size?: number
+  readonly annotations?: Annotations
+  readonly icons?: readonly Icon[]
+  readonly meta?: Params
+  readonly scopes?: readonly string[]
+  readonly listed?: boolean
+  readonly timeoutMs?: number
+  /** How long a client may keep what it read. Off unless said; `public` may be shared between callers. */
+  readonly cache?: { readonly ttlMs: number; readonly scope: 'public' | 'private' }
+  /** Suggestions for a template's variables. */
+  readonly complete?: Completers
+  /** The resources a template stands for, a page at a time; `next` is handed back as `cursor`. */
+  list?(page: { readonly cursor?: string }, work: Work): Listing | Promise<Listing>
+  ask?(variables: Variables, given: Params, call: Work['call']): A | Promise<A>
+  read(variables: Variables, work: Work<A>): Read | Promise<Read>
+}
+export interface Listing {
+  readonly resources: readonly ResourceEntry[]
+  readonly next?: string
+}
+export interface ResourceEntry {
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly size?: number
+  readonly annotations?: Annotations
+  readonly icons?: readonly Icon[]
+  readonly _meta?: Params
+}
+
+export interface Resource extends Target {
+  readonly kind: 'resource'
+  /** As the lists show it to the newest revision: with `uri`, or for a template with `uriTemplate`. */
+  readonly entry: Params
+  readonly template: UriTemplate | undefined
+  readonly complete: Completers
+  readonly list: ResourceDefinition['list'] | undefined
+}
+
+export function resource<A extends Asks = Record<never, never>>(definition: ResourceDefinition<A>): Resource {
+  const { uri, name, title, description, mimeType, size, annotations, icons, meta, cache } = definition
+  const where = `resource "${uri}"`
+  if (typeof name !== 'string' || name === '') throw new TypeError(`${where}: add a name`)
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri))
+    throw new TypeError(`${where}: the URI needs a scheme, for instance note://${uri}`)
+  const template = uri.includes('{') ? parseTemplate(uri) : undefined
+  for (const variable of Object.keys(definition.complete ?? {}))
+    if (!template?.names.includes(variable)) throw new TypeError(`${where}: complete.${variable} is not in the template`)
+  if (definition.list && !template) throw new TypeError(`${where}: list is for templates; this is one resource`)
+  const entry: Params = {
+    ...(template ? { uriTemplate: uri } : { uri }),
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && !template && { size }),
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    ...(meta && { _meta: meta }),
+  }
+  const policy: Policy = {
+    scopes: definition.scopes ?? [],
+    listed: definition.listed ?? false,
+    approval: 'never',
+    timeoutMs: definition.timeoutMs ?? 30_000,
+    readOnly: true,
+  }
+  const hints = { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.scope ?? 'private' }
+  let hash: string | undefined
+  return {
+    kind: 'resource',
+    name: uri,
+    policy,
+    entry,
+    template,
+    complete: definition.complete ?? {},
+    list: definition.list,
+    get hash() {
+      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+    },
+    prepare(args): Ready | Refused {
+      const at = String(args)
+      const variables = template ? template.match(at) : {}
+      if (!variables) throw notFound(at)
+      return {
+        ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(variables, given, call)) }),
+        async run(call, given): Promise<Result> {
+          const read = await definition.read(variables, workOf<A>(call, given))
+          if (read === undefined) throw notFound(at)
+          return { contents: toContents(read, at, mimeType), ...hints }
+        },
+      }
+    },
+  }
+}
+
+/** One text for a URI that nobody serves, one that holds nothing and one the caller may not see. */
+export const notFound = (uri: string): RpcError =>
+  new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048) } })
+
+function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
+  const basis = { uri, ...(mimeType !== undefined && { mimeType }) }
+  if (typeof read === 'string') return [{ ...basis, text: read }]
+  if (read instanceof Uint8Array) return [toWireContents({ mimeType: 'application/octet-stream', ...basis, blob: read })]
+  if (Array.isArray(read)) return read.map(toWireContents)
+  if (isObject(read) && ('text' in read || 'blob' in read)) return [toWireContents({ ...basis, ...read })]
+  throw new TypeError(`resource "${uri}": read must return text, bytes or { text } or { blob }`)
+}

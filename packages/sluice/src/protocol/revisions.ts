@@ -1,0 +1,132 @@
+/**
+ * The five protocol revisions as data: what each one has. Everything that differs between them is read from here, so
+ * a field or method that a revision does not hold cannot slip out on it.
+ *
+ * https://modelcontextprotocol.io/specification
+ */
+
+import type { Era } from '../core/error.ts'
+
+export interface Features {
+  readonly name: RevisionName
+  readonly era: Era
+  /** Hints and title on tools. */
+  readonly toolAnnotations: boolean
+  /** `title` on definitions and on the server itself. */
+  readonly titles: boolean
+  /** What `structuredContent` and `outputSchema` may be. */
+  readonly structured: 'none' | 'object' | 'any'
+  readonly icons: boolean
+  /** `_meta` on definitions and content blocks. */
+  readonly meta: boolean
+  readonly audio: boolean
+  readonly resourceLinks: boolean
+  readonly lastModified: boolean
+  /** `completions` among the capabilities; the method is older. */
+  readonly completions: boolean
+  readonly progressMessage: boolean
+  readonly elicitation: 'none' | 'form' | 'url'
+  /** Full form schemas: titled enums, multi-select, defaults beyond booleans. */
+  readonly richForms: boolean
+  /** `$schema` and any keyword at the root of an input schema. */
+  readonly dialects: boolean
+  /** `description` and `websiteUrl` of the server. */
+  readonly serverDetails: boolean
+  readonly batches: boolean
+  /** An error may leave out an id that could not be read. */
+  readonly errorWithoutId: boolean
+}
+
+const first: Features = {
+  name: '2024-11-05',
+  era: 'legacy',
+  toolAnnotations: false,
+  titles: false,
+  structured: 'none',
+  icons: false,
+  meta: false,
+  audio: false,
+  resourceLinks: false,
+  lastModified: false,
+  completions: false,
+  progressMessage: false,
+  elicitation: 'none',
+  richForms: false,
+  dialects: false,
+  serverDetails: false,
+  batches: false,
+  errorWithoutId: false,
+}
+const second: Features = {
+  ...first,
+  name: '2025-03-26',
+  toolAnnotations: true,
+  audio: true,
+  completions: true,
+  progressMessage: true,
+  batches: true,
+}
+const third: Features = {
+  ...second,
+  name: '2025-06-18',
+  titles: true,
+  structured: 'object',
+  meta: true,
+  resourceLinks: true,
+  lastModified: true,
+  elicitation: 'form',
+  batches: false,
+}
+const fourth: Features = {
+  ...third,
+  name: '2025-11-25',
+  icons: true,
+  elicitation: 'url',
+  richForms: true,
+  dialects: true,
+  serverDetails: true,
+  errorWithoutId: true,
+}
+const fifth: Features = { ...fourth, name: '2026-07-28', era: 'modern', structured: 'any' }
+
+export type RevisionName = '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28'
+
+export const revisions: { readonly [name in RevisionName]: Features } = {
+  '2024-11-05': first,
+  '2025-03-26': second,
+  '2025-06-18': third,
+  '2025-11-25': fourth,
+  '2026-07-28': fifth,
+}
+
+export const revisionNames: readonly RevisionName[] = [
+  '2024-11-05',
+  '2025-03-26',
+  '2025-06-18',
+  '2025-11-25',
+  '2026-07-28',
+]
+/** Of a call's revision; a name nobody serves never becomes a call. */
+export function featuresOf(name: string): Features {
+  const features: Features | undefined = (revisions as { readonly [name: string]: Features })[name]
+  if (!features) throw new Error(`No such revision: ${name}`)
+  return features
+}
+
+export const modernRevision = '2026-07-28'
+/** What a legacy client that asks for something we do not know is offered. */
+export const newestLegacy = '2025-11-25'
+
+/** A revision reached by `initialize`. */
+export const isLegacy = (name: unknown): name is RevisionName =>
+  typeof name === 'string' && name !== modernRevision && Object.hasOwn(revisions, name)
+
+/** The keys of a request's `_meta` that 2026-07-28 defines. */
+export const metaKeys = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  client: 'io.modelcontextprotocol/clientInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+  server: 'io.modelcontextprotocol/serverInfo',
+} as const

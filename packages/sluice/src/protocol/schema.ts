@@ -1,0 +1,99 @@
+/** Standard Schema in, JSON Schema out, with the checks that make a definition fail when it is written, not when it is called. */
+
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { HeaderParam } from '../core/target.ts'
+
+/** Any Standard Schema: Zod, ArkType, Valibot through `toStandardJsonSchema`, or `jsonSchema(…)`. */
+export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output>
+export type In<S extends Schema> = StandardSchemaV1.InferInput<S>
+export type Out<S extends Schema> = StandardSchemaV1.InferOutput<S>
+
+const hasJsonSchema = (schema: Schema): schema is Schema & StandardJSONSchemaV1 => 'jsonSchema' in schema['~standard']
+
+/** `where` names the definition, for instance `tool "deploy", input`. */
+export function toJsonSchema(schema: Schema, direction: 'input' | 'output', where: string): Params {
+  if (!isObject(schema) && typeof schema !== 'function')
+    throw new TypeError(`${where}: expected a Standard Schema; wrap plain JSON Schema in jsonSchema(…)`)
+  if (!('~standard' in schema))
+    throw new TypeError(`${where}: expected a Standard Schema; wrap plain JSON Schema in jsonSchema(…)`)
+  if (!hasJsonSchema(schema)) {
+    const { vendor } = schema['~standard']
+    const fix =
+      vendor === 'valibot'
+        ? 'wrap it in toStandardJsonSchema(…) from @valibot/to-json-schema'
+        : 'use a version that implements Standard JSON Schema'
+    throw new TypeError(`${where}: this ${vendor} schema cannot say its JSON Schema; ${fix}`)
+  }
+  let json: Params
+  try {
+    json = schema['~standard'].jsonSchema[direction]({ target: 'draft-2020-12' })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`${where}: the schema has no JSON Schema form (${why}); use types that JSON can hold`, { cause })
+  }
+  refuseForeignRefs(json, where)
+  return json
+}
+
+/** The root of arguments must be an object: that is what `arguments` is on the wire. */
+export function toObjectSchema(schema: Schema, where: string): Params {
+  const json = toJsonSchema(schema, 'input', where)
+  if (json['type'] !== 'object')
+    throw new TypeError(`${where}: the schema must describe an object (its root says type ${JSON.stringify(json['type'])}); put the value into a property`)
+  return json
+}
+
+const maxNodes = 100_000
+
+/** A `$ref` out of the document would have to be fetched by whoever checks it: refused, never fetched. */
+function refuseForeignRefs(root: unknown, where: string): void {
+  const queue: unknown[] = [root]
+  for (let seen = 0; queue.length > 0; seen++) {
+    if (seen > maxNodes) throw new TypeError(`${where}: the schema is too large; split the tool`)
+    const node = queue.pop()
+    if (Array.isArray(node)) queue.push(...node)
+    else if (isObject(node))
+      for (const [key, value] of Object.entries(node)) {
+        const foreign = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#')
+        if (foreign) throw new TypeError(`${where}: $ref "${value}" points outside the schema; copy it into $defs`)
+        queue.push(value)
+      }
+  }
+}
+
+/** RFC 9110 token: what a header name may hold. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/**
+ * The arguments marked `x-mcp-header`, checked as 2026-07-28 asks: a token, unique whatever its case, on a string,
+ * integer or boolean that is reached through `properties` alone.
+ */
+export function headerParams(root: Params, where: string): readonly HeaderParam[] {
+  const found: HeaderParam[] = []
+  const walk = (node: unknown, path: readonly string[], reachable: boolean): void => {
+    if (Array.isArray(node)) for (const item of node) walk(item, path, false)
+    if (!isObject(node)) return
+    const name = node['x-mcp-header']
+    if (name !== undefined) {
+      const at = `${where}: x-mcp-header at "${path.join('.')}"`
+      if (typeof name !== 'string' || !token.test(name))
+        throw new TypeError(`${at} must be a header name: letters, digits and -`)
+      if (!reachable || path.length === 0)
+        throw new TypeError(`${at} must be reached through properties only, not through items, anyOf or $ref`)
+      if (!['string', 'integer', 'boolean'].includes(String(node['type'])))
+        throw new TypeError(`${at} must be on a string, an integer or a boolean`)
+      const header = `mcp-param-${name.toLowerCase()}`
+      if (found.some((other) => other.header === header)) throw new TypeError(`${at}: "${name}" is used twice`)
+      found.push({ header, path })
+    }
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'properties' && isObject(value))
+        for (const [property, sub] of Object.entries(value)) walk(sub, [...path, property], reachable)
+      else if (key !== 'enum' && key !== 'const' && key !== 'default' && key !== 'examples') walk(value, path, false)
+    }
+  }
+  walk(root, [], true)
+  return found
+}

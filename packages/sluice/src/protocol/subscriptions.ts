@@ -1,0 +1,107 @@
+/**
+ * Who hears of changes: clients of 2026-07-28 through `subscriptions/listen`, earlier ones on their connection.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+ */
+
+import type { Result } from '../core/answer.ts'
+import type { Call, ServerEvent } from '../core/call.ts'
+import type { Connection } from '../core/connection.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { stopped } from '../core/stopped.ts'
+import { metaKeys } from './revisions.ts'
+
+/** The events of one server, wherever they were published. */
+export interface Hub {
+  subscribe(hear: (event: ServerEvent) => void): () => void
+  /** Calls `then` when the server closes; the returned function forgets it. */
+  onClose(then: () => void): () => void
+}
+
+interface Wanted {
+  readonly tools: boolean
+  readonly prompts: boolean
+  readonly resources: boolean
+  readonly uris: ReadonlySet<string>
+}
+
+/** One subscription holds a stream and a list of URIs; a client that opens thousands is refused before it is heard. */
+const maxUris = 1000
+const maxOpen = 10_000
+
+function parseWanted(params: Params): Wanted {
+  const asked = params['notifications']
+  if (!isObject(asked)) throw new RpcError('invalidParams', 'Invalid params: notifications must be an object')
+  const uris = asked['resourceSubscriptions'] ?? []
+  if (!Array.isArray(uris) || uris.length > maxUris || !uris.every((uri) => typeof uri === 'string'))
+    throw new RpcError('invalidParams', `Invalid params: resourceSubscriptions must be at most ${maxUris} URIs`)
+  return {
+    tools: asked['toolsListChanged'] === true,
+    prompts: asked['promptsListChanged'] === true,
+    resources: asked['resourcesListChanged'] === true,
+    uris: new Set(uris),
+  }
+}
+
+/** What of it this server can honour: the acknowledgement names no more than that. */
+const honour = (wanted: Wanted, has: Params): Wanted => ({
+  tools: wanted.tools && 'tools' in has,
+  prompts: wanted.prompts && 'prompts' in has,
+  resources: wanted.resources && 'resources' in has,
+  uris: 'resources' in has ? wanted.uris : new Set(),
+})
+
+const toParams = ({ tools, prompts, resources, uris }: Wanted): Params => ({
+  ...(tools && { toolsListChanged: true }),
+  ...(prompts && { promptsListChanged: true }),
+  ...(resources && { resourcesListChanged: true }),
+  ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
+})
+
+/** Answers only when the subscription ends: by the server closing, or never, if the client went first. */
+export function createListen(hub: Hub, capabilities: Params): (call: Call) => Promise<Result> {
+  let open = 0
+  return async function listen(call) {
+    const wanted = honour(parseWanted(call.params), capabilities)
+    if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
+    const _meta = { [metaKeys.subscription]: call.id }
+    call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
+    open++
+    return new Promise<Result>((resolve, reject) => {
+      const end = (): void => {
+        open--
+        unsubscribe()
+        forget()
+        call.signal.removeEventListener('abort', gone)
+      }
+      const gone = (): void => {
+        end()
+        reject(stopped(call.signal))
+      }
+      const unsubscribe = hub.subscribe((event) => {
+        const news = toNotification(event, wanted)
+        if (news) call.notify(news.method, { ...news.params, _meta })
+      })
+      const forget = hub.onClose(() => {
+        end()
+        resolve({ _meta })
+      })
+      call.signal.addEventListener('abort', gone, { once: true })
+    })
+  }
+}
+
+/** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
+export function hearOn(connection: Connection, event: ServerEvent): void {
+  if (!connection.agreed) return
+  const news = toNotification(event, { tools: true, prompts: true, resources: true, uris: connection.subscriptions })
+  if (news) connection.send({ jsonrpc: '2.0', ...news })
+}
+
+function toNotification(event: ServerEvent, wanted: Wanted): { method: string; params: Params } | undefined {
+  if (event.kind === 'resource')
+    return wanted.uris.has(event.uri) ? { method: 'notifications/resources/updated', params: { uri: event.uri } } : undefined
+  return wanted[event.kind] ? { method: `notifications/${event.kind}/list_changed`, params: {} } : undefined
+}

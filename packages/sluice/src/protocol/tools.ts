@@ -1,0 +1,187 @@
+/** `tool()`: where `unknown` becomes a type. Past it nobody casts. */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { digest } from '../core/digest.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { ContentBlock, Icon } from './content.ts'
+import { toWireBlock } from './content.ts'
+import { toIssues } from './issues.ts'
+import type { Asks } from './questions.ts'
+import { askWith } from './questions.ts'
+import type { In, Out, Schema } from './schema.ts'
+import { headerParams, toJsonSchema, toObjectSchema } from './schema.ts'
+import type { Work } from './work.ts'
+import { workOf } from './work.ts'
+
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+/** A whole result, for a tool that needs more than text or data. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Params
+}
+/** Text, content blocks, a whole result, or a plain object: that becomes `structuredContent` and a text block. */
+export type ToolOutput = string | readonly ContentBlock[] | ToolResult | { readonly [key: string]: unknown }
+
+/** What `run` may return: with an `output` schema exactly that, checked before it leaves. */
+type Returned<O extends Schema | undefined> = O extends Schema ? In<O> | ToolResult : ToolOutput
+
+export interface ToolDefinition<S extends Schema, O extends Schema | undefined, A extends Asks> {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  /** Left out: the tool takes no arguments. */
+  readonly input?: S
+  readonly output?: O
+  readonly annotations?: ToolAnnotations
+  readonly icons?: readonly Icon[]
+  readonly meta?: Params
+  /** All of these are needed to see and call it. */
+  readonly scopes?: readonly string[]
+  /** In lists for everybody; a call without the scopes is then challenged for them. */
+  readonly listed?: boolean
+  /** Anything but exactly `false` means yes; a function that throws means yes. */
+  readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
+  readonly timeoutMs?: number
+  /** What to ask first. Called on every round, in every revision; must change nothing. */
+  ask?(input: Out<S>, given: Params, call: Call): A | Promise<A>
+  /** Runs once, when everything is answered. */
+  run(input: Out<S>, work: Work<A>): Returned<O> | Promise<Returned<O>>
+}
+
+export interface Tool extends Target {
+  readonly kind: 'tool'
+  /** As `tools/list` shows it to the newest revision. */
+  readonly entry: ToolEntry
+}
+export interface ToolEntry {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: Params
+  readonly outputSchema?: Params
+  readonly annotations?: ToolAnnotations
+  readonly icons?: readonly Icon[]
+  readonly _meta?: Params
+}
+
+/** What the specification asks of names; clients refuse whole lists over one bad name. */
+const legalName = /^[A-Za-z0-9_.-]{1,128}$/
+
+export function refuseName(kind: string, name: unknown, description: unknown): asserts name is string {
+  if (typeof name !== 'string' || !legalName.test(name))
+    throw new TypeError(`${kind} ${JSON.stringify(name)}: a name has 1 to 128 letters, digits, "_", "-" or "."`)
+  if (typeof description !== 'string' || description.trim() === '')
+    throw new TypeError(`${kind} "${name}": add a description; models choose by it`)
+}
+
+const noArguments: Params = { type: 'object', additionalProperties: false }
+
+export function tool<
+  S extends Schema = Schema<Record<never, never>>,
+  O extends Schema | undefined = undefined,
+  A extends Asks = Record<never, never>,
+>(definition: ToolDefinition<S, O, A>): Tool {
+  const { name, title, description, input, output, annotations, icons, meta, approval = 'never' } = definition
+  refuseName('tool', name, description)
+  const inputSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
+  const outputSchema = output && toJsonSchema(output, 'output', `tool "${name}", output`)
+  const headers = headerParams(inputSchema, `tool "${name}", input`)
+  const entry: ToolEntry = {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    ...(meta && { _meta: meta }),
+  }
+  const policy: Policy = {
+    scopes: definition.scopes ?? [],
+    listed: definition.listed ?? false,
+    approval: typeof approval === 'function' ? 'depends' : approval,
+    timeoutMs: definition.timeoutMs ?? 30_000,
+    readOnly: annotations?.readOnlyHint === true,
+  }
+  let hash: string | undefined
+
+  /** The parsed input lives in this closure, typed. */
+  function ready(value: Out<S>): Ready {
+    return {
+      run: (call, given) => run(value, call, given),
+      ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
+      ...(typeof approval === 'function' && { gated: async (call) => (await approval(value, call)) !== false }),
+    }
+  }
+  async function run(value: Out<S>, call: Call, given: Params): Promise<Result> {
+    try {
+      const returned: unknown = await definition.run(value, workOf<A>(call, given))
+      return output ? await toCheckedResult(returned, output) : toResult(returned)
+    } catch (thrown) {
+      if (thrown instanceof RpcError) throw thrown
+      throw new RpcError('toolCrashed', `Tool execution failed: ${name}`, { cause: thrown })
+    }
+  }
+  return {
+    kind: 'tool',
+    name,
+    policy,
+    entry,
+    ...(headers.length > 0 && { headers }),
+    get hash() {
+      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+    },
+    prepare(args) {
+      if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>) : unexpected
+      const parsed = input['~standard'].validate(args)
+      return parsed instanceof Promise ? parsed.then((late) => conclude(late, args)) : conclude(parsed, args)
+    },
+  }
+  function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown): Ready | Refused {
+    return parsed.issues ? { issues: toIssues(parsed.issues, inputSchema, args) } : ready(parsed.value as Out<S>)
+  }
+}
+
+const unexpected: Refused = {
+  issues: [{ code: 'UNEXPECTED_PARAMETER', message: 'This tool takes no arguments', hint: 'Pass {} as arguments.' }],
+}
+
+const isWhole = (returned: unknown): returned is ToolResult => isObject(returned) && Array.isArray(returned['content'])
+
+function toResult(returned: unknown): Result {
+  if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }], isError: false }
+  if (Array.isArray(returned)) return { content: returned.map(toWireBlock), isError: false }
+  if (isWhole(returned)) return { isError: false, ...returned, content: returned.content.map(toWireBlock) }
+  if (isObject(returned)) return structured(returned)
+  throw new TypeError(`run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`)
+}
+
+const structured = (value: unknown): Result => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+  structuredContent: value,
+  isError: false,
+})
+
+/** A result that breaks the tool's own promise is a bug of the tool, not something to pass on. */
+async function toCheckedResult(returned: unknown, output: Schema): Promise<Result> {
+  const whole = isWhole(returned) ? returned : undefined
+  if (whole?.isError) return toResult(whole)
+  const parsed = await output['~standard'].validate(whole ? whole.structuredContent : returned)
+  if (parsed.issues)
+    throw new TypeError(`run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`)
+  return whole ? { ...toResult(whole), structuredContent: parsed.value } : structured(parsed.value)
+}
