@@ -9,7 +9,7 @@
  * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
  */
 import { cpus } from 'node:os'
-import { progress, reached, type Goal, type Section } from './lib/figures.ts'
+import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
 import { documents } from './sections/documents.ts'
@@ -29,6 +29,10 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+/** More digits than the measurement has would only look exact. */
+const thousandths = (_key: string, value: unknown): unknown =>
+  typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value
+
 const figures: Record<string, unknown> = {}
 const goals: Goal[] = []
 if (!asJson) console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`)
@@ -40,5 +44,6 @@ for (const [name, run] of Object.entries(sections)) {
   if (!asJson) for (const table of section.tables) console.log(`\n${tableText(table)}`)
 }
 
-if (asJson) console.log(JSON.stringify({ ...figures, promised: goals.map((goal) => ({ ...goal, reached: reached(goal) })) }))
+const promised = goals.map((goal) => ({ ...goal, reached: reached(goal) }))
+if (asJson) console.log(JSON.stringify({ ...figures, promised }, thousandths))
 else if (goals.length > 0) console.log(`\n${goalsText(goals)}`)

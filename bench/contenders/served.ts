@@ -3,8 +3,9 @@
  *
  * The channel also ends the process: a runner that dies leaves no servers behind.
  */
-import type { AddressInfo } from 'node:net'
+
 import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 export function served(url: string): void {
   process.on('message', () => {

@@ -16,11 +16,13 @@ export interface Child {
 
 const silentAfterMs = 60_000
 
+/** Logs go nowhere: a library that writes a line per request still pays for the line, but no reader takes a core. */
+const { BENCH_LOGS } = process.env
+export const logs = BENCH_LOGS ? 'inherit' : 'ignore'
+
 export function startChild(script: URL): Child {
   const path = fileURLToPath(script)
   const name = `${basename(dirname(path))}/${basename(path)}`
-  // Logs go nowhere: a library that writes a line per request still pays for the line, but no reader takes a core.
-  const logs = process.env['BENCH_LOGS'] ? 'inherit' : 'ignore'
   const child: ChildProcess = fork(path, { stdio: ['ignore', 'ignore', logs, 'ipc'] })
   let ended: string | undefined
   child.on('exit', (code, signal) => {

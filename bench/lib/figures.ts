@@ -31,7 +31,9 @@ export interface Section {
 }
 
 export const reached = ({ atLeast, atMost, measured }: Goal): boolean =>
-  measured !== undefined && (atLeast === undefined || measured >= atLeast) && (atMost === undefined || measured <= atMost)
+  measured !== undefined &&
+  (atLeast === undefined || measured >= atLeast) &&
+  (atMost === undefined || measured <= atMost)
 
 /** A/B, or `undefined` when either is missing. */
 export const ratio = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -43,6 +45,9 @@ export function number(value: number | undefined): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3
   return value.toFixed(digits).replace(/\B(?=(\d{3})+$)/g, ' ')
 }
+
+/** For programs: a whole number, or `null` where nothing was measured. */
+export const whole = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value))
 
 export const times = (value: number | undefined): string => (value === undefined ? '–' : `${number(value)}×`)
 

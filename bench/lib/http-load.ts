@@ -17,9 +17,14 @@ export interface Job {
   readonly durationMs: number
 }
 
+export interface Failed {
+  readonly failed: string
+}
+
 export interface Load {
   readonly perSecond: number
   readonly requests: number
+  /** Answers with another status or text, and connections the server closed under way. */
   readonly wrong: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -60,7 +65,10 @@ async function load(job: Job): Promise<Load> {
       socket.setEncoding('latin1')
       socket.on('connect', send)
       socket.on('error', reject)
-      socket.on('close', () => resolve())
+      socket.on('close', () => {
+        if (running) wrong++
+        resolve()
+      })
       socket.on('data', (chunk: string) => {
         received = received === '' ? chunk : received + chunk
         if (!isWhole(received)) return
@@ -92,6 +100,9 @@ async function load(job: Job): Promise<Load> {
 }
 
 process.on('message', (job: Job) => {
-  void load(job).then((result) => process.send?.(result))
+  load(job).then(
+    (result) => process.send?.(result),
+    (error: Error) => process.send?.({ failed: error.message }),
+  )
 })
 process.on('disconnect', () => process.exit())

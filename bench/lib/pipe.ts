@@ -7,6 +7,7 @@
 import { spawn } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
+import { logs } from './child.ts'
 import { callMessage, openingMessages, type Revision, said } from './messages.ts'
 
 export interface Round {
@@ -29,7 +30,6 @@ function count(text: string, part: string): number {
 }
 
 export async function openPipe(script: URL, revision: Revision, window: number): Promise<Pipe> {
-  const logs = process.env['BENCH_LOGS'] ? 'inherit' : 'ignore'
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ['pipe', 'pipe', logs] })
   // A server that is gone is noticed by the wait below; the broken pipe itself says nothing more.
   child.stdin.on('error', () => {})

@@ -51,8 +51,6 @@ export async function bundle(): Promise<Section> {
         ]),
       },
     ],
-    goals: [
-      { figure: 'workerd bundle, gzipped', atMost: 50, unit: ' KB', measured: kilobytes('sluice', 'gzipped') },
-    ],
+    goals: [{ figure: 'workerd bundle, gzipped', atMost: 50, unit: ' KB', measured: kilobytes('sluice', 'gzipped') }],
   }
 }

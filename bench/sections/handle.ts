@@ -15,7 +15,11 @@ export async function handle(): Promise<Section> {
   const children = new Map<Contender, Child>(contenders.map((name) => [name, startChild(scriptOf(name, 'handle'))]))
   try {
     progress(`handle: starting ${contenders.join(', ')}`)
-    const started = await interleave(contenders, 1, (name) => children.get(name)?.ask<string[]>() ?? Promise.resolve([]))
+    const started = await interleave(
+      contenders,
+      1,
+      (name) => children.get(name)?.ask<string[]>() ?? Promise.resolve([]),
+    )
     const keys = [...started].flatMap(([name, [cases]]) => (cases ?? []).map((item) => `${name} ${item}`))
     const measure = (key: string, durationMs: number) => {
       const [name, item] = key.split(' ') as [Contender, string]

@@ -6,8 +6,8 @@
  */
 import { startChild } from '../lib/child.ts'
 import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
-import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
-import type { Job, Load } from '../lib/http-load.ts'
+import { interleave, median, number, progress, ratio, type Section, times, whole } from '../lib/figures.ts'
+import type { Failed, Job, Load } from '../lib/http-load.ts'
 import { callMessage, httpHeaders, said } from '../lib/messages.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
@@ -44,7 +44,8 @@ export async function http(): Promise<Section> {
       durationMs,
     }
     const before = await server.child.ask<{ cpuMs: number }>('cpu')
-    const result = await load.ask<Load>(job)
+    const result = await load.ask<Load | Failed>(job)
+    if ('failed' in result) throw new Error(result.failed)
     const after = await server.child.ask<{ cpuMs: number }>('cpu')
     if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
     return { ...result, cpuUs: ((after.cpuMs - before.cpuMs) * 1_000) / result.requests }
@@ -62,7 +63,7 @@ export async function http(): Promise<Section> {
     progress(`http: warming up ${names.join(', ')}`)
     const warm = await interleave(names, 1, warmUp)
     const samples = await interleave([...warm.keys()], rounds, (name, round) => {
-      progress(`http: round ${round + 1} of ${rounds}, ${name}`)
+      if (name === names[0]) progress(`http: round ${round + 1} of ${rounds}`)
       return drive(name, roundMs)
     })
     const of = (name: Contender, pick: (sample: Awaited<ReturnType<typeof drive>>) => number) => {
@@ -71,7 +72,7 @@ export async function http(): Promise<Section> {
     }
     const rate = (name: Contender) => of(name, (sample) => sample.perSecond)
     return {
-      figures: Object.fromEntries(names.map((name) => [name, round(rate(name))])),
+      figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
       tables: [
         {
           title: 'http: tools/call, one Zod tool, requests per second',
@@ -112,5 +113,3 @@ export async function http(): Promise<Section> {
     for (const { child } of servers.values()) child.close()
   }
 }
-
-const round = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value))

@@ -2,7 +2,7 @@
  * `tools/call` over stdio: pipelined messages per second, the load in this process, each server in its own.
  */
 import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
-import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
+import { interleave, median, number, progress, ratio, type Section, times, whole } from '../lib/figures.ts'
 import { openPipe, type Pipe, type Round } from '../lib/pipe.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1']
@@ -31,7 +31,7 @@ export async function stdio(): Promise<Section> {
     }
     const rate = (name: Contender) => of(name, (round) => round.perSecond)
     return {
-      figures: Object.fromEntries(names.map((name) => [name, Math.round(rate(name) ?? 0) || null])),
+      figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
       tables: [
         {
           title: 'stdio: tools/call, one Zod tool, messages per second',

@@ -84,6 +84,15 @@ function isModern(meta: unknown, method: string, via: Via): boolean {
   return method !== 'initialize' && via.transport === 'http' && headerVersion(via) === modernRevision
 }
 
+/** All that HTTP must know before it hands a message in: whether it opens a session, belongs to one, or stands alone. */
+export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 'session' {
+  if (!isObject(message)) return Array.isArray(message) ? 'session' : 'alone'
+  const { method, params } = message
+  if (typeof method !== 'string') return 'result' in message || 'error' in message ? 'session' : 'alone'
+  if (isModern(isObject(params) ? params['_meta'] : undefined, method, via)) return 'alone'
+  return method === 'initialize' ? 'initialize' : 'session'
+}
+
 /** For a message without an envelope: what its session agreed on, else what its header says, else the default. */
 export function legacyRevision(via: Via): RevisionName {
   const header = via.transport === 'http' ? headerVersion(via) : undefined

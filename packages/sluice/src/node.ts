@@ -1,0 +1,31 @@
+/** Serving on Node: HTTP and stdio. */
+
+import type { Runtime, Server } from './server.ts'
+import { createServer } from './server.ts'
+import type { ServerDefinition } from './protocol/definition.ts'
+import type { HttpServing, ServeHttpOptions } from './transports/http/node.ts'
+import { listenHttp } from './transports/http/node.ts'
+import { stderrLogger } from './transports/stderr.ts'
+import type { StdioOptions, StdioServing } from './transports/stdio.ts'
+import { listenStdio } from './transports/stdio.ts'
+
+export type { HttpServing, NodeHandler, ServeHttpOptions } from './transports/http/node.ts'
+export { createHttpHandler } from './transports/http/node.ts'
+export { stderrLogger } from './transports/stderr.ts'
+export type { StdioOptions, StdioServing } from './transports/stdio.ts'
+
+/** A definition runs on defaults, with its log on stderr; for anything else make the server yourself. */
+const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
+  'handle' in from ? from : createServer(from, { logger: stderrLogger(), ...runtime })
+
+/** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
+export const serveHttp = (
+  from: ServerDefinition | Server,
+  options: ServeHttpOptions & { readonly runtime?: Runtime } = {},
+): Promise<HttpServing> => listenHttp(toServer(from, options.runtime), options)
+
+/** The process's own stdin and stdout. */
+export const serveStdio = (
+  from: ServerDefinition | Server,
+  options: StdioOptions & { readonly runtime?: Runtime } = {},
+): StdioServing => listenStdio(toServer(from, options.runtime), options)

@@ -1,0 +1,39 @@
+/** A call with everything filled in that is not at stake, for testing layers one at a time. */
+
+import type { Call } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import { memoryStore } from '../stores/memory.ts'
+import { fakeClock } from './clock.ts'
+
+export function aCall(given: Partial<Call> = {}): Call {
+  const controller = new AbortController()
+  return {
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'a-tool', arguments: {} },
+    meta: {},
+    revision: '2026-07-28',
+    target: {
+      kind: 'tool',
+      name: 'a-tool',
+      policy: { scopes: [], listed: false, approval: 'never', timeoutMs: 30_000, readOnly: false },
+      hash: 'a-hash',
+      prepare: () => ({ run: async () => ({ content: [] }) }),
+    },
+    args: {},
+    ready: undefined,
+    given: {},
+    caller: anonymous,
+    tenant: { id: 'default', store: memoryStore(fakeClock()) },
+    capabilities: {},
+    via: { transport: 'memory', peer: 'test', header: () => undefined },
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    notify: () => {},
+    request: undefined,
+    publish: () => {},
+    detach: () => {},
+    facts: {},
+    ...given,
+  }
+}

@@ -1,0 +1,117 @@
+/** A client in memory, of any revision: what users need to test their own servers without a transport. */
+
+import type { Connection } from '../core/connection.ts'
+import type { Id, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { ServerDefinition } from '../protocol/definition.ts'
+import type { RevisionName } from '../protocol/revisions.ts'
+import { metaKeys, modernRevision } from '../protocol/revisions.ts'
+import type { Server } from '../server.ts'
+import { createServer } from '../server.ts'
+
+export interface TestClientOptions {
+  readonly revision?: RevisionName
+  readonly capabilities?: Params
+  /** Answers the server's questions: requests before 2026-07-28, `input_required` from then on. */
+  answer?(method: string, params: Params): unknown
+}
+
+export interface TestClient {
+  /** Calls a tool and answers what it asks; resolves with the result, rejects with a JSON-RPC error. */
+  call(name: string, args?: Params): Promise<Params>
+  request(method: string, params?: Params): Promise<Params>
+  /** The whole response, error or not; `null` if the call was cancelled. */
+  send(method: string, params?: Params, id?: Id): Promise<Params | null>
+  notify(method: string, params?: Params): Promise<void>
+  /** Everything the server sent that was no response. */
+  readonly heard: readonly Params[]
+  readonly server: Server
+  close(): void
+}
+
+export class TestClientError extends Error {
+  override readonly name = 'TestClientError'
+  readonly error: Params
+  constructor(error: Params) {
+    super(String(error['message']))
+    this.error = error
+  }
+}
+
+const maxRounds = 10
+
+export async function testClient(from: ServerDefinition | Server, options: TestClientOptions = {}): Promise<TestClient> {
+  const { revision = modernRevision, capabilities = {}, answer } = options
+  const server = 'handle' in from ? from : createServer(from)
+  const heard: Params[] = []
+  const modern = revision === modernRevision
+  const connection: Connection | undefined = modern ? undefined : server.connect({ send: (message) => hear(message) })
+  let ids = 0
+
+  function hear(message: object): void {
+    const said: Params = { ...message }
+    const { id, method, params } = said
+    if (id === undefined || typeof method !== 'string') heard.push(said)
+    else void respond(id, method, isObject(params) ? params : {})
+  }
+  async function respond(id: unknown, method: string, params: Params): Promise<void> {
+    const result = answer ? await answer(method, params) : undefined
+    const outcome = result === undefined ? { error: { code: -32601, message: 'Not supported' } } : { result }
+    await server.handle({ jsonrpc: '2.0', id, ...outcome }, context())
+  }
+  const context = (): Parameters<Server['handle']>[1] => ({
+    via: { transport: 'memory', peer: 'test', header: () => undefined, ...(connection && { connection }) },
+    send: hear,
+  })
+  const enveloped = (params: Params): Params =>
+    modern
+      ? {
+          ...params,
+          _meta: {
+            ...(isObject(params['_meta']) && params['_meta']),
+            [metaKeys.version]: revision,
+            [metaKeys.capabilities]: capabilities,
+            [metaKeys.client]: { name: 'test', version: '1' },
+          },
+        }
+      : params
+
+  async function send(method: string, params: Params = {}, id: Id = ++ids): Promise<Params | null> {
+    const response = await server.handle({ jsonrpc: '2.0', id, method, params: enveloped(params) }, context())
+    return response === null ? null : { ...response }
+  }
+  async function request(method: string, params: Params = {}): Promise<Params> {
+    const response = await send(method, params)
+    if (!response) throw new TestClientError({ code: 0, message: 'No answer' })
+    if (isObject(response['error'])) throw new TestClientError(response['error'])
+    return isObject(response['result']) ? response['result'] : {}
+  }
+  async function call(name: string, args: Params = {}): Promise<Params> {
+    let result = await request('tools/call', { name, arguments: args })
+    for (let round = 0; answer && result['resultType'] === 'input_required' && round < maxRounds; round++) {
+      const asked = isObject(result['inputRequests']) ? Object.entries(result['inputRequests']) : []
+      const inputResponses: { [key: string]: unknown } = {}
+      for (const [key, question] of asked)
+        if (isObject(question))
+          inputResponses[key] = await answer(String(question['method']), isObject(question['params']) ? question['params'] : {})
+      const more = { inputResponses, requestState: result['requestState'] }
+      result = await request('tools/call', { name, arguments: args, ...more })
+    }
+    return result
+  }
+  if (!modern) {
+    await request('initialize', { protocolVersion: revision, capabilities, clientInfo: { name: 'test', version: '1' } })
+    await server.handle({ jsonrpc: '2.0', method: 'notifications/initialized' }, context())
+  }
+  return {
+    call,
+    request,
+    send,
+    async notify(method, params = {}) {
+      await server.handle({ jsonrpc: '2.0', method, params }, context())
+    },
+    heard,
+    server,
+    close: () => connection?.close(),
+  }
+}

@@ -1,0 +1,45 @@
+/** A clock that stands still until a test moves it. */
+
+import type { Clock } from '../core/clock.ts'
+
+export interface FakeClock extends Clock {
+  /** Lets what is ready run, moves on, fires what is due in order, and lets that run too. */
+  advance(ms: number): Promise<void>
+  /** Timers not yet fired or called off. */
+  readonly pending: number
+}
+
+export function fakeClock(start = 0): FakeClock {
+  let now = start
+  const timers = new Set<{ readonly at: number; readonly then: () => void }>()
+  return {
+    now: () => now,
+    after(ms, then) {
+      const timer = { at: now + ms, then }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    async advance(ms) {
+      await settle()
+      const until = now + ms
+      for (;;) {
+        const due = [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
+        if (!due) break
+        timers.delete(due)
+        now = Math.max(now, due.at)
+        due.then()
+        await settle()
+      }
+      now = until
+      await settle()
+    },
+    get pending() {
+      return timers.size
+    },
+  }
+}
+
+/** Long enough for any chain of promises in a test; nothing here waits for real time. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await null
+}

@@ -1,0 +1,7 @@
+/** What users need to test their own servers, layers and stores. */
+
+export { aCall } from './call.ts'
+export type { TestClient, TestClientOptions } from './client.ts'
+export { TestClientError, testClient } from './client.ts'
+export type { FakeClock } from './clock.ts'
+export { fakeClock, settle } from './clock.ts'

@@ -1,0 +1,117 @@
+/** Streamable HTTP as `fetch(Request): Response`, for workerd, Deno, Bun and whatever else speaks it. */
+
+import { RpcError } from '../core/error.ts'
+import type { Server } from '../server.ts'
+import type { Sink } from './http/events.ts'
+import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './http/exchange.ts'
+import { createExchange } from './http/exchange.ts'
+
+export type { HttpOptions } from './http/exchange.ts'
+
+/** A reader that stalls is cut off here. */
+const maxUnsent = 1024 * 1024
+
+export interface FetchHandler {
+  (request: Request): Promise<Response>
+  close(): void
+}
+
+export function toFetch(server: Server, options: HttpOptions = {}): FetchHandler {
+  const exchange: Exchange = createExchange(server, options)
+  const handler = (request: Request): Promise<Response> =>
+    new Promise((resolve) => {
+      void exchange.serve(toRequest(request), toReply(request, resolve))
+    })
+  return Object.assign(handler, { close: exchange.close })
+}
+
+function toRequest(request: Request): HttpRequest {
+  const { host } = new URL(request.url)
+  return {
+    method: request.method,
+    peer: '',
+    header: (name) => request.headers.get(name) ?? undefined,
+    // Where the runtime shows the header, it must agree with the URL; where it does not, the URL is all there is.
+    host: (request.headers.get('host') ?? host) === host ? host : undefined,
+    port: undefined,
+    body: (maxBytes) => readBody(request, maxBytes),
+  }
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
+  let size = 0
+  const reader = request.body?.getReader()
+  for (;;) {
+    const read = await reader?.read()
+    if (!read || read.done) break
+    size += read.value.byteLength
+    if (size > maxBytes) {
+      await reader?.cancel()
+      throw new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } })
+    }
+    text += decode(decoder, read.value)
+  }
+  return text + decode(decoder)
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array<ArrayBufferLike>): string {
+  try {
+    return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
+  } catch (cause) {
+    throw new RpcError('parseError', 'Parse error: the body is not UTF-8', { cause })
+  }
+}
+
+function toReply(request: Request, resolve: (response: Response) => void): HttpReply {
+  let gone: (() => void) | undefined
+  let complete = false
+  request.signal.addEventListener('abort', () => {
+    if (!complete) gone?.()
+  })
+  return {
+    end(status, headers, body) {
+      complete = true
+      resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
+    },
+    stream(headers: HttpHeaders): Sink {
+      const encoder = new TextEncoder()
+      let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start(started) {
+            controller = started
+          },
+          cancel() {
+            controller = undefined
+            if (!complete) gone?.()
+          },
+        },
+        { highWaterMark: maxUnsent, size: (chunk) => chunk?.byteLength ?? 0 },
+      )
+      resolve(new Response(body, { status: 200, headers }))
+      return {
+        write(text) {
+          controller?.enqueue(encoder.encode(text))
+          if ((controller?.desiredSize ?? 0) < 0) {
+            controller?.error(new Error('The reader stalled'))
+            controller = undefined
+            gone?.()
+          }
+        },
+        end() {
+          complete = true
+          controller?.close()
+          controller = undefined
+        },
+        get closed() {
+          return controller === undefined
+        },
+      }
+    },
+    onGone(then) {
+      gone = then
+    },
+  }
+}

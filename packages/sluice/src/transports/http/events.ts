@@ -1,0 +1,93 @@
+/**
+ * Server-sent events, and the memory that lets a client of a legacy session pick up a stream where it broke off.
+ *
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+
+/** Where bytes of a stream go. Writing to one that ended does nothing. */
+export interface Sink {
+  write(text: string): void
+  end(): void
+  readonly closed: boolean
+}
+
+export const eventHeaders: { readonly [name: string]: string } = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // Proxies that collect answers before passing them on would hold back every notification.
+  'x-accel-buffering': 'no',
+}
+
+/** JSON has no line breaks, so one `data` line holds it. */
+export const toEvent = (data: string, id?: string): string =>
+  id === undefined ? `event: message\ndata: ${data}\n\n` : `id: ${id}\nevent: message\ndata: ${data}\n\n`
+
+/** A stream that outlives its connection: what was sent is kept, up to a limit, and can be sent again from any event on. */
+export interface Resumable {
+  readonly id: string
+  write(data: string): void
+  /** No more will come. */
+  finish(): void
+  /** Ends the connection, not the stream: the client is told when to come back. */
+  detach(): void
+  /** Goes on to this sink, after the event that was received last. */
+  attach(sink: Sink, after?: number): void
+  readonly finished: boolean
+  /** Characters kept. */
+  readonly size: number
+}
+
+const comeBackMs = 1000
+
+/** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
+export function createResumable(id: string, primed: boolean, maxSize: number): Resumable {
+  let events: { readonly number: number; readonly data: string }[] = []
+  let sent = 0
+  let size = 0
+  let sink: Sink | undefined
+  let finished = false
+  return {
+    id,
+    write(data) {
+      sent++
+      events.push({ number: sent, data })
+      size += data.length
+      while (size > maxSize && events.length > 1) size -= events.shift()?.data.length ?? 0
+      sink?.write(toEvent(data, `${id}.${sent}`))
+    },
+    finish() {
+      finished = true
+      sink?.end()
+      sink = undefined
+    },
+    detach() {
+      sink?.write(`retry: ${comeBackMs}\n\n`)
+      sink?.end()
+      sink = undefined
+    },
+    attach(next, after) {
+      // The newest connection is the one the client listens on; an older one is most likely dead.
+      sink?.end()
+      sink = next
+      if (after === undefined && primed) next.write(`id: ${id}.0\ndata: \n\n`)
+      if (after !== undefined)
+        for (const { number, data } of events) if (number > after) next.write(toEvent(data, `${id}.${number}`))
+      events = events.filter(({ number }) => after === undefined || number > after)
+      size = events.reduce((total, { data }) => total + data.length, 0)
+      if (finished) next.end()
+    },
+    get finished() {
+      return finished
+    },
+    get size() {
+      return size
+    },
+  }
+}
+
+/** An event id back into its stream and number. */
+export function parseEventId(text: string): { stream: string; after: number } | undefined {
+  const dot = text.lastIndexOf('.')
+  const after = Number(text.slice(dot + 1))
+  return dot > 0 && /^\d{1,15}$/.test(text.slice(dot + 1)) ? { stream: text.slice(0, dot), after } : undefined
+}

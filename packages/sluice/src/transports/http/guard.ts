@@ -1,0 +1,62 @@
+/**
+ * Who may knock at all: Host and Origin, on by default. A web page the user visits can reach a server on localhost, by
+ * name (DNS rebinding) or by a plain cross-origin POST; neither gets past this.
+ */
+
+import { RpcError } from '../../core/error.ts'
+
+export interface GuardOptions {
+  /**
+   * Names this server is reached by, as in the Host header: `mcp.example.com`, or with a port where it is not the
+   * scheme's own. Left out, only loopback names on the port it listens on.
+   */
+  readonly hosts?: readonly string[]
+  /** Origins of web pages that may call it, such as `https://app.example.com`; they also get CORS headers. */
+  readonly origins?: readonly string[]
+}
+
+export interface Guard {
+  /** `host` is the header, or `undefined` where it is missing or came twice; `port` is the one it arrived on. */
+  check(host: string | undefined, origin: string | undefined, port: number | undefined): void
+  /** Whether a page of this origin may read the answers. */
+  allows(origin: string): boolean
+}
+
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
+  const named = hosts && new Set(hosts.map((host) => host.toLowerCase()))
+  const welcome = new Set(origins.map((origin) => origin.toLowerCase()))
+  /** The last host and origin that passed: nearly every request repeats them. */
+  let known = ''
+
+  function isOwn(host: string, port: number | undefined): boolean {
+    if (named) return named.has(host)
+    const [name, own] = splitPort(host)
+    return loopback.has(name) && (port === undefined || own === port)
+  }
+  function refuseHost(host: string | undefined): RpcError {
+    const shown = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`
+    return new RpcError('badOrigin', `Host ${shown} is not served here; list the names it is reached by in "hosts"`)
+  }
+  return {
+    check(host, origin, port) {
+      const key = `${host} ${origin} ${port}`
+      if (key === known) return
+      if (host === undefined || !isOwn(host.toLowerCase(), port)) throw refuseHost(host)
+      if (origin !== undefined && !welcome.has(origin.toLowerCase()) && !isSame(origin, host))
+        throw new RpcError('badOrigin', `Origin "${origin.slice(0, 128)}" may not call this server; list it in "origins"`)
+      known = key
+    },
+    allows: (origin) => welcome.has(origin.toLowerCase()),
+  }
+}
+
+const isSame = (origin: string, host: string): boolean =>
+  origin.toLowerCase() === `http://${host.toLowerCase()}` || origin.toLowerCase() === `https://${host.toLowerCase()}`
+
+function splitPort(host: string): [name: string, port: number] {
+  const colon = host.lastIndexOf(':')
+  if (colon === -1 || host.endsWith(']')) return [host, 80]
+  return [host.slice(0, colon), /^\d+$/.test(host.slice(colon + 1)) ? Number(host.slice(colon + 1)) : Number.NaN]
+}

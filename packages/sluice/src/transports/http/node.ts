@@ -1,0 +1,174 @@
+/** Streamable HTTP on `node:http`: the fast path. No `Request` or `Response` objects are made. */
+
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
+import { createServer as createNodeServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RpcError } from '../../core/error.ts'
+import type { Server } from '../../server.ts'
+import type { Sink } from './events.ts'
+import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './exchange.ts'
+import { createExchange } from './exchange.ts'
+
+/** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
+const maxUnsent = 1024 * 1024
+
+export interface NodeHandler {
+  (request: IncomingMessage, response: ServerResponse): void
+  close(): void
+}
+
+/** For mounting into a server of your own. */
+export function createHttpHandler(server: Server, options: HttpOptions = {}): NodeHandler {
+  const exchange: Exchange = createExchange(server, options)
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    void exchange.serve(new NodeRequest(request), new NodeReply(response))
+  }
+  return Object.assign(handler, { close: exchange.close })
+}
+
+class NodeRequest implements HttpRequest {
+  readonly #message: IncomingMessage
+  readonly method: string
+  constructor(message: IncomingMessage) {
+    this.#message = message
+    this.method = message.method ?? ''
+  }
+  get peer(): string {
+    return this.#message.socket.remoteAddress ?? ''
+  }
+  get port(): number | undefined {
+    return this.#message.socket.localPort
+  }
+  get host(): string | undefined {
+    const { rawHeaders, headers } = this.#message
+    let hosts = 0
+    // Node keeps the first of two; whoever sits in front may have looked at the other.
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i]
+      if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+    }
+    return hosts === 1 ? headers.host : undefined
+  }
+  header(name: string): string | undefined {
+    const value = this.#message.headers[name]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+  body(maxBytes: number): Promise<string> {
+    const message = this.#message
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const tooLarge = (): void => {
+        // Read on, into nothing: the client is still writing and would not see an answer on a reset connection.
+        message.removeAllListeners('data')
+        message.resume()
+        reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
+      }
+      if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
+      message.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > maxBytes) tooLarge()
+        else chunks.push(chunk)
+      })
+      message.on('end', () => {
+        const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
+        else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+      })
+      message.on('error', () => reject(new RpcError('cancelled', 'The client went away')))
+      message.on('close', () => {
+        if (!message.complete) reject(new RpcError('cancelled', 'The client went away'))
+      })
+    })
+  }
+}
+
+class NodeReply implements HttpReply {
+  readonly #response: ServerResponse
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+  end(status: number, headers: HttpHeaders, body = ''): void {
+    const response = this.#response
+    if (response.headersSent || response.destroyed) return
+    // A body that was not read to its end would be taken for the next request on this connection.
+    const unread = !response.req.complete
+    response.writeHead(status, {
+      ...headers,
+      ...(status !== 204 && { 'content-length': Buffer.byteLength(body) }),
+      ...(unread && { connection: 'close' }),
+    })
+    response.end(body)
+  }
+  stream(headers: HttpHeaders): Sink {
+    const response = this.#response
+    response.writeHead(200, headers)
+    response.flushHeaders()
+    return {
+      write(text) {
+        if (response.destroyed || response.writableEnded) return
+        response.write(text)
+        if (response.writableLength > maxUnsent) response.destroy()
+      },
+      end: () => void response.end(),
+      get closed() {
+        return response.destroyed || response.writableEnded
+      },
+    }
+  }
+  onGone(then: () => void): void {
+    this.#response.on('close', () => {
+      if (!this.#response.writableFinished) then()
+    })
+  }
+}
+
+export interface ServeHttpOptions extends HttpOptions {
+  /** 0 takes a free one. */
+  readonly port?: number
+  /** Loopback unless said: whoever opens it to the network also names its `hosts`. */
+  readonly host?: string
+  readonly path?: string
+  readonly maxConnections?: number
+}
+
+export interface HttpServing {
+  readonly url: string
+  readonly server: NodeServer
+  /** Ends streams and sessions, refuses new connections, waits for the open ones. */
+  close(): Promise<void>
+}
+
+/** Listens, with limits on how slowly a request may come in. */
+export async function listenHttp(server: Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
+  const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000 } = options
+  const handler = createHttpHandler(server, options)
+  const node = createNodeServer({ headersTimeout: 5_000, requestTimeout: 15_000, maxHeaderSize: 16 * 1024 }, (request, response) => {
+    const { url = '' } = request
+    if (url === path || (url.startsWith(path) && url[path.length] === '?')) handler(request, response)
+    else notHere(response, path)
+  })
+  node.maxConnections = maxConnections
+  await new Promise<void>((resolve, reject) => {
+    node.once('error', reject)
+    node.listen(port, host, resolve)
+  })
+  const { port: bound } = node.address() as AddressInfo
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${path}`,
+    server: node,
+    async close() {
+      const closed = new Promise<void>((resolve) => node.close(() => resolve()))
+      handler.close()
+      server.close()
+      node.closeIdleConnections()
+      await closed
+    },
+  }
+}
+
+function notHere(response: ServerResponse, path: string): void {
+  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' })
+  response.end(`Nothing here. The MCP endpoint is ${path}\n`)
+}

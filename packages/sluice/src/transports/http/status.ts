@@ -1,0 +1,33 @@
+/** Which HTTP status a refusal gets: the one table that turns reasons into statuses. */
+
+import type { Reason, RpcError } from '../../core/error.ts'
+import type { Features } from '../../protocol/revisions.ts'
+
+/** What is not here is the caller's business with a tool, not with HTTP: it travels in a 200. */
+const statuses: { readonly [reason in Reason]?: number } = {
+  parseError: 400,
+  invalidRequest: 400,
+  invalidEnvelope: 400,
+  headerMismatch: 400,
+  missingCapability: 400,
+  unsupportedVersion: 400,
+  sessionMissing: 400,
+  sessionNotFound: 404,
+  payloadTooLarge: 413,
+  unsupportedMedia: 415,
+  notAcceptable: 406,
+  badOrigin: 403,
+  methodNotAllowed: 405,
+  unauthorized: 401,
+  forbidden: 403,
+  insufficientScope: 403,
+  rateLimited: 429,
+  overloaded: 503,
+  shuttingDown: 503,
+  storeUnavailable: 503,
+}
+
+export function statusOf({ reason }: RpcError, features: Features | undefined): number {
+  if (reason === 'methodNotFound') return features?.era === 'modern' ? 404 : 200
+  return statuses[reason] ?? 200
+}

@@ -1,0 +1,147 @@
+/**
+ * One JSON message per line over a pipe, in both directions; calls run side by side and answers go out as they come.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ */
+
+import { isUtf8 } from 'node:buffer'
+import type { Readable, Writable } from 'node:stream'
+import type { Via } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import { frame, Unsound } from '../core/frame.ts'
+import type { Server } from '../server.ts'
+import { createLineSplitter } from './lines.ts'
+import { guardStdout } from './stdout-guard.ts'
+
+export interface StdioOptions {
+  /** Left out, the process's own stdin and stdout: then stdout is guarded, signals end it, and so does the end of input. */
+  readonly input?: Readable
+  readonly output?: Writable
+  readonly maxLineBytes?: number
+  /** Reading stops while this many calls are under way. */
+  readonly maxInFlight?: number
+  /** How long calls under way may go on after the client closed its end. */
+  readonly graceMs?: number
+}
+
+export interface StdioServing {
+  /** Settles when everything has been said and the connection is closed. */
+  readonly closed: Promise<void>
+  close(): void
+}
+
+/** Answers are gathered for one turn of the loop, or until there is this much. */
+const flushAt = 64 * 1024
+
+export function listenStdio(server: Server, options: StdioOptions = {}): StdioServing {
+  const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000 } = options
+  const own = options.input === undefined && options.output === undefined
+  const input = options.input ?? process.stdin
+  const output = options.output ?? process.stdout
+  const guard = own ? guardStdout() : undefined
+  const write = guard?.write ?? ((text: string): boolean => output.write(text))
+  const connection = server.connect({ send: (message) => put(JSON.stringify(message)) })
+  const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }
+  let waiting = ''
+  let scheduled = false
+  let inFlight = 0
+  let stalled = false
+  let ended = false
+  let idle: (() => void) | undefined
+  let settle = (): void => {}
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+
+  function put(line: string): void {
+    waiting += `${line}\n`
+    if (waiting.length >= flushAt) flush()
+    else if (!scheduled) {
+      scheduled = true
+      setImmediate(flush)
+    }
+  }
+  function flush(): void {
+    scheduled = false
+    const text = waiting
+    waiting = ''
+    if (text === '' || output.destroyed || write(text)) return
+    // The client does not read: take no more from it until it does.
+    stalled = true
+    output.once('drain', () => {
+      stalled = false
+      readOn()
+    })
+    input.pause()
+  }
+  function readOn(): void {
+    if (!stalled && !ended && inFlight < maxInFlight) input.resume()
+  }
+
+  async function take(bytes: Buffer): Promise<void> {
+    if (isBlank(bytes)) return
+    if (++inFlight >= maxInFlight) input.pause()
+    const answer = await answerTo(bytes)
+    if (answer !== null) put(answer)
+    inFlight--
+    if (inFlight === maxInFlight - 1) readOn()
+    if (inFlight === 0) idle?.()
+  }
+  async function answerTo(bytes: Buffer): Promise<string | null> {
+    try {
+      if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: the line is not UTF-8')
+      return await server.text(frame(bytes.toString('utf8')), { via, send: (message) => put(JSON.stringify(message)) })
+    } catch (thrown) {
+      return server.refuse(thrown, via, thrown instanceof Unsound ? thrown.value : undefined)
+    }
+  }
+  const lines = createLineSplitter(maxLineBytes, {
+    line: (bytes) => void take(bytes),
+    tooLong() {
+      put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
+    },
+  })
+
+  /** The client closed its end. What it asked last may still be answered; what takes longer is aborted. */
+  function finish(): void {
+    lines.end()
+    if (inFlight === 0) return close()
+    const callOff = server.clock.after(graceMs, close)
+    idle = () => {
+      callOff()
+      close()
+    }
+  }
+  function close(): void {
+    if (ended) return
+    ended = true
+    idle = undefined
+    connection.close()
+    if (own) server.close()
+    flush()
+    input.off('data', lines.push)
+    input.pause()
+    for (const signal of signals) process.off(signal, close)
+    guard?.release()
+    settle()
+    // Timers and sockets of a tool must not keep the process of a client that is gone.
+    if (own) output.write('', () => process.exit(0))
+  }
+  input.on('data', lines.push)
+  input.on('end', finish)
+  input.on('error', close)
+  // The reader went away (EPIPE): nobody is left to answer.
+  output.on('error', () => {
+    close()
+    if (own) process.exit(0)
+  })
+  const signals = own ? (['SIGINT', 'SIGTERM'] as const) : []
+  for (const signal of signals) process.on(signal, close)
+  return { closed, close }
+}
+
+/** Empty lines keep a pipe alive; they are no messages. */
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== 0 && byte !== 9 && byte !== 32) return false
+  return true
+}

@@ -1,0 +1,64 @@
+/**
+ * Keeps stdout for the protocol. One stray line there ends the conversation with most clients, so whatever else writes
+ * to it goes to stderr: `console.log`, a library's `process.stdout.write`, a child process that inherits the stream.
+ */
+
+import childProcess from 'node:child_process'
+import { syncBuiltinESMExports } from 'node:module'
+
+type Write = typeof process.stdout.write
+
+/** Returns the real writer, for the protocol alone, and a function that undoes the guard. */
+export function guardStdout(): { readonly write: (text: string) => boolean; release(): void } {
+  const own: Write = process.stdout.write
+  const write = own.bind(process.stdout)
+  process.stdout.write = process.stderr.write.bind(process.stderr) as Write
+  const release = guardChildren()
+  return {
+    write: (text) => write(text),
+    release() {
+      process.stdout.write = own
+      release()
+    },
+  }
+}
+
+/** Every asynchronous way to start a child ends in this method of the class. */
+interface Spawning {
+  spawn(options: { stdio?: unknown }): unknown
+}
+
+function guardChildren(): () => void {
+  const prototype: Spawning = childProcess.ChildProcess.prototype as unknown as Spawning
+  const { spawn } = prototype
+  prototype.spawn = function guarded(this: Spawning, options) {
+    return spawn.call(this, { ...options, stdio: awayFromStdout(options.stdio) })
+  }
+  const { spawnSync, execFileSync, execSync } = childProcess
+  const sync = { spawnSync, execFileSync, execSync }
+  Object.assign(childProcess, {
+    spawnSync: (file: string, ...rest: unknown[]) => Reflect.apply(spawnSync, childProcess, [file, ...rest.map(guardOptions)]),
+    execFileSync: (file: string, ...rest: unknown[]) => Reflect.apply(execFileSync, childProcess, [file, ...rest.map(guardOptions)]),
+    execSync: (command: string, ...rest: unknown[]) => Reflect.apply(execSync, childProcess, [command, ...rest.map(guardOptions)]),
+  })
+  // Named imports of built-in modules see the change only after this.
+  syncBuiltinESMExports()
+  return () => {
+    prototype.spawn = spawn
+    Object.assign(childProcess, sync)
+    syncBuiltinESMExports()
+  }
+}
+
+const guardOptions = (argument: unknown): unknown =>
+  typeof argument === 'object' && argument !== null && 'stdio' in argument
+    ? { ...argument, stdio: awayFromStdout(argument.stdio) }
+    : argument
+
+function awayFromStdout(stdio: unknown): unknown {
+  if (stdio === 'inherit') return ['inherit', 2, 'inherit']
+  if (!Array.isArray(stdio)) return stdio
+  return stdio.map((target: unknown, fd) =>
+    target === 1 || target === process.stdout || (target === 'inherit' && fd === 1) ? 2 : target,
+  )
+}

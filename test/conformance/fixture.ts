@@ -1,0 +1,52 @@
+/**
+ * The server under test: what the official suite expects to find, written as a user of Sluice would write it. Left out
+ * are the tasks and skills extensions.
+ */
+
+import type { Server, ServerDefinition, Tool } from 'sluice'
+import { createServer, defineServer, prompt, tool } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { askingTools } from './asking-tools.ts'
+import { prompts } from './prompts.ts'
+import { resources } from './resources.ts'
+import { tools } from './tools.ts'
+
+export const definition: ServerDefinition = defineServer({
+  info: { name: 'sluice-conformance', version: '0.1.0' },
+  tools: [...tools, ...askingTools],
+  prompts,
+  resources,
+})
+
+/** These come and go, so that subscribers have something to hear of. */
+const passing = {
+  tools: tool({ name: 'test_passing_tool', description: 'Sometimes there', run: () => 'Still there' }),
+  prompts: prompt({ name: 'test_passing_prompt', description: 'Sometimes there', run: () => 'Still there' }),
+}
+
+/** With the two tools that change the lists: each call adds what is missing or removes what is there. */
+export function createFixture(): Server {
+  const shown = { tools: false, prompts: false }
+  const trigger = (name: string, list: 'tools' | 'prompts'): Tool =>
+    tool({
+      name,
+      description: `Changes the list of ${list}`,
+      run() {
+        shown[list] = !shown[list]
+        server.update(current())
+        return `Changed the list of ${list}`
+      },
+    })
+  const triggers = [trigger('test_trigger_tool_change', 'tools'), trigger('test_trigger_prompt_change', 'prompts')]
+  const current = (): ServerDefinition => ({
+    ...definition,
+    tools: [...tools, ...askingTools, ...triggers, ...(shown.tools ? [passing.tools] : [])],
+    prompts: [...prompts, ...(shown.prompts ? [passing.prompts] : [])],
+  })
+  const server = createServer(current(), { logger: { ...console, info() {} } })
+  return server
+}
+
+export async function startFixture(port = 0): Promise<{ readonly url: string; close(): Promise<void> }> {
+  return serveHttp(createFixture(), { port })
+}

@@ -1,0 +1,50 @@
+/** What a run of the suite left on disk, read back and counted. */
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface Check {
+  readonly id: string
+  readonly description: string
+  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO'
+  readonly errorMessage?: string
+}
+export interface Scenario {
+  readonly name: string
+  readonly checks: readonly Check[]
+}
+
+/** `server-<scenario>-<time>`, one directory each. */
+const directory = /^server-(.+)-\d{4}-\d\d-\d\dT[\dZ-]+$/
+
+/** A scenario that threw, or did not apply, leaves its directory empty; `whenEmpty` says which it was. */
+export async function readScenarios(output: string, whenEmpty: readonly Check[]): Promise<readonly Scenario[]> {
+  const entries = await readdir(output).catch(() => [])
+  const read = entries.toSorted().map(async (entry): Promise<readonly Scenario[]> => {
+    const name = directory.exec(entry)?.[1]
+    if (name === undefined) return []
+    const text = await readFile(join(output, entry, 'checks.json'), 'utf8').catch(() => undefined)
+    const checks = text === undefined ? whenEmpty : (JSON.parse(text) as Check[])
+    return checks.length === 0 ? [] : [{ name, checks }]
+  })
+  return (await Promise.all(read)).flat()
+}
+
+export const failed = (name: string, description: string): Check => ({ id: name, description, status: 'FAILURE' })
+
+/** A warning is about a SHOULD and fails nothing; a scenario that only skipped has shown nothing either. */
+export function outcomeOf({ checks }: Scenario): 'pass' | 'fail' | 'skipped' {
+  if (checks.some(({ status }) => status === 'FAILURE')) return 'fail'
+  return checks.some(({ status }) => status === 'SUCCESS' || status === 'WARNING') ? 'pass' : 'skipped'
+}
+
+export const countOf = (scenarios: readonly Scenario[], status: Check['status']): number =>
+  scenarios.flatMap(({ checks }) => checks).filter((check) => check.status === status).length
+
+/** The scenarios a revision froze as required. The file is the suite's own; its list is plain enough to read by line. */
+export async function readRequired(suite: string, revision: string): Promise<readonly string[]> {
+  const yaml = await readFile(join(suite, 'requirements', `${revision}.yaml`), 'utf8')
+  const list = /^server:\n((?: {2}- \S+\n)+)/m.exec(yaml)?.[1]
+  if (list === undefined) throw new Error(`requirements/${revision}.yaml has no list of server scenarios`)
+  return list.trimEnd().split('\n').map((line) => line.replace('  - ', ''))
+}

@@ -1,0 +1,98 @@
+/**
+ * `npm run conformance`: the official suite against `fixture.ts`, on every revision it knows.
+ *
+ * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it.
+ */
+
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startFixture } from './fixture.ts'
+import type { Ran } from './report.ts'
+import { passed, remarks, table } from './report.ts'
+import { failed, readRequired, readScenarios } from './results.ts'
+
+interface Run {
+  readonly name: string
+  readonly args: readonly string[]
+  /** Where it is set, only these decide. */
+  readonly required?: readonly string[]
+}
+
+const suite = dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json')))
+const { only, scenario } = parseArgs({ options: { only: { type: 'string' }, scenario: { type: 'string' } } }).values
+
+async function planned(): Promise<readonly Run[]> {
+  const what = scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario]
+  const runs = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'].map(
+    (name): Run => ({ name, args: [...what, '--spec-version', name] }),
+  )
+  // A set of requirements is run whole: the suite takes no scenario beside it.
+  for (const revision of scenario === undefined ? ['2025-11-25', '2026-07-28'] : []) {
+    const required = await readRequired(suite, revision)
+    runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
+  }
+  const kept = runs.filter(({ name }) => only === undefined || only === name)
+  if (kept.length === 0) throw new Error(`--only: use one of ${runs.map(({ name }) => name).join(', ')}`)
+  return kept
+}
+
+async function perform({ name, args, required }: Run, url: string, into: string): Promise<Ran> {
+  const output = join(into, name)
+  await mkdir(output)
+  const { exit, said } = await conformance(['server', '--url', url, ...args, '-o', output])
+  await writeFile(join(output, 'output.txt'), said)
+  // A single scenario that the revision does not have is skipped, with a good exit and nothing to show.
+  const absent = scenario !== undefined && exit === 0
+  const scenarios = await readScenarios(output, absent ? [] : [failed('unfinished', 'The scenario did not finish')])
+  if (scenarios.length === 0 && !absent) throw new Error(`The suite did not run:\n${said}`)
+  const missing = (required ?? []).filter((wanted) => !scenarios.some((ran) => ran.name === wanted))
+  return {
+    name,
+    exit,
+    scored: [
+      ...scenarios.filter((ran) => required?.includes(ran.name) ?? true),
+      ...missing.map((wanted) => ({ name: wanted, checks: [failed('missing', 'The suite did not run it')] })),
+    ],
+    unscored: scenarios.filter((ran) => required && !required.includes(ran.name)),
+  }
+}
+
+/** The suite needs Node 22 or later, so it runs on the Node that runs this. */
+async function conformance(args: readonly string[]): Promise<{ readonly exit: number; readonly said: string }> {
+  const child = spawn(process.execPath, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  const exit = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+  return { exit, said }
+}
+
+const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
+const fixture = await startFixture()
+const runs: Ran[] = []
+try {
+  // One after the other: the tools that change the lists would be heard by the others' subscriptions.
+  for (const run of await planned()) runs.push(await perform(run, fixture.url, into))
+  // Extensions belong to no revision, so a version never matches them.
+  if (scenario !== undefined && runs.every(({ scored }) => scored.length === 0))
+    runs.push(await perform({ name: 'extension', args: ['--scenario', scenario] }, fixture.url, into))
+} finally {
+  await fixture.close()
+}
+const shown = runs.filter(({ scored }) => scored.length > 0)
+console.log(table(shown))
+for (const line of shown.flatMap(remarks)) console.log(line)
+if (shown.every(passed)) await rm(into, { recursive: true })
+else {
+  console.log(`What the suite said and measured: ${into}`)
+  process.exitCode = 1
+}
