@@ -11,9 +11,9 @@
  * So what is wrong, and where, is found by a walk of our own that remembers what it has seen. The same walk decides
  * alone where code generation is refused: workerd, `--disallow-code-generation-from-strings`, a page's CSP.
  *
- * A `pattern` is the author's code and JavaScript can run it for years. Refused are the usual accidents, a repeated
+ * A `pattern` is the author's code, and JavaScript may run it for years. Refused are the usual accidents, a repeated
  * group around a repeated thing such as `(\w+\s?)*`; and patterns that are not plainly linear only meet strings of up
- * to 4,096 characters. That is no proof: whoever takes patterns from strangers should not run them at all.
+ * to 4,096 characters. That is no proof: whoever takes schemas from strangers should not run their patterns at all.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
@@ -38,27 +38,831 @@ export interface JsonSchemaOptions {
 const limits = { subschemas: 10_000, linked: 50_000, nesting: 64, pattern: 2_048, matched: 4_096, issues: 20 }
 /** Steps for one value: of compiled code before the walk takes over, and of the walk before the value is refused. */
 const steps = { compiled: 100_000, walked: 500_000 }
+const dialect = { name: 'draft-2020-12', uri: 'https://json-schema.org/draft/2020-12/schema' }
 
 /** Throws a `TypeError` that says where the schema is wrong and how to mend it. */
 export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonSchemaOptions = {}): JsonSchema<T> {
   const linked = link(schema, options)
   const check = compile(linked)
   const findIssues = walk(linked)
-  // A copy, so that nobody who gets it can make what is listed differ from what is checked.
+  // Text, so that nobody who was given the schema can make what is listed differ from what is checked.
   const text = JSON.stringify(typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema)
-  const verbatim = ({ target = 'draft-2020-12' }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
-    if (target !== 'draft-2020-12') throw new TypeError(`This schema is JSON Schema 2020-12 and is not rewritten as ${target}`)
-    return JSON.parse(text)
+  const verbatim = ({ target = dialect.name }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
+    if (target === dialect.name) return JSON.parse(text)
+    throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be given as ${target}`)
   }
   return {
     '~standard': {
       version: 1,
       vendor: 'sluice',
       validate(value) {
-        const issues = check?.(value) === true ? [] : findIssues(value, check !== undefined)
+        const verdict = check(value)
+        const issues = verdict === true ? [] : findIssues(value)
+        // The two agree. Should they ever not, the answer is no.
+        if (verdict === false && issues.length === 0)
+          return { issues: [{ message: 'does not match the schema', path: [] }] }
         return issues.length === 0 ? { value: value as T } : { issues }
       },
       jsonSchema: { input: verbatim, output: verbatim },
     },
   }
+}
+
+// Keywords, and what their values must look like
+
+type Node = { readonly [keyword: string]: unknown }
+type Schema = boolean | Node
+
+/** A test, and the words for what it wants. */
+type Shape = readonly [is: (value: unknown) => boolean, want: string]
+const words = (text: string): readonly string[] => text.split(' ')
+const types: readonly unknown[] = words('string number integer boolean null array object')
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
+const isShallow = (value: unknown, levels = limits.nesting): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1)))
+
+const aString: Shape = [(value) => typeof value === 'string', 'a string']
+const aNumber: Shape = [Number.isFinite, 'a number']
+const aCount: Shape = [(value) => Number.isInteger(value) && Number(value) >= 0, 'a whole number, 0 or more']
+const anAnchor: Shape = [(value) => typeof value === 'string' && /^[A-Za-z_][\w.-]*$/.test(value), 'a name without "#"']
+
+/** Keywords that say something about a value by themselves. Whatever no table here lists is the author's note. */
+const assertions: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  [
+    'type',
+    [(value) => [value].flat().every((type) => types.includes(type)), `one of ${types.join(', ')}, or a list of them`],
+  ],
+  ['const', [isShallow, `a value of at most ${limits.nesting} levels`]],
+  ['enum', [(value) => Array.isArray(value) && isShallow(value), 'a list of values']],
+  ['multipleOf', [(value) => Number.isFinite(value) && Number(value) > 0, 'a number above 0']],
+  ...words('minimum maximum exclusiveMinimum exclusiveMaximum').map((keyword) => [keyword, aNumber] as const),
+  ...words('minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties').map(
+    (keyword) => [keyword, aCount] as const,
+  ),
+  ['pattern', aString],
+  ['format', aString],
+  ['uniqueItems', [(value) => typeof value === 'boolean', 'true or false']],
+  ['required', [isNames, 'a list of names']],
+  [
+    'dependentRequired',
+    [(value) => isObject(value) && Object.values(value).every(isNames), 'an object of lists of names'],
+  ],
+])
+const references: ReadonlyMap<string, Shape> = new Map([
+  ...words('$id $schema $ref $dynamicRef').map((keyword) => [keyword, aString] as const),
+  ...words('$anchor $dynamicAnchor').map((keyword) => [keyword, anAnchor] as const),
+])
+
+/** Keywords that hold further schemas: one, a list of them, or some by name. */
+const holders: ReadonlyMap<string, 'one' | 'list' | 'named'> = new Map([
+  ...words(
+    'not if then else additionalProperties propertyNames items contains unevaluatedProperties unevaluatedItems contentSchema',
+  ).map((keyword) => [keyword, 'one'] as const),
+  ...words('allOf anyOf oneOf prefixItems').map((keyword) => [keyword, 'list'] as const),
+  ...words('properties patternProperties dependentSchemas $defs definitions').map(
+    (keyword) => [keyword, 'named'] as const,
+  ),
+])
+/** Only kept there, not applied to a value. */
+const shelves = new Set(['$defs', 'definitions', 'contentSchema'])
+/** These look at the same value again. A circle of them would never end. */
+const inPlace = new Set(words('allOf anyOf oneOf not if then else dependentSchemas'))
+
+/** Keywords of earlier drafts that 2020-12 ignores: a rule its author believes in would not be there. */
+const gone: ReadonlyMap<string, string> = new Map([
+  ['additionalItems', 'write "prefixItems" for the first items and "items" for the rest'],
+  ['dependencies', 'write "dependentRequired" or "dependentSchemas"'],
+  ['$recursiveRef', 'write "$dynamicRef"'],
+])
+
+function refuse(at: string, problem: string): never {
+  throw new TypeError(`JSON Schema at ${at}: ${problem}`)
+}
+
+function checkKeywords(schema: Node, at: string): void {
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (value === undefined) continue
+    if (keyword === 'items' && Array.isArray(value))
+      refuse(at, '"items" is one schema in 2020-12; write "prefixItems" for a list')
+    const [is, want] = assertions.get(keyword) ?? references.get(keyword) ?? []
+    if (is && !is(value)) refuse(at, `"${keyword}" must be ${want}`)
+    const holds = holders.get(keyword)
+    if (holds === 'list' && !(Array.isArray(value) && value.length > 0))
+      refuse(at, `"${keyword}" must be a list of schemas`)
+    if (holds === 'named' && !isObject(value)) refuse(at, `"${keyword}" must be an object of schemas`)
+    if (keyword === 'pattern') checkPattern(String(value), at)
+    if (keyword === 'patternProperties') for (const pattern of Object.keys(value as Node)) checkPattern(pattern, at)
+    const instead = gone.get(keyword)
+    if (instead) refuse(at, `"${keyword}" means nothing in 2020-12; ${instead}`)
+  }
+  const { $schema, $id } = schema
+  if (typeof $schema === 'string' && $schema.replace(/#$/, '') !== dialect.uri)
+    refuse(
+      at,
+      `"$schema" is "${$schema}", but only ${dialect.uri} is understood; convert the schema or remove "$schema"`,
+    )
+  if (typeof $id === 'string' && /#./.test($id)) refuse(at, '"$id" must not have a fragment; write that as "$anchor"')
+}
+
+// Patterns
+
+/** The structure alone: escapes and classes become one letter. */
+const structure = (pattern: string): string => pattern.replace(/\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]/g, 'a')
+
+function checkPattern(pattern: string, at: string): void {
+  const shown = JSON.stringify(pattern.slice(0, 200))
+  if (pattern.length > limits.pattern)
+    refuse(at, `the pattern ${shown} … is longer than ${limits.pattern}; simplify it`)
+  try {
+    new RegExp(pattern, 'u')
+  } catch (cause) {
+    refuse(at, `the pattern ${shown} is no regular expression (${String(cause)}); correct it`)
+  }
+  const group = /\((?:\?(?:[:=!]|<[=!]|<[^>()]*>))?([^()]*)\)([*+]|\{\d+,\}|\{\d+,\d{2,}\}|\{\d{2,}\})?/g
+  for (let rest = structure(pattern), before = ''; rest !== before; ) {
+    before = rest
+    rest = rest.replace(group, (_, body: string, repeated = '') => {
+      if (repeated !== '' && body.split('|').some(repeatsOneThing))
+        refuse(at, `the pattern ${shown} repeats a repetition and may run for years; drop the inner or the outer one`)
+      return `a${repeated}`
+    })
+  }
+}
+
+/** `x+`, `x*y?` and the like: repeated once more, the same text can be cut up in exponentially many ways. */
+function repeatsOneThing(body: string): boolean {
+  const atoms = body.match(/[\s\S](?:[*+?]|\{\d+(?:,\d*)?\})?\??/g) ?? []
+  const isRepeated = (atom: string): boolean => /^.(?:[*+]|\{\d+,)/s.test(atom)
+  const needed = atoms.filter((atom) => !/^.(?:[*?]|\{0)/s.test(atom))
+  return atoms.some(isRepeated) && (needed.length === 0 || (needed.length === 1 && needed.every(isRepeated)))
+}
+
+/** At most one long repetition, anchored, and no groups: time grows with the string and no faster. */
+function isLinear(pattern: string): boolean {
+  const bare = structure(pattern)
+  const repetitions = bare.match(/[*+?]|\{\d+(?:,\d*)?\}/g) ?? []
+  const short = repetitions.filter((one) => one === '?' || /^\{\d(?:,\d)?\}$/.test(one)).length
+  const long = repetitions.length - short
+  return !/[()|]/.test(bare) && short <= 2 && (long === 0 || (long === 1 && bare.startsWith('^')))
+}
+
+/** `test` is all that anybody calls. */
+class BoundedPattern extends RegExp {
+  override test(value: string): boolean {
+    return value.length <= limits.matched && super.test(value)
+  }
+}
+const toRegExp = (pattern: string): RegExp =>
+  isLinear(pattern) ? new RegExp(pattern, 'u') : new BoundedPattern(pattern, 'u')
+
+// Linking: from the author's document to schemas whose every reference is a key of `targets`
+
+interface Place {
+  readonly schema: Schema
+  /** The URI that the schema's own `$id` is relative to. */
+  readonly base: string
+  /** A JSON pointer, for messages. */
+  readonly at: string
+}
+interface Resource {
+  readonly root: Place
+  readonly anchors: Map<string, Place>
+  readonly dynamic: Map<string, Place>
+}
+/** For every dynamic anchor the outermost place that has it. */
+type Scope = ReadonlyMap<string, Place>
+
+interface Target {
+  readonly uri: string
+  readonly place: Place
+  readonly scope: Scope
+  /** What it applies to the same value. */
+  readonly again: Set<Target>
+  schema: Schema
+}
+interface Linked {
+  readonly root: Schema
+  readonly targets: ReadonlyMap<string, Target>
+  /** False where compiled code would read the schema differently, or grow out of bounds. */
+  readonly compilable: boolean
+  /** Whether anything asks which parts of a value were evaluated. */
+  readonly tracks: boolean
+}
+
+function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linked {
+  const resources = new Map<string, Resource>()
+  const surveyed = new Set<unknown>()
+  const variants = new Map<unknown, Map<string, Target>>()
+  const targets = new Map<string, Target>()
+  let [subschemas, linked] = [0, 0]
+  let [compilable, tracks, hasDynamic] = [true, false, false]
+
+  // A base, so that relative names resolve, with a scheme that nothing could fetch.
+  const whole = survey({ schema: document as Schema, base: 'local:///schema', at: '#' }, 0)
+  const root = toTarget(whole, enter(new Map(), whole))
+  // Grows while it is read: what is pointed to waits here, so that recursion is no deeper than the document.
+  for (const target of targets.values()) target.schema = emit(target.place, target.scope, target, true)
+  refuseCircles()
+  return { root: root.schema, targets, compilable, tracks }
+
+  /** Checks a schema and all below it, and notes what can be pointed to. */
+  function survey(place: Place, depth: number): Place {
+    const { schema, at } = place
+    if (typeof schema === 'boolean') return place
+    if (!isObject(schema)) refuse(at, 'a schema must be an object, true or false; correct it')
+    if (++subschemas > limits.subschemas)
+      refuse(at, `more than ${limits.subschemas} subschemas; split or simplify the schema`)
+    if (depth > limits.nesting)
+      refuse(at, `nested deeper than ${limits.nesting}; move parts to "$defs" and point to them`)
+    checkKeywords(schema, at)
+    surveyed.add(schema)
+    const base = baseIn(place)
+    if (depth === 0 || '$id' in schema)
+      add(resources, base, { root: place, anchors: new Map(), dynamic: new Map() }, at)
+    const resource = resources.get(base)
+    for (const anchor of [schema['$anchor'], schema['$dynamicAnchor']])
+      if (typeof anchor === 'string' && resource) add(resource.anchors, anchor, place, at)
+    if ('$dynamicAnchor' in schema) resource?.dynamic.set(String(schema['$dynamicAnchor']), place)
+    hasDynamic ||= '$dynamicRef' in schema
+    tracks ||= 'unevaluatedItems' in schema || 'unevaluatedProperties' in schema
+    children(schema, (child, path) => survey({ schema: child, base, at: at + path }, depth + 1))
+    return place
+  }
+
+  /** Inside a resource its dynamic anchors count, unless an outer resource has the name already. */
+  function enter(scope: Scope, place: Place): Scope {
+    const dynamic = hasDynamic ? resources.get(baseIn(place))?.dynamic : undefined
+    return dynamic?.size ? new Map([...dynamic, ...scope]) : scope
+  }
+
+  function toTarget(place: Place, scope: Scope): Target {
+    const outer = [...scope].map(([name, { base, at }]) => `${name} ${base} ${at}`)
+    const key = [place.base, ...outer.sort()].join('\n')
+    const known = variants.get(place.schema)?.get(key)
+    if (known) return known
+    const target = { uri: `urn:sluice:${targets.size}`, place, scope, again: new Set<Target>(), schema: true }
+    variants.set(place.schema, (variants.get(place.schema) ?? new Map()).set(key, target))
+    targets.set(target.uri, target)
+    return target
+  }
+
+  /** The schema for the engines, without notes. `still` as long as it speaks of the value that `from` speaks of. */
+  function emit(place: Place, outer: Scope, from: Target, still: boolean): Schema {
+    const { schema, at } = place
+    if (typeof schema === 'boolean') return schema
+    if (++linked > limits.linked)
+      refuse(at, `more than ${limits.linked} subschemas once all references are followed; simplify it`)
+    const base = baseIn(place)
+    const scope = '$id' in schema ? enter(outer, place) : outer
+    const node: Record<string, unknown> = {}
+    const pointers: Schema[] = []
+    const inner = children(
+      schema,
+      (child, path, keyword) =>
+        shelves.has(keyword) ||
+        emit({ schema: child, base, at: at + path }, scope, from, still && inPlace.has(keyword)),
+    )
+    for (const [keyword, value] of inner) {
+      if (keyword === '$ref' || keyword === '$dynamicRef') {
+        const target = follow(String(value), base, scope, at, keyword === '$dynamicRef')
+        if (still) from.again.add(target)
+        pointers.push({ $ref: target.uri })
+      } else if (keyword === 'pattern') node[keyword] = toRegExp(String(value))
+      else if (keyword === 'format' && format === 'note') continue
+      else if (assertions.has(keyword) || (holders.has(keyword) && !shelves.has(keyword))) node[keyword] = value
+    }
+    compilable &&= isCompilable(node)
+    return pointers.length === 0 ? node : { ...node, allOf: [...listOf(node['allOf']), ...pointers] }
+  }
+
+  function follow(reference: string, base: string, scope: Scope, at: string, dynamically: boolean): Target {
+    const { uri, fragment } = resolveUri(reference, base, at)
+    const resource = resources.get(uri)
+    if (!resource)
+      refuse(
+        at,
+        `"${reference}" points outside this document, and nothing is fetched; copy it to "$defs" and write "#/$defs/…"`,
+      )
+    let place =
+      fragment === '' || fragment.startsWith('/') ? descend(resource.root, fragment) : resource.anchors.get(fragment)
+    if (!place) refuse(at, `"${reference}" points to nothing; correct it, or add what it names`)
+    // Below keywords nobody knows there may be schemas that were not looked at yet.
+    if (!surveyed.has(place.schema)) survey(place, 1)
+    if (dynamically && resource.dynamic.get(fragment) === place) place = scope.get(fragment) ?? place
+    // A schema with an `$id` enters its resource when it is emitted.
+    const isRoot = isObject(place.schema) && '$id' in place.schema
+    return toTarget(place, isRoot ? scope : enter(scope, place))
+  }
+
+  function refuseCircles(): void {
+    const open = new Set(targets.values())
+    for (let before = -1; before !== open.size; ) {
+      before = open.size
+      for (const target of open) if (![...target.again].some((next) => open.has(next))) open.delete(target)
+    }
+    for (const { place } of open)
+      refuse(
+        place.at,
+        'it refers to itself for the same value, so no check would end; put "properties" or "items" between',
+      )
+  }
+}
+
+/** A JavaScript object may stand in several places of a schema; two different ones may not have the same name. */
+function add<T extends Place | Resource>(into: Map<string, T>, name: string, value: T, at: string): void {
+  const schemaOf = (one: Place | Resource): Schema => ('root' in one ? one.root.schema : one.schema)
+  const before = into.get(name)
+  if (!before) into.set(name, value)
+  else if (schemaOf(before) !== schemaOf(value)) refuse(at, `a second schema is called "${name}"; rename one of them`)
+}
+
+/** All keywords, with the schemas they hold replaced by what `visit` returns. */
+function children(schema: Node, visit: (child: Schema, path: string, keyword: string) => unknown): [string, unknown][] {
+  return Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+    if (value === undefined) return []
+    const on = (child: unknown, ...path: (string | number)[]): unknown =>
+      visit(child as Schema, [keyword, ...path].map(toStep).join(''), keyword)
+    const holds = holders.get(keyword)
+    if (holds === 'one') return [[keyword, on(value)]]
+    if (holds === 'list') return [[keyword, listOf(value).map((child, index) => on(child, index))]]
+    if (holds !== 'named') return [[keyword, value]]
+    return [
+      [keyword, Object.fromEntries(Object.entries(value as Node).map(([name, child]) => [name, on(child, name)]))],
+    ]
+  })
+}
+
+const listOf = (value: unknown): readonly Schema[] => (Array.isArray(value) ? value : [])
+
+const toStep = (name: string | number): string => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** Along a JSON pointer. Also through keywords nobody knows: people keep shared schemas in places of their own. */
+function descend(root: Place, pointer: string): Place | undefined {
+  let place = root
+  for (const token of pointer.split('/').slice(1)) {
+    const inner: unknown = place.schema
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined
+    place = { schema: (inner as Node)[name] as Schema, base: baseIn(place), at: place.at + toStep(name) }
+  }
+  return place
+}
+
+const baseIn = ({ schema, base, at }: Place): string =>
+  isObject(schema) && typeof schema['$id'] === 'string' ? resolveUri(schema['$id'], base, at).uri : base
+
+function resolveUri(reference: string, base: string, at: string): { readonly uri: string; readonly fragment: string } {
+  try {
+    const url = new URL(reference, base)
+    const fragment = decodeURIComponent(url.hash.slice(1))
+    url.hash = ''
+    return { uri: url.href, fragment }
+  } catch {
+    return refuse(at, `"${reference}" is no URI reference; correct it`)
+  }
+}
+
+/** Compiled code finds inherited names, cannot bound the names it matches, and triples with every nested `minContains`. */
+function isCompilable(node: Node): boolean {
+  const { properties = {}, patternProperties = {}, dependentRequired = {}, dependentSchemas = {}, required = [] } = node
+  const named = [properties, dependentRequired, dependentSchemas].flatMap((one) => Object.keys(one as Node))
+  const mentioned = [...named, ...listOf(required), ...Object.values(dependentRequired as Node).flatMap(listOf)]
+  return (
+    !mentioned.some((name) => String(name) in Object.prototype) &&
+    Object.keys(patternProperties as Node).every(isLinear) &&
+    !('minContains' in node || 'maxContains' in node) &&
+    // Twice that does not fit the 32 bits it is shifted in.
+    Number(node['minLength'] ?? 0) < 2 ** 30
+  )
+}
+
+// Compiling
+
+/** True, false, or `undefined` where only the walk can tell. */
+function compile({ root, targets, compilable }: Linked): (value: unknown) => boolean | undefined {
+  const cannotTell = (): undefined => undefined
+  if (!compilable) return cannotTell
+  let left = 0
+  // Stands before whatever is pointed to: without references, work is bounded by the size of the schema and the value.
+  const counter = { check: () => left-- > 0 || giveUp(), error: () => '' }
+  const counted = (schema: Schema): object => ({ allOf: [{ '~refine': [counter] }, schema] })
+  try {
+    const context = Object.fromEntries([...targets.values()].map(({ uri, schema }) => [uri, counted(schema)]))
+    const compiled = Compile(context, root)
+    // TypeBox tries `new Function` once and remembers the answer. On workerd it may work while modules load and throw
+    // during a request, so a refusal counts both when it is foreseen and when it comes.
+    if (!compiled.IsAccelerated()) return cannotTell
+    return function check(value) {
+      left = steps.compiled
+      try {
+        return compiled.Check(value)
+      } catch {
+        return undefined
+      }
+    }
+  } catch {
+    return cannotTell
+  }
+}
+
+function giveUp(): never {
+  throw new RangeError('Too many steps')
+}
+
+// Walking
+
+interface Issue {
+  readonly message: string
+  readonly path: readonly PropertyKey[]
+}
+
+/** Whether the value passes. Says why not, unless it was asked in silence. */
+type Test = (value: unknown, at: Visit) => boolean
+
+interface Visit {
+  readonly path: Path | undefined
+  /** Absent while alternatives are tried out: then the first failure is enough. */
+  readonly issues: Issue[] | undefined
+  /** Which parts of this value were evaluated, where the schema asks for it. */
+  readonly seen: Seen | undefined
+  readonly run: Run
+}
+interface Path {
+  readonly up: Path | undefined
+  readonly key: PropertyKey
+}
+type Seen = Set<PropertyKey>
+interface Run {
+  left: number
+  /** By target and value: without it, alternatives inside alternatives would be walked exponentially often. */
+  readonly known: Map<string, Map<unknown, Known>>
+}
+interface Known {
+  readonly passed: boolean
+  readonly seen: Seen | undefined
+  readonly told: boolean
+}
+
+function walk({ root, targets, tracks }: Linked): (value: unknown) => readonly Issue[] {
+  const tests = new Map<string, Test>()
+  for (const { uri, schema } of targets.values()) tests.set(uri, toTest(schema, tests))
+  const test = toTest(root, tests)
+  return function findIssues(value) {
+    const issues: Issue[] = []
+    const run: Run = { left: steps.walked, known: new Map() }
+    try {
+      test(value, { path: undefined, issues, seen: tracks ? new Set() : undefined, run })
+    } catch {
+      // Out of steps or out of stack. What cannot be checked does not pass.
+      return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
+    }
+    return issues
+  }
+}
+
+const pathOf = (path: Path | undefined): readonly PropertyKey[] => (path ? [...pathOf(path.up), path.key] : [])
+
+function fail({ issues, path }: Visit, message: string, ...below: readonly PropertyKey[]): false {
+  if (issues && issues.length < limits.issues) issues.push({ message, path: [...pathOf(path), ...below] })
+  return false
+}
+
+/** All of them, so that every issue is told; in silence, or when enough is told, only up to the first. */
+function every<T>(items: Iterable<T>, at: Visit, test: (item: T) => boolean): boolean {
+  let passed = true
+  for (const item of items) {
+    if (test(item)) continue
+    passed = false
+    if (!at.issues || at.issues.length >= limits.issues) return false
+  }
+  return passed
+}
+
+/** Another schema for the same value. What it evaluated counts if it passes. */
+function same(test: Test, value: unknown, at: Visit, issues: Issue[] | undefined): boolean {
+  const seen = at.seen && new Set<PropertyKey>()
+  const passed = test(value, { ...at, seen, issues })
+  if (passed) for (const key of seen ?? []) at.seen?.add(key)
+  return passed
+}
+
+/** The member or item at `key`, which counts as evaluated from here on. */
+function below(tests: readonly Test[], value: unknown, key: PropertyKey, at: Visit): boolean {
+  if (tests.length === 0) return true
+  at.seen?.add(key)
+  const inside: Visit = { ...at, path: { up: at.path, key }, seen: at.seen && new Set() }
+  return every(tests, at, (test) => test(value, inside))
+}
+
+function toTest(schema: Schema, targets: ReadonlyMap<string, Test>): Test {
+  if (schema === true) return () => true
+  if (schema === false) return (_, at) => fail(at, 'is not allowed')
+  const rulesFor = (isLate: boolean): readonly Test[] =>
+    Object.entries(schema)
+      .filter(([keyword]) => keyword.startsWith('unevaluated') === isLate)
+      .map(([keyword, argument]) => {
+        const rule = rules.get(keyword) ?? judgedByTypeBox(keyword)
+        return rule(argument, schema, (inner) => toTest(inner as Schema, targets), targets)
+      })
+  const [early, late] = [rulesFor(false), rulesFor(true)]
+  return function testSchema(value, at) {
+    if (at.run.left-- <= 0) giveUp()
+    // What is left over is known only once everything else has passed.
+    return every(early, at, (rule) => rule(value, at)) && every(late, at, (rule) => rule(value, at))
+  }
+}
+
+type Rule = (
+  argument: unknown,
+  schema: Node,
+  toTest: (schema: unknown) => Test,
+  targets: ReadonlyMap<string, Test>,
+) => Test
+
+/** Keywords that stand alone. Taken from TypeBox, so that both engines agree to the last digit. */
+const judgedByTypeBox =
+  (keyword: string): Rule =>
+  (argument) => {
+    const alone = { [keyword]: argument }
+    const message = sayWhy(keyword, argument)
+    return (value, at) => Check(alone, value) || fail(at, message)
+  }
+
+const forObjects =
+  (test: (value: Node, at: Visit) => boolean): Test =>
+  (value, at) =>
+    !isObject(value) || test(value, at)
+const forArrays =
+  (test: (value: readonly unknown[], at: Visit) => boolean): Test =>
+  (value, at) =>
+    !Array.isArray(value) || test(value, at)
+
+/** Own and defined: `{}` has no `toString`, and `undefined` does not survive JSON. */
+const has = (value: Node, name: string): boolean => Object.hasOwn(value, name) && value[name] !== undefined
+
+const byName = (named: unknown, toTest: (schema: unknown) => Test): readonly (readonly [string, Test])[] =>
+  Object.entries((named ?? {}) as Node).map(([name, schema]) => [name, toTest(schema)])
+
+const ignored: Rule = () => () => true
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['$ref', (uri, _schema, _toTest, targets) => (value, at) => followOnce(String(uri), targets, value, at)],
+  [
+    'allOf',
+    (list, _, toTest) => {
+      const tests = listOf(list).map(toTest)
+      return (value, at) => every(tests, at, (test) => same(test, value, at, at.issues))
+    },
+  ],
+  [
+    'anyOf',
+    (list, _, toTest) => {
+      const tests = listOf(list).map(toTest)
+      const passes = (test: Test, value: unknown, at: Visit): boolean => same(test, value, at, undefined)
+      return (value, at) => {
+        // Where it matters what was evaluated, every alternative that passes adds to it.
+        const some = at.seen
+          ? tests.filter((test) => passes(test, value, at)).length > 0
+          : tests.some((test) => passes(test, value, at))
+        return some || failAlternatives(tests, value, at)
+      }
+    },
+  ],
+  [
+    'oneOf',
+    (list, _, toTest) => {
+      const tests = listOf(list).map(toTest)
+      return (value, at) => {
+        const passed = tests.filter((test) => same(test, value, at, undefined)).length
+        if (passed > 1) return fail(at, `must match only one of ${tests.length} alternatives, but matches ${passed}`)
+        return passed === 1 || failAlternatives(tests, value, at)
+      }
+    },
+  ],
+  [
+    'not',
+    (schema, _, toTest) => {
+      const test = toTest(schema)
+      return (value, at) =>
+        !test(value, { ...at, issues: undefined, seen: at.seen && new Set() }) ||
+        fail(at, 'is of a kind that is not allowed')
+    },
+  ],
+  [
+    'if',
+    (schema, { then: yes = true, else: no = true }, toTest) => {
+      const [condition, then, otherwise] = [toTest(schema), toTest(yes), toTest(no)]
+      return (value, at) => same(same(condition, value, at, undefined) ? then : otherwise, value, at, at.issues)
+    },
+  ],
+  ['then', ignored],
+  ['else', ignored],
+  [
+    'dependentSchemas',
+    (named, _, toTest) => {
+      const tests = byName(named, toTest)
+      return forObjects((value, at) =>
+        every(tests, at, ([name, test]) => !has(value, name) || same(test, value, at, at.issues)),
+      )
+    },
+  ],
+  [
+    'required',
+    (names) =>
+      forObjects((value, at) =>
+        every(names as string[], at, (name) => has(value, name) || fail(at, 'is required', name)),
+      ),
+  ],
+  [
+    'dependentRequired',
+    (named) =>
+      forObjects((value, at) =>
+        every(Object.entries(named as Record<string, string[]>), at, ([name, needed]) => {
+          if (!has(value, name)) return true
+          return every(needed, at, (other) => has(value, other) || fail(at, `is required beside "${name}"`, other))
+        }),
+      ),
+  ],
+  [
+    'properties',
+    (named, _, toTest) => {
+      const tests = byName(named, toTest)
+      return forObjects((value, at) =>
+        every(tests, at, ([name, test]) => !has(value, name) || below([test], value[name], name, at)),
+      )
+    },
+  ],
+  [
+    'patternProperties',
+    (named, _, toTest) => {
+      const tests = byName(named, toTest).map(([pattern, test]) => ({ pattern: toRegExp(pattern), test }))
+      return forObjects((value, at) =>
+        every(Object.keys(value), at, (name) => {
+          if (name.length > limits.matched) return fail(at, 'has a name that is too long')
+          const matching = tests.filter(({ pattern }) => pattern.test(name))
+          return below(
+            matching.map(({ test }) => test),
+            value[name],
+            name,
+            at,
+          )
+        }),
+      )
+    },
+  ],
+  [
+    'additionalProperties',
+    (schema, { properties = {}, patternProperties = {} }, toTest) => {
+      const tests = [toTest(schema)]
+      const patterns = Object.keys(patternProperties as Node).map(toRegExp)
+      const isNamed = (name: string): boolean =>
+        Object.hasOwn(properties as Node, name) || patterns.some((pattern) => pattern.test(name))
+      return forObjects((value, at) =>
+        every(Object.keys(value), at, (name) => isNamed(name) || below(tests, value[name], name, at)),
+      )
+    },
+  ],
+  [
+    'unevaluatedProperties',
+    (schema, _, toTest) => {
+      const tests = [toTest(schema)]
+      return forObjects((value, at) =>
+        every(Object.keys(value), at, (name) => at.seen?.has(name) || below(tests, value[name], name, at)),
+      )
+    },
+  ],
+  [
+    'propertyNames',
+    (schema, _, toTest) => {
+      const test = toTest(schema)
+      return forObjects((value, at) =>
+        every(Object.keys(value), at, (name) => {
+          const issues: Issue[] = []
+          if (test(name, { ...at, issues, seen: at.seen && new Set() })) return true
+          return fail(at, `has a name that ${issues[0]?.message ?? 'is not allowed'}`, name)
+        }),
+      )
+    },
+  ],
+  [
+    'prefixItems',
+    (list, _, toTest) => {
+      const tests = listOf(list).map(toTest)
+      return forArrays((value, at) =>
+        every(tests.slice(0, value.length).entries(), at, ([index, test]) => below([test], value[index], index, at)),
+      )
+    },
+  ],
+  [
+    'items',
+    (schema, { prefixItems }, toTest) => {
+      const tests = [toTest(schema)]
+      const first = listOf(prefixItems).length
+      return forArrays((value, at) =>
+        every(value.entries(), at, ([index, item]) => index < first || below(tests, item, index, at)),
+      )
+    },
+  ],
+  [
+    'unevaluatedItems',
+    (schema, _, toTest) => {
+      const tests = [toTest(schema)]
+      return forArrays((value, at) =>
+        every(value.entries(), at, ([index, item]) => at.seen?.has(index) || below(tests, item, index, at)),
+      )
+    },
+  ],
+  [
+    'contains',
+    (schema, { minContains = 1, maxContains = Infinity }, toTest) => {
+      const test = toTest(schema)
+      return forArrays((value, at) => {
+        let matching = 0
+        for (const [index, item] of value.entries()) {
+          if (!test(item, { ...at, issues: undefined, seen: at.seen && new Set() })) continue
+          at.seen?.add(index)
+          matching++
+        }
+        if (matching < Number(minContains))
+          return fail(at, `must contain at least ${minContains} of the required items`)
+        return matching <= Number(maxContains) || fail(at, `must contain at most ${maxContains} of the limited items`)
+      })
+    },
+  ],
+  ['minContains', ignored],
+  ['maxContains', ignored],
+])
+
+function followOnce(uri: string, targets: ReadonlyMap<string, Test>, value: unknown, at: Visit): boolean {
+  const known = at.run.known.get(uri) ?? new Map<unknown, Known>()
+  at.run.known.set(uri, known)
+  let answer = known.get(value)
+  if (!answer || (!answer.passed && !answer.told && at.issues)) {
+    const seen = at.seen && new Set<PropertyKey>()
+    const passed = targets.get(uri)?.(value, { ...at, seen }) === true
+    answer = { passed, seen, told: at.issues !== undefined }
+    // Strings and numbers are soon checked again, and at another place they have another path.
+    if (typeof value === 'object') known.set(value, answer)
+  }
+  if (answer.passed) for (const key of answer.seen ?? []) at.seen?.add(key)
+  return answer.passed
+}
+
+/** Tells of the alternative that came closest; where none got past the value itself, what they all want. */
+function failAlternatives(tests: readonly Test[], value: unknown, at: Visit): false {
+  if (!at.issues) return false
+  const depth = pathOf(at.path).length
+  const told = tests.map((test) => {
+    const issues: Issue[] = []
+    test(value, { ...at, issues, seen: at.seen && new Set() })
+    return issues
+  })
+  const [closest] = told
+    .filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > depth))
+    .sort((one, other) => one.length - other.length)
+  const wanted = new Set(told.flatMap((issues) => issues.slice(0, 1)).map(({ message }) => message))
+  if (!closest)
+    return fail(
+      at,
+      wanted.size > 4 || wanted.size === 0 ? 'matches none of the alternatives' : [...wanted].join(', or '),
+    )
+  at.issues.push(...closest.slice(0, limits.issues - at.issues.length))
+  return false
+}
+
+/** Words for what TypeBox judges. They quote the schema, never the value. */
+function sayWhy(keyword: string, argument: unknown): string {
+  const shown =
+    argument instanceof RegExp
+      ? argument.source
+      : [argument]
+          .flat()
+          .map((one) => JSON.stringify(one))
+          .join(', ')
+  const kinds = [argument]
+    .flat()
+    .map((type) => (/^[aio]/.test(String(type)) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`))
+  const sentences: Readonly<Record<string, string>> = {
+    type: `must be ${kinds.join(' or ')}`,
+    const: `must be ${shown}`,
+    enum: `must be one of ${shown}`,
+    multipleOf: `must be a multiple of ${shown}`,
+    minimum: `must be at least ${shown}`,
+    maximum: `must be at most ${shown}`,
+    exclusiveMinimum: `must be more than ${shown}`,
+    exclusiveMaximum: `must be less than ${shown}`,
+    minLength: `must have at least ${shown} characters`,
+    maxLength: `must have at most ${shown} characters`,
+    pattern: `must match the pattern ${shown}`,
+    format: `must be in the format ${shown}`,
+    minItems: `must have at least ${shown} items`,
+    maxItems: `must have at most ${shown} items`,
+    uniqueItems: 'must not have two equal items',
+    minProperties: `must have at least ${shown} properties`,
+    maxProperties: `must have at most ${shown} properties`,
+  }
+  const sentence = sentences[keyword] ?? 'does not match the schema'
+  return sentence.length > 500 ? `${sentence.slice(0, 500)} …` : sentence
 }

@@ -11,6 +11,7 @@ import { systemClock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
 import { RpcError, toWire } from './core/error.ts'
+import { lazy } from './core/lazy.ts'
 import type { Logger } from './core/log.ts'
 import { silent } from './core/log.ts'
 import { createSeal } from './core/seal.ts'
@@ -179,9 +180,11 @@ const reference = (): string => crypto.randomUUID().slice(0, 13)
 function secretsOf(secret: Runtime['secret']): () => readonly string[] {
   const given = typeof secret === 'string' ? [secret] : (secret ?? [])
   for (const each of given)
-    if (each.length < minimumSecret) throw new TypeError(`secret: use at least ${minimumSecret} characters, for instance the output of "openssl rand -base64 32"`)
-  let made: readonly string[] | undefined = given.length > 0 ? given : undefined
-  return () => (made ??= [crypto.randomUUID() + crypto.randomUUID()])
+    if (each.length < minimumSecret)
+      throw new TypeError(
+        `secret: use at least ${minimumSecret} characters, for instance the output of "openssl rand -base64 32"`,
+      )
+  return lazy(() => (given.length > 0 ? given : [crypto.randomUUID() + crypto.randomUUID()]))
 }
 
 export type { ServerEvent }

@@ -36,7 +36,13 @@ declare var crypto: {
       extractable: boolean,
       usages: readonly string[],
     ): Promise<CryptoKey>
-    deriveKey(algorithm: object, base: CryptoKey, to: object, extractable: boolean, usages: readonly string[]): Promise<CryptoKey>
+    deriveKey(
+      algorithm: object,
+      base: CryptoKey,
+      to: object,
+      extractable: boolean,
+      usages: readonly string[],
+    ): Promise<CryptoKey>
     encrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
     decrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
   }

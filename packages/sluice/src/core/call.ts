@@ -6,8 +6,8 @@
 
 import type { Answer } from './answer.ts'
 import type { Connection } from './connection.ts'
-import type { RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
+import type { Stop } from './stop.ts'
 import type { Store } from './store.ts'
 import type { Ready, Target } from './target.ts'
 
@@ -61,10 +61,8 @@ export interface Call {
   /** What the client says it can do, for this request. */
   readonly capabilities: Params
   readonly via: Via
-  /** Aborts when the client cancels, its connection ends or a deadline passes. */
-  readonly signal: AbortSignal
-  /** Ends the call early: aborts `signal`, and the caller is answered with this reason. */
-  readonly abort: (reason: RpcError) => void
+  /** Ends the call early: the client cancelled, its connection ended or a deadline passed. `stop.signal` is for the work. */
+  readonly stop: Stop
   /** Sends a notification on this call's own stream, never on another's. Nothing after the answer. */
   readonly notify: (method: string, params: Params) => void
   /** Asks the client on this call's own stream; `undefined` where no question can be carried (and on 2026-07-28). */

@@ -9,6 +9,7 @@ import type { Clock } from './clock.ts'
 import { RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
 import { isObject } from './json.ts'
+import type { Stop } from './stop.ts'
 
 export interface Connection {
   readonly id: string
@@ -19,11 +20,11 @@ export interface Connection {
   /** Resource URIs a legacy client subscribed to. */
   readonly subscriptions: Set<string>
   /** Calls under way. Two with one id would get indistinguishable answers. */
-  readonly inFlight: Map<Id, (reason: RpcError) => void>
+  readonly inFlight: Map<Id, Stop>
   /** Sends what belongs to no call. */
   send(message: object): void
   /** Asks the client and waits for its response. `send` puts the question on the stream it belongs to. */
-  request(method: string, params: Params, via: { send(message: object): void; signal: AbortSignal }): Promise<unknown>
+  request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown>
   /** Hands in the client's response to a question; false if nobody asked. */
   settle(id: unknown, response: Params): boolean
   /** Ends it: aborts what is under way, refuses what is open. Once. */
@@ -53,7 +54,7 @@ interface Open {
 
 export function createConnection({ id, clock, send, answerWithinMs, onClose }: ConnectionOptions): Connection {
   const questions = new Map<string, Open>()
-  const inFlight = new Map<Id, (reason: RpcError) => void>()
+  const inFlight = new Map<Id, Stop>()
   let asked = 0
   let closed = false
   return {
@@ -64,14 +65,14 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
     inFlight,
     send,
     request(method, params, via) {
-      if (closed) return Promise.reject(new RpcError('cancelled', 'The connection has ended'))
+      if (closed || via.stop.reason) return Promise.reject(new RpcError('cancelled', 'Nobody is left to ask'))
       // Guessing another connection's question must not help: ids count per connection and are looked up there only.
       const question = `sluice-${++asked}`
       return new Promise((resolve, reject) => {
         const done = (): void => {
           questions.delete(question)
           callOff()
-          via.signal.removeEventListener('abort', abandon)
+          forget()
         }
         const refuse = (error: RpcError): void => {
           done()
@@ -85,7 +86,7 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
           via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
           refuse(new RpcError('timeout', `The client did not answer ${method} in time`))
         })
-        via.signal.addEventListener('abort', abandon, { once: true })
+        const forget = via.stop.onStop(abandon)
         questions.set(question, {
           refuse,
           settle(response) {
@@ -108,7 +109,7 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
       closed = true
       const ended = new RpcError('cancelled', 'The connection has ended')
       for (const { refuse } of [...questions.values()]) refuse(ended)
-      for (const abort of [...inFlight.values()]) abort(ended)
+      for (const call of [...inFlight.values()]) call.stop(ended)
       inFlight.clear()
       onClose?.()
     },

@@ -8,6 +8,7 @@
 import type { Clock } from './clock.ts'
 import { RpcError } from './error.ts'
 import { isObject } from './json.ts'
+import { lazy } from './lazy.ts'
 import type { Key } from './store.ts'
 
 export interface Seal {
@@ -21,9 +22,7 @@ const decoder = new TextDecoder()
 
 /** `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd. */
 export function createSeal(secrets: () => readonly string[], purpose: string, clock: Clock): Seal {
-  let keys: Promise<readonly CryptoKey[]> | undefined
-  const ready = (): Promise<readonly CryptoKey[]> =>
-    (keys ??= Promise.all(secrets().map((secret) => deriveKey(secret, purpose))))
+  const ready = lazy(() => Promise.all(secrets().map((secret) => deriveKey(secret, purpose))))
   return {
     async seal(value, bound, ttlMs) {
       const [key] = await ready()
@@ -44,7 +43,10 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
           if (isObject(opened) && typeof opened['until'] === 'number' && opened['until'] > clock.now())
             return opened['value']
         }
-      throw new RpcError('invalidParams', 'requestState is not valid for this call, or has expired: call again without it')
+      throw new RpcError(
+        'invalidParams',
+        'requestState is not valid for this call, or has expired: call again without it',
+      )
     },
   }
 }

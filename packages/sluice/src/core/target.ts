@@ -38,9 +38,9 @@ export interface HeaderParam {
 
 export interface Ready {
   /** Whether this very call needs an approval; only where `policy.approval` is `depends`. */
-  gated?(call: Call): Promise<boolean>
+  readonly gated?: ((call: Call) => Promise<boolean>) | undefined
   /** What must still be asked, given these answers. Changes nothing; runs on every round. */
-  ask?(given: Params, call: Call): Promise<Questions>
+  readonly ask?: ((given: Params, call: Call) => Promise<Questions>) | undefined
   run(call: Call, given: Params): Answer | Promise<Answer>
 }
 export interface Refused {

@@ -227,7 +227,19 @@ describe('matching', () => {
   })
 
   test.each([
-    '..', '.', '%2e%2e', '%2E', 'a%2Fb', '..%2f..%2fetc%2fpasswd', 'a%5Cb', 'a\\b', 'a%00', '%00', '...', '.. ', '..%20.',
+    '..',
+    '.',
+    '%2e%2e',
+    '%2E',
+    'a%2Fb',
+    '..%2f..%2fetc%2fpasswd',
+    'a%5Cb',
+    'a\\b',
+    'a%00',
+    '%00',
+    '...',
+    '.. ',
+    '..%20.',
   ])('a variable for one name does not take %s', (value) => {
     expect(parseTemplate('file:///{name}').match(`file:///${value}`)).toBeUndefined()
     expect(parseTemplate('file://{/name*}').match(`file:///a/${value}`)).toBeUndefined()
@@ -236,7 +248,17 @@ describe('matching', () => {
   })
 
   test.each([
-    '..', '../etc/passwd', 'a/../../b', 'a/..', 'a%2F..%2Fb', '%2e%2e/x', 'a\\..\\b', 'a%5C..', '..%5Cx', 'a%00b', 'a/.. /b',
+    '..',
+    '../etc/passwd',
+    'a/../../b',
+    'a/..',
+    'a%2F..%2Fb',
+    '%2e%2e/x',
+    'a\\..\\b',
+    'a%5C..',
+    '..%5Cx',
+    'a%00b',
+    'a/.. /b',
   ])('a path does not climb with %s', (value) => {
     expect(parseTemplate('file:///{+path}').match(`file:///${value}`)).toBeUndefined()
     expect(parseTemplate('file:{?path}').match(`file:?path=${value}`)).toBeUndefined()
@@ -299,8 +321,12 @@ describe('templates that are refused', () => {
   })
 
   test('the message shows the template and never all of a long one', () => {
-    expect(() => parseTemplate('note://{a}{b}')).toThrow(/^URI template "note:\/\/\{a\}\{b\}": \{a\}\{b\} cannot be matched/)
-    expect(() => parseTemplate('{'.repeat(100_000))).toThrow(expect.objectContaining({ message: expect.toSatisfy(isShort) }))
+    expect(() => parseTemplate('note://{a}{b}')).toThrow(
+      /^URI template "note:\/\/\{a\}\{b\}": \{a\}\{b\} cannot be matched/,
+    )
+    expect(() => parseTemplate('{'.repeat(100_000))).toThrow(
+      expect.objectContaining({ message: expect.toSatisfy(isShort) }),
+    )
   })
 })
 const isShort = (message: string) => message.length < 400
@@ -308,7 +334,12 @@ const isShort = (message: string) => message.length < 400
 describe('both ways', () => {
   const isDots = (text: string) => /^[. ]*$/.test(text)
   const name = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[/\\\0]/.test(text) && !isDots(text))
-  const path = fc.array(name.map((text) => text.replace(/[%?#]/g, '_')), { minLength: 1 }).map((names) => names.join('/'))
+  const path = fc
+    .array(
+      name.map((text) => text.replace(/[%?#]/g, '_')),
+      { minLength: 1 },
+    )
+    .map((names) => names.join('/'))
   const query = fc.string({ unit: 'grapheme' }).filter((text) => !/[.\0]/.test(text))
   const list = fc.array(name, { minLength: 1 })
   const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
@@ -338,22 +369,28 @@ describe('both ways', () => {
     const hole = fc.tuple(mark, fc.constantFrom('', '*'), fc.boolean())
     const text = fc.constantFrom('a', '/', '.', '-', ':', '/b/', '.json', ',', '?f=1', '&', '=', ';', '#', '%41')
     fc.assert(
-      fc.property(fc.array(fc.oneof(hole, text), { maxLength: 6 }), fc.array(name, { minLength: 24, maxLength: 24 }), (parts, names) => {
-        const given: Record<string, string | string[]> = {}
-        const variable = (sign: string, star: string) => {
-          const at = Object.keys(given).length
-          const values = names.slice(at * 2, at * 2 + 2).map((value) => (sign === '+' || sign === '#' ? value.replace(/[%?#]/g, '_') : value))
-          given[`v${at}`] = star === '' ? (values[0] ?? '') : values
-          return `v${at}${star}`
-        }
-        const written = parts.map((part) => {
-          if (typeof part === 'string') return part
-          const [sign, star, two] = part
-          return `{${sign}${variable(sign, star)}${two ? `,${variable(sign, star)}` : ''}}`
-        })
-        const template = parsed(written.join(''))
-        if (template) expect(template.match(template.expand(given))).toEqual(given)
-      }),
+      fc.property(
+        fc.array(fc.oneof(hole, text), { maxLength: 6 }),
+        fc.array(name, { minLength: 24, maxLength: 24 }),
+        (parts, names) => {
+          const given: Record<string, string | string[]> = {}
+          const variable = (sign: string, star: string) => {
+            const at = Object.keys(given).length
+            const values = names
+              .slice(at * 2, at * 2 + 2)
+              .map((value) => (sign === '+' || sign === '#' ? value.replace(/[%?#]/g, '_') : value))
+            given[`v${at}`] = star === '' ? (values[0] ?? '') : values
+            return `v${at}${star}`
+          }
+          const written = parts.map((part) => {
+            if (typeof part === 'string') return part
+            const [sign, star, two] = part
+            return `{${sign}${variable(sign, star)}${two ? `,${variable(sign, star)}` : ''}}`
+          })
+          const template = parsed(written.join(''))
+          if (template) expect(template.match(template.expand(given))).toEqual(given)
+        },
+      ),
       { numRuns: 5_000 },
     )
   })
@@ -365,11 +402,45 @@ describe('both ways', () => {
     }
   }
 
-  const shapes = ['{id}', '{+path}', '{/id*}', '{/a,b}', '{list*}', '{;a,b*}', '{?a,b*}', 'x{.a}', 'a{#b}', '{a}:{b}/{c}', '{a}.json']
+  const shapes = [
+    '{id}',
+    '{+path}',
+    '{/id*}',
+    '{/a,b}',
+    '{list*}',
+    '{;a,b*}',
+    '{?a,b*}',
+    'x{.a}',
+    'a{#b}',
+    '{a}:{b}/{c}',
+    '{a}.json',
+  ]
 
   test('no URI makes matching throw, and no value that was matched is unsafe', () => {
     const piece = fc.oneof(
-      fc.constantFrom('/', ',', '.', '..', ';', '?', '&', '#', '=', '%', '%2F', '%5c', '%00', '%2e', '%ff', ':', '\\', 'a', 'b', 'json', '\0'),
+      fc.constantFrom(
+        '/',
+        ',',
+        '.',
+        '..',
+        ';',
+        '?',
+        '&',
+        '#',
+        '=',
+        '%',
+        '%2F',
+        '%5c',
+        '%00',
+        '%2e',
+        '%ff',
+        ':',
+        '\\',
+        'a',
+        'b',
+        'json',
+        '\0',
+      ),
       fc.string({ unit: 'binary', maxLength: 3 }),
     )
     fc.assert(
@@ -386,7 +457,27 @@ describe('both ways', () => {
   })
 
   test('no template makes parsing throw anything but a message about that template', () => {
-    const piece = fc.constantFrom('{', '}', '+', '#', '.', '/', ';', '?', '&', ',', ':', '*', '3', 'a', 'b', '%', '=', ' ', 'ü')
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '+',
+      '#',
+      '.',
+      '/',
+      ';',
+      '?',
+      '&',
+      ',',
+      ':',
+      '*',
+      '3',
+      'a',
+      'b',
+      '%',
+      '=',
+      ' ',
+      'ü',
+    )
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         try {

@@ -133,11 +133,15 @@ function parseExpression(template: string, text: string): Expression {
   const sign = /^\{([+#./;?&])/.exec(text)?.[1] ?? ''
   const operator = operators.get(sign)
   const inner = text.slice(1 + sign.length, -1)
-  if (!operator || /^[=,!@|]/.test(inner)) refuse(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
+  if (!operator || /^[=,!@|]/.test(inner))
+    refuse(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
   const variables = inner.split(',').map((spec): Variable => {
     const [, name = '', modifier = ''] = /^([^*:]*)(\*|:[1-9]\d{0,3})?$/.exec(spec) ?? []
     if (!variableName.test(name))
-      refuse(template, `${text}: "${spec}" is no variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`)
+      refuse(
+        template,
+        `${text}: "${spec}" is no variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`,
+      )
     return { name, explode: modifier === '*', prefix: modifier.startsWith(':') ? Number(modifier.slice(1)) : Infinity }
   })
   return { text, sign, operator, variables }
@@ -173,7 +177,9 @@ function expandExpression({ text, operator, variables }: Expression, values: Tem
       return [named ? pair(name, encoded) : encoded]
     }
     if (prefix !== Infinity) throw new TypeError(`${text}: "${name}" is cut to a length, so it must be a string`)
-    const pairs = isList(value) ? undefined : Object.entries(value).map(([key, item]) => [write(key), write(item)] as const)
+    const pairs = isList(value)
+      ? undefined
+      : Object.entries(value).map(([key, item]) => [write(key), write(item)] as const)
     const items = isList(value) ? value.map(write) : []
     if (items.length === 0 && !pairs?.length) return []
     if (!explode) {
@@ -249,7 +255,10 @@ function findEnd(template: string, expression: Expression, rest: readonly Part[]
     }
     const hard = [...next].findIndex(isEnd)
     if (maybeMissing !== undefined && hard !== 0)
-      refuse(template, `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; put it before`)
+      refuse(
+        template,
+        `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; put it before`,
+      )
     if (maybeMissing === undefined) suffix = hard === -1 ? next : next.slice(0, hard)
     if (hard === -1) continue
     stops += next[hard]

@@ -35,7 +35,8 @@ export const ask =
         if (key in given || !Object.hasOwn(replies, key) || question.visit) continue
         const accepted = question.accept(replies[key])
         if (!accepted) continue
-        if ('declined' in accepted) throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
+        if ('declined' in accepted)
+          throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
         given = { ...given, [key]: accepted.value }
       }
       if (given !== before) questions = await pending(given, call)
@@ -81,12 +82,19 @@ function repliesOf({ params }: Call): Params {
 function refuseUnaskable(question: Question, call: Call): void {
   const features = featuresOf(call.revision)
   const isPage = question.params['mode'] === 'url'
-  const has = question.method !== 'elicitation/create' || features.elicitation === 'url' || (features.elicitation === 'form' && !isPage)
+  const has =
+    question.method !== 'elicitation/create' ||
+    features.elicitation === 'url' ||
+    (features.elicitation === 'form' && !isPage)
   if (has && canAnswer(call.capabilities, question)) return
   if (features.era === 'modern')
     throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
       data: { requiredCapabilities: question.needs },
     })
   const { message, url } = question.params
-  throw fail(isPage ? `${String(message)}: ${String(url)}` : `This client cannot be asked: it did not declare ${Object.keys(question.needs).join(', ')}`)
+  throw fail(
+    isPage
+      ? `${String(message)}: ${String(url)}`
+      : `This client cannot be asked: it did not declare ${Object.keys(question.needs).join(', ')}`,
+  )
 }

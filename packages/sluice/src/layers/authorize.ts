@@ -12,6 +12,8 @@ export const authorize =
       const missing = policy.scopes.filter((scope) => !call.caller.scopes.has(scope))
       if (kind !== 'unknown' && missing.length === 0) return next(call)
       if (kind !== 'unknown' && policy.listed)
-        throw new RpcError('insufficientScope', `This needs the scope ${missing.join(' ')}`, { data: { scopes: policy.scopes } })
+        throw new RpcError('insufficientScope', `This needs the scope ${missing.join(' ')}`, {
+          data: { scopes: policy.scopes },
+        })
       throw refusal(call)
     }

@@ -6,6 +6,9 @@ import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 
+/** Reasons whose text may repeat what the caller sent. */
+const personal: ReadonlySet<string> = new Set(['invalidArguments', 'toolFailed'])
+
 /** `reference` makes the name a client and the log share for one failure. */
 export const observe =
   (logger: Logger, clock: Clock, reference: () => string): Layer =>
@@ -15,7 +18,8 @@ export const observe =
       try {
         const answer = await next(call)
         const { facts } = call
-        facts.outcome ??= answer instanceof Prepared ? 'complete' : answer.isError ? 'toolError' : (answer.resultType ?? 'complete')
+        facts.outcome ??=
+          answer instanceof Prepared ? 'complete' : answer.isError ? 'toolError' : (answer.resultType ?? 'complete')
         logger.info(lineOf(call, clock.now() - began))
         return answer
       } catch (thrown) {
@@ -25,7 +29,10 @@ export const observe =
         const bug = bugOf(thrown)
         const line = lineOf(call, clock.now() - began)
         if (bug) logger.error({ ...line, ...bug })
-        else logger.warn({ ...line, ...(thrown instanceof Error && { message: thrown.message }) })
+        else
+          logger.warn(
+            thrown instanceof RpcError && !personal.has(thrown.reason) ? { ...line, message: thrown.message } : line,
+          )
         throw thrown
       }
     }
@@ -34,7 +41,8 @@ const lineOf = ({ id, method, target, revision, via, facts }: Call, durationMs: 
   event: 'request',
   id,
   method,
-  ...(target.kind === 'method' ? undefined : { [target.kind === 'unknown' ? 'target' : target.kind]: target.name }),
+  tool: target.kind === 'tool' ? target.name : undefined,
+  target: target.kind === 'tool' || target.kind === 'method' ? undefined : target.name,
   revision,
   transport: via.transport,
   durationMs,
@@ -45,6 +53,7 @@ const lineOf = ({ id, method, target, revision, via, facts }: Call, durationMs: 
 export function bugOf(thrown: unknown): { errorType: string; errorMessage: string; stack?: string } | undefined {
   const bug = thrown instanceof RpcError ? (thrown.reason === 'toolCrashed' ? thrown.cause : undefined) : thrown
   if (bug === undefined) return undefined
-  if (!(bug instanceof Error)) return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
+  if (!(bug instanceof Error))
+    return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
   return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
 }

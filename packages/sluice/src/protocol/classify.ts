@@ -48,17 +48,35 @@ export function classify(message: unknown, via: Via): Envelope {
   if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: params must be an object')
   const meta = params['_meta'] ?? nothing
   const modern = isModern(meta, method, via)
-  if (!isObject(meta)) throw new RpcError(modern ? 'invalidEnvelope' : 'invalidParams', 'Invalid params: _meta must be an object')
+  if (!isObject(meta))
+    throw new RpcError(modern ? 'invalidEnvelope' : 'invalidParams', 'Invalid params: _meta must be an object')
   if (id === undefined)
     return { kind: 'notification', method, params, revision: modern ? modernRevision : legacyRevision(via) }
   if (modern)
-    return { kind: 'request', id, method, params, meta, revision: modernRevision, capabilities: checkEnvelope(method, params, meta, via) }
+    return {
+      kind: 'request',
+      id,
+      method,
+      params,
+      meta,
+      revision: modernRevision,
+      capabilities: checkEnvelope(method, params, meta, via),
+    }
   const revision = method === 'initialize' ? negotiate(params) : legacyRevision(via)
-  return { kind: 'request', id, method, params, meta, revision, capabilities: via.connection?.agreed?.capabilities ?? nothing }
+  return {
+    kind: 'request',
+    id,
+    method,
+    params,
+    meta,
+    revision,
+    capabilities: via.connection?.agreed?.capabilities ?? nothing,
+  }
 }
 
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
-  if (message['jsonrpc'] !== '2.0') throw invalid(`invalid JSON-RPC version: got ${shown(message['jsonrpc'])}, expected '2.0'`)
+  if (message['jsonrpc'] !== '2.0')
+    throw invalid(`invalid JSON-RPC version: got ${shown(message['jsonrpc'])}, expected '2.0'`)
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
     throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
   return { kind: 'response', id: message['id'], message }
@@ -97,9 +115,13 @@ export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 's
 export function legacyRevision(via: Via): RevisionName {
   const header = via.transport === 'http' ? headerVersion(via) : undefined
   if (header !== undefined && !isLegacy(header))
-    throw new RpcError('unsupportedVersion', `Invalid request: unsupported MCP-Protocol-Version ${header.slice(0, 64)}`, {
-      data: { supported: revisionNames, requested: header.slice(0, 64) },
-    })
+    throw new RpcError(
+      'unsupportedVersion',
+      `Invalid request: unsupported MCP-Protocol-Version ${header.slice(0, 64)}`,
+      {
+        data: { supported: revisionNames, requested: header.slice(0, 64) },
+      },
+    )
   const agreed = via.connection?.agreed?.revision
   if (isLegacy(agreed)) return agreed
   // A client over HTTP that names no revision is one of the first that spoke Streamable HTTP.

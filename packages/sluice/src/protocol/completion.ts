@@ -33,7 +33,10 @@ export function parseCompletion({ ref, argument, context }: Params): CompletionR
   const kind = isObject(ref) && ref['type'] === 'ref/prompt' ? 'prompt' : 'resource'
   const name = isObject(ref) ? ref[kind === 'prompt' ? 'name' : 'uri'] : undefined
   if (!isObject(ref) || (ref['type'] !== 'ref/prompt' && ref['type'] !== 'ref/resource') || typeof name !== 'string')
-    throw new RpcError('invalidParams', 'Invalid params: ref must be a ref/prompt with a name or a ref/resource with a uri')
+    throw new RpcError(
+      'invalidParams',
+      'Invalid params: ref must be a ref/prompt with a name or a ref/resource with a uri',
+    )
   if (!isObject(argument) || typeof argument['name'] !== 'string' || typeof argument['value'] !== 'string')
     throw new RpcError('invalidParams', 'Invalid params: argument must have a name and a value')
   const chosen = isObject(context) && isObject(context['arguments']) ? Object.entries(context['arguments']) : []

@@ -7,6 +7,8 @@ import { RpcError, toWire } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
+import type { Stop } from '../core/stop.ts'
+import { createStop, follow } from '../core/stop.ts'
 import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './classify.ts'
 import { classify, idOf, legacyRevision } from './classify.ts'
 import type { ErrorStyle, Reply } from './encode.ts'
@@ -18,8 +20,10 @@ import { metaKeys, revisions } from './revisions.ts'
 /** What a message does not say, and only whoever received it knows. */
 export interface Context {
   readonly via: Via
-  /** Aborting it cancels the call: then there is no answer. One per call, since a deadline aborts it too. */
-  readonly controller?: AbortController
+  /** Aborting it cancels the call: then there is no answer. */
+  readonly signal?: AbortSignal
+  /** The same for transports, without the cost of a signal; made for this one call. */
+  readonly stop?: Stop
   /** Sends a message on the call's own stream. Without it, notifications are dropped and nothing can be asked. */
   readonly send?: (message: object) => void
   /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
@@ -72,24 +76,43 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const features = revisions[revision]
     const { target, args }: Aim = options.registry().aim(method, params, features.era)
     const inFlight = via.connection?.inFlight
-    if (inFlight?.has(id)) throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
+    if (inFlight?.has(id))
+      throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     if (!send && target.policy.timeoutMs === Number.POSITIVE_INFINITY)
-      throw new RpcError('notAcceptable', `${method} needs a transport that can stream; over HTTP accept text/event-stream`)
-    const controller = context.controller ?? new AbortController()
-    let answered = false
-    const abort = (reason: RpcError): void => controller.abort(reason)
-    const notify = (notified: string, about: Params): void => {
-      if (!answered) send?.({ jsonrpc: '2.0', method: notified, params: about })
-    }
+      throw new RpcError(
+        'notAcceptable',
+        `${method} needs a transport that can stream; over HTTP accept text/event-stream`,
+      )
     const { connection } = via
+    const { signal, stop = createStop() } = context
+    const letGo = signal && follow(signal, stop)
     const canAsk = connection && send && features.era === 'legacy'
+    let answered = false
     const call: Call = {
-      ...{ id, method, params, meta, revision, target, args, capabilities, caller, tenant, via, detach, publish },
-      ...{ abort, notify, ready: undefined, given: nothing, signal: controller.signal, facts: {} },
-      request: canAsk ? (asked, about) => connection.request(asked, about, { send, signal: controller.signal }) : undefined,
+      id,
+      method,
+      params,
+      meta,
+      revision,
+      target,
+      args,
+      ready: undefined,
+      given: nothing,
+      caller,
+      tenant,
+      capabilities,
+      via,
+      stop,
+      notify(notified, about) {
+        if (!answered) send?.({ jsonrpc: '2.0', method: notified, params: about })
+      },
+      request: canAsk ? (asked, about) => connection.request(asked, about, { send, stop }) : undefined,
+      publish,
+      detach,
+      facts: {},
     }
     // The handshake cannot be cancelled.
-    if (method !== 'initialize') inFlight?.set(id, abort)
+    if (method !== 'initialize') inFlight?.set(id, stop)
     try {
       const answer = await (features.era === 'modern' ? modern : bridged)(call)
       return { id, method, features, answer }
@@ -99,6 +122,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return refuse({ id, method, features, thrown, reference: call.facts.reference ?? reference(), style: errors })
     } finally {
       answered = true
+      letGo?.()
       inFlight?.delete(id)
     }
   }
@@ -107,8 +131,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { connection } = context.via
     if (method === 'notifications/cancelled') {
       const id = params['requestId']
-      const abort = typeof id === 'string' || typeof id === 'number' ? connection?.inFlight.get(id) : undefined
-      abort?.(new RpcError('cancelled', 'Cancelled by the client'))
+      const call = typeof id === 'string' || typeof id === 'number' ? connection?.inFlight.get(id) : undefined
+      call?.stop(new RpcError('cancelled', 'Cancelled by the client'))
     } else if (options.registry().isRequest(method))
       throw new Unanswered('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
     return null

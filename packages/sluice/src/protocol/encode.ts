@@ -84,12 +84,25 @@ export interface Refusal {
 export function refuse({ id, method, features, thrown, reference, style }: Refusal): Reply {
   const plain = style === 'json-rpc' && features.era === 'legacy'
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
-  if (thrown instanceof RpcError && method === 'tools/call' && forTheModel.has(reason) && (!plain || reason === 'toolFailed'))
+  if (
+    thrown instanceof RpcError &&
+    method === 'tools/call' &&
+    forTheModel.has(reason) &&
+    (!plain || reason === 'toolFailed')
+  )
     return { id, method, features, answer: toolError(thrown, reference) }
   const error = toWire(thrown, features.era, reference)
   if (plain && thrown instanceof RpcError && reason === 'unknownTool')
-    return { id, error: { ...error, code: codeOf('methodNotFound', 'legacy'), message: error.message.replace(/^Unknown tool/, 'Tool not found') } }
-  if (plain && reason === 'invalidArguments') return { id, error: { ...error, data: { ...firstIssue(error.data), ...error.data } } }
+    return {
+      id,
+      error: {
+        ...error,
+        code: codeOf('methodNotFound', 'legacy'),
+        message: error.message.replace(/^Unknown tool/, 'Tool not found'),
+      },
+    }
+  if (plain && reason === 'invalidArguments')
+    return { id, error: { ...error, data: { ...firstIssue(error.data), ...error.data } } }
   return { id, error }
 }
 
@@ -107,6 +120,8 @@ function toolError({ reason, message, data }: RpcError, reference: string): Resu
 
 /** Arguments that were refused, worded so that a model can mend them. */
 export function invalidArguments(name: string, issues: readonly Issue[]): RpcError {
-  const lines = issues.map(({ param, message, hint }) => `- ${param ? `${param}: ` : ''}${message}${hint ? ` (${hint})` : ''}`)
+  const lines = issues.map(
+    ({ param, message, hint }) => `- ${param ? `${param}: ` : ''}${message}${hint ? ` (${hint})` : ''}`,
+  )
   return new RpcError('invalidArguments', [`Invalid params for ${name}:`, ...lines].join('\n'), { data: { issues } })
 }

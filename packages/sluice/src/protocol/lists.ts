@@ -58,7 +58,9 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     const last = shown.at(-1)
     const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
     const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
-    return new Prepared(JSON.stringify(features.era === 'legacy' ? result : { ...result, ...modernFields(varies, ttlMs, serverMeta) }))
+    return new Prepared(
+      JSON.stringify(features.era === 'legacy' ? result : { ...result, ...modernFields(varies, ttlMs, serverMeta) }),
+    )
   }
   return {
     varies,

@@ -9,6 +9,7 @@ import { RpcError } from '../core/error.ts'
 import { metaKeys, modernRevision } from './revisions.ts'
 
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+const levels: readonly string[] = logLevels
 export type LogLevel = (typeof logLevels)[number]
 
 export function parseLogLevel(level: unknown): LogLevel {
@@ -24,7 +25,7 @@ const wantedLevel = (call: Call): unknown =>
 export const logTo =
   (call: Call) =>
   (level: LogLevel, data: unknown, logger?: string): void => {
-    const wanted = logLevels.findIndex((name) => name === wantedLevel(call))
-    if (wanted === -1 || logLevels.indexOf(level) < wanted) return
+    const wanted = levels.indexOf(String(wantedLevel(call)))
+    if (wanted === -1 || levels.indexOf(level) < wanted) return
     call.notify('notifications/message', { level, data, ...(logger !== undefined && { logger }) })
   }

@@ -28,7 +28,9 @@ export function projectEntry(entry: Params, features: Features): Params {
   return {
     ...kept,
     ...(isObject(kept['annotations']) && { annotations: projectAnnotations(kept['annotations'], features) }),
-    ...(Array.isArray(kept['arguments']) && { arguments: kept['arguments'].map((argument: Params) => without(argument, names)) }),
+    ...(Array.isArray(kept['arguments']) && {
+      arguments: kept['arguments'].map((argument: Params) => without(argument, names)),
+    }),
   }
 }
 
@@ -59,7 +61,10 @@ export function projectResult(method: string, result: Result, features: Features
   if (method === 'prompts/get' && Array.isArray(kept['messages']))
     return {
       ...kept,
-      messages: kept['messages'].map((message: Params) => ({ ...message, content: projectBlock(message['content'], features) })),
+      messages: kept['messages'].map((message: Params) => ({
+        ...message,
+        content: projectBlock(message['content'], features),
+      })),
     }
   if (method === 'resources/read' && Array.isArray(kept['contents']) && !features.meta)
     return { ...kept, contents: kept['contents'].map((contents: Params) => without(contents, new Set(['_meta']))) }

@@ -9,6 +9,7 @@ import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { lazy } from '../core/lazy.ts'
 import type { Policy, Ready, Refused, Target } from '../core/target.ts'
 import type { Completers } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
@@ -82,7 +83,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     timeoutMs: definition.timeoutMs ?? 30_000,
     readOnly: true,
   }
-  let hash: string | undefined
+  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {
     kind: 'prompt',
     name,
@@ -90,7 +91,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     entry,
     complete: definition.complete ?? {},
     get hash() {
-      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+      return hash()
     },
     async prepare(args): Promise<Ready | Refused> {
       const parsed = input ? await input['~standard'].validate(args) : { value: {}, issues: undefined }

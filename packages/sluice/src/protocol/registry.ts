@@ -8,7 +8,6 @@ import type { Call } from '../core/call.ts'
 import type { Era } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { complete, parseCompletion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
@@ -87,7 +86,10 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
   const toolList = list('tools', tools.values(), projectTool)
   const promptList = list('prompts', prompts.values(), projectEntry)
   const templateList = list('resourceTemplates', templates, projectEntry)
-  const resourceList = createResourceList(list('resources', fixed.values(), projectEntry), templates, { ttlMs, serverMeta })
+  const resourceList = createResourceList(list('resources', fixed.values(), projectEntry), templates, {
+    ttlMs,
+    serverMeta,
+  })
 
   /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
   const capabilities = (features: Features): Params => ({
@@ -114,10 +116,13 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
   const completing: Resolve = (params) => {
     const request = parseCompletion(params)
     const { kind, name } = request.ref
-    const target = kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
+    const target =
+      kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
     if (!target) throw new RpcError('invalidParams', `Invalid params: nothing to complete for ${name.slice(0, 128)}`)
     const { complete: completers, policy } = target
-    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes: policy.scopes })(params)
+    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes: policy.scopes })(
+      params,
+    )
   }
 
   const shared: [string, Resolve][] = [
@@ -131,7 +136,10 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
       ['resources/read', atUri],
     )
   if (definition.prompts)
-    shared.push(['prompts/list', on('prompts/list', (call) => page(promptList, call))], ['prompts/get', byName(prompts, 'prompt')])
+    shared.push(
+      ['prompts/list', on('prompts/list', (call) => page(promptList, call))],
+      ['prompts/get', byName(prompts, 'prompt')],
+    )
   if (completable) shared.push(['completion/complete', completing])
 
   const legacy = new Map<string, Resolve>([
@@ -155,7 +163,10 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
   const modern = new Map<string, Resolve>([
     ...shared,
     ['server/discover', on('server/discover', () => discovered)],
-    ['subscriptions/listen', on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision])), endless)],
+    [
+      'subscriptions/listen',
+      on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision])), endless),
+    ],
   ])
 
   return {
@@ -203,7 +214,8 @@ const subscribing =
     if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
     const uris = via.connection?.subscriptions
     if (verb === 'unsubscribe') uris?.delete(uri)
-    else if (uris && uris.size >= maxSubscriptions) throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
+    else if (uris && uris.size >= maxSubscriptions)
+      throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
     else uris?.add(uri)
     return {}
   }

@@ -9,6 +9,7 @@ import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { lazy } from '../core/lazy.ts'
 import type { Policy, Ready, Refused, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
@@ -82,7 +83,8 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     throw new TypeError(`${where}: the URI needs a scheme, for instance note://${uri}`)
   const template = uri.includes('{') ? parseTemplate(uri) : undefined
   for (const variable of Object.keys(definition.complete ?? {}))
-    if (!template?.names.includes(variable)) throw new TypeError(`${where}: complete.${variable} is not in the template`)
+    if (!template?.names.includes(variable))
+      throw new TypeError(`${where}: complete.${variable} is not in the template`)
   if (definition.list && !template) throw new TypeError(`${where}: list is for templates; this is one resource`)
   const entry: Params = {
     ...(template ? { uriTemplate: uri } : { uri }),
@@ -103,7 +105,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     readOnly: true,
   }
   const hints = { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.scope ?? 'private' }
-  let hash: string | undefined
+  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {
     kind: 'resource',
     name: uri,
@@ -113,7 +115,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     complete: definition.complete ?? {},
     list: definition.list,
     get hash() {
-      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+      return hash()
     },
     prepare(args): Ready | Refused {
       const at = String(args)
@@ -138,7 +140,8 @@ export const notFound = (uri: string): RpcError =>
 function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
   const basis = { uri, ...(mimeType !== undefined && { mimeType }) }
   if (typeof read === 'string') return [{ ...basis, text: read }]
-  if (read instanceof Uint8Array) return [toWireContents({ mimeType: 'application/octet-stream', ...basis, blob: read })]
+  if (read instanceof Uint8Array)
+    return [toWireContents({ mimeType: 'application/octet-stream', ...basis, blob: read })]
   if (Array.isArray(read)) return read.map(toWireContents)
   if (isObject(read) && ('text' in read || 'blob' in read)) return [toWireContents({ ...basis, ...read })]
   throw new TypeError(`resource "${uri}": read must return text, bytes or { text } or { blob }`)

@@ -31,7 +31,9 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
     json = schema['~standard'].jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`${where}: the schema has no JSON Schema form (${why}); use types that JSON can hold`, { cause })
+    throw new TypeError(`${where}: the schema has no JSON Schema form (${why}); use types that JSON can hold`, {
+      cause,
+    })
   }
   refuseForeignRefs(json, where)
   return json
@@ -41,7 +43,9 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
 export function toObjectSchema(schema: Schema, where: string): Params {
   const json = toJsonSchema(schema, 'input', where)
   if (json['type'] !== 'object')
-    throw new TypeError(`${where}: the schema must describe an object (its root says type ${JSON.stringify(json['type'])}); put the value into a property`)
+    throw new TypeError(
+      `${where}: the schema must describe an object (its root says type ${JSON.stringify(json['type'])}); put the value into a property`,
+    )
   return json
 }
 

@@ -10,7 +10,6 @@ import type { Connection } from '../core/connection.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { stopped } from '../core/stopped.ts'
 import { metaKeys } from './revisions.ts'
 
 /** The events of one server, wherever they were published. */
@@ -66,6 +65,7 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
   return async function listen(call) {
     const wanted = honour(parseWanted(call.params), capabilities)
     if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
+    if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
     call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
     open++
@@ -74,11 +74,7 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
         open--
         unsubscribe()
         forget()
-        call.signal.removeEventListener('abort', gone)
-      }
-      const gone = (): void => {
-        end()
-        reject(stopped(call.signal))
+        silence()
       }
       const unsubscribe = hub.subscribe((event) => {
         const news = toNotification(event, wanted)
@@ -88,7 +84,10 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
         end()
         resolve({ _meta })
       })
-      call.signal.addEventListener('abort', gone, { once: true })
+      const silence = call.stop.onStop((reason) => {
+        end()
+        reject(reason)
+      })
     })
   }
 }
@@ -102,6 +101,8 @@ export function hearOn(connection: Connection, event: ServerEvent): void {
 
 function toNotification(event: ServerEvent, wanted: Wanted): { method: string; params: Params } | undefined {
   if (event.kind === 'resource')
-    return wanted.uris.has(event.uri) ? { method: 'notifications/resources/updated', params: { uri: event.uri } } : undefined
+    return wanted.uris.has(event.uri)
+      ? { method: 'notifications/resources/updated', params: { uri: event.uri } }
+      : undefined
   return wanted[event.kind] ? { method: `notifications/${event.kind}/list_changed`, params: {} } : undefined
 }

@@ -7,6 +7,7 @@ import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { lazy } from '../core/lazy.ts'
 import type { Policy, Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
@@ -117,14 +118,14 @@ export function tool<
     timeoutMs: definition.timeoutMs ?? 30_000,
     readOnly: annotations?.readOnlyHint === true,
   }
-  let hash: string | undefined
+  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
 
   /** The parsed input lives in this closure, typed. */
   function ready(value: Out<S>): Ready {
     return {
       run: (call, given) => run(value, call, given),
-      ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
-      ...(typeof approval === 'function' && { gated: async (call) => (await approval(value, call)) !== false }),
+      ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
+      gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
   async function run(value: Out<S>, call: Call, given: Params): Promise<Result> {
@@ -143,7 +144,7 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     get hash() {
-      return (hash ??= digest(JSON.parse(JSON.stringify([entry, policy]))))
+      return hash()
     },
     prepare(args) {
       if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>) : unexpected
@@ -167,7 +168,9 @@ function toResult(returned: unknown): Result {
   if (Array.isArray(returned)) return { content: returned.map(toWireBlock), isError: false }
   if (isWhole(returned)) return { isError: false, ...returned, content: returned.content.map(toWireBlock) }
   if (isObject(returned)) return structured(returned)
-  throw new TypeError(`run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`)
+  throw new TypeError(
+    `run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`,
+  )
 }
 
 const structured = (value: unknown): Result => ({
@@ -182,6 +185,8 @@ async function toCheckedResult(returned: unknown, output: Schema): Promise<Resul
   if (whole?.isError) return toResult(whole)
   const parsed = await output['~standard'].validate(whole ? whole.structuredContent : returned)
   if (parsed.issues)
-    throw new TypeError(`run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`)
+    throw new TypeError(
+      `run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`,
+    )
   return whole ? { ...toResult(whole), structuredContent: parsed.value } : structured(parsed.value)
 }

@@ -46,10 +46,11 @@ class WorkOf<A extends Asks> implements Work<A> {
     return this.call.tenant.store
   }
   get signal(): AbortSignal {
-    return this.call.signal
+    return this.call.stop.signal
   }
   get progress(): Work<A>['progress'] {
-    return (this.#progress ??= progressTo(this.call))
+    this.#progress ??= progressTo(this.call)
+    return this.#progress
   }
   get log(): Work<A>['log'] {
     return logTo(this.call)

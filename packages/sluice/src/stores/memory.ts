@@ -36,7 +36,8 @@ export function memoryStore(clock: Clock = systemClock): Store {
   }
   const sweep = (): void => {
     for (const name of slots.keys()) live(name)
-    for (const [name, level] of levels) if (refill(level, level.bucket, clock.now()) >= level.bucket.capacity) levels.delete(name)
+    for (const [name, level] of levels)
+      if (refill(level, level.bucket, clock.now()) >= level.bucket.capacity) levels.delete(name)
   }
   return {
     get: async (key) => live(nameOf(key))?.value,
@@ -85,7 +86,8 @@ export function memoryStore(clock: Clock = systemClock): Store {
 const nameOf = (key: Key): string => JSON.stringify(key)
 const refill = ({ left, at }: Level, { capacity, perSecond }: Bucket, now: number): number =>
   Math.min(capacity, left + (Math.max(0, now - at) / 1000) * perSecond)
-const isBelow = (key: Key, prefix: Key): boolean => key.length > prefix.length && prefix.every((part, i) => key[i] === part)
+const isBelow = (key: Key, prefix: Key): boolean =>
+  key.length > prefix.length && prefix.every((part, i) => key[i] === part)
 function compare(a: Key, b: Key): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const [x = '', y = ''] = [a[i], b[i]]

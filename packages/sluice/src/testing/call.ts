@@ -2,11 +2,11 @@
 
 import type { Call } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
+import { createStop } from '../core/stop.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from './clock.ts'
 
 export function aCall(given: Partial<Call> = {}): Call {
-  const controller = new AbortController()
   return {
     id: 1,
     method: 'tools/call',
@@ -27,8 +27,7 @@ export function aCall(given: Partial<Call> = {}): Call {
     tenant: { id: 'default', store: memoryStore(fakeClock()) },
     capabilities: {},
     via: { transport: 'memory', peer: 'test', header: () => undefined },
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
+    stop: createStop(),
     notify: () => {},
     request: undefined,
     publish: () => {},

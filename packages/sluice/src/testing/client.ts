@@ -40,7 +40,10 @@ export class TestClientError extends Error {
 
 const maxRounds = 10
 
-export async function testClient(from: ServerDefinition | Server, options: TestClientOptions = {}): Promise<TestClient> {
+export async function testClient(
+  from: ServerDefinition | Server,
+  options: TestClientOptions = {},
+): Promise<TestClient> {
   const { revision = modernRevision, capabilities = {}, answer } = options
   const server = 'handle' in from ? from : createServer(from)
   const heard: Params[] = []
@@ -93,7 +96,10 @@ export async function testClient(from: ServerDefinition | Server, options: TestC
       const inputResponses: { [key: string]: unknown } = {}
       for (const [key, question] of asked)
         if (isObject(question))
-          inputResponses[key] = await answer(String(question['method']), isObject(question['params']) ? question['params'] : {})
+          inputResponses[key] = await answer(
+            String(question['method']),
+            isObject(question['params']) ? question['params'] : {},
+          )
       const more = { inputResponses, requestState: result['requestState'] }
       result = await request('tools/call', { name, arguments: args, ...more })
     }

@@ -105,7 +105,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   /** The client closed its end. What it asked last may still be answered; what takes longer is aborted. */
   function finish(): void {
     lines.end()
-    if (inFlight === 0) return close()
+    if (inFlight === 0) {
+      close()
+      return
+    }
     const callOff = server.clock.after(graceMs, close)
     idle = () => {
       callOff()

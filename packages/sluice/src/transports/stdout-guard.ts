@@ -37,9 +37,12 @@ function guardChildren(): () => void {
   const { spawnSync, execFileSync, execSync } = childProcess
   const sync = { spawnSync, execFileSync, execSync }
   Object.assign(childProcess, {
-    spawnSync: (file: string, ...rest: unknown[]) => Reflect.apply(spawnSync, childProcess, [file, ...rest.map(guardOptions)]),
-    execFileSync: (file: string, ...rest: unknown[]) => Reflect.apply(execFileSync, childProcess, [file, ...rest.map(guardOptions)]),
-    execSync: (command: string, ...rest: unknown[]) => Reflect.apply(execSync, childProcess, [command, ...rest.map(guardOptions)]),
+    spawnSync: (file: string, ...rest: unknown[]) =>
+      Reflect.apply(spawnSync, childProcess, [file, ...rest.map(guardOptions)]),
+    execFileSync: (file: string, ...rest: unknown[]) =>
+      Reflect.apply(execFileSync, childProcess, [file, ...rest.map(guardOptions)]),
+    execSync: (command: string, ...rest: unknown[]) =>
+      Reflect.apply(execSync, childProcess, [command, ...rest.map(guardOptions)]),
   })
   // Named imports of built-in modules see the change only after this.
   syncBuiltinESMExports()

@@ -45,10 +45,14 @@ async function askAll(call: Call, asked: readonly Asked[]): Promise<Params> {
   const features = featuresOf(call.revision)
   // Nothing can be waited for here: the client opens the page and calls again. Only 2025-11-25 gets this far.
   const elicitations = asked.map(([, , params]) => params).filter((params) => params['elicitationId'] !== undefined)
-  if (elicitations.length > 0) throw new RpcError('urlRequired', 'A page must be visited first', { data: { elicitations } })
+  if (elicitations.length > 0)
+    throw new RpcError('urlRequired', 'A page must be visited first', { data: { elicitations } })
   if (!request) throw fail('This tool needs to ask the client, and this connection cannot carry questions')
   const answers = await Promise.all(
-    asked.map(async ([key, method, params]) => [key, await request(method, projectQuestion(method, params, features, key))]),
+    asked.map(async ([key, method, params]) => [
+      key,
+      await request(method, projectQuestion(method, params, features, key)),
+    ]),
   )
   return Object.fromEntries(answers)
 }
@@ -61,13 +65,17 @@ function projectQuestion(method: string, params: Params, features: Features, key
   const { mode: _, ...kept } = params
   const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  const plain = Object.entries(properties).map(([name, field]) => [name, isObject(field) ? plainField(field, name) : field])
+  const plain = Object.entries(properties).map(([name, field]) => [
+    name,
+    isObject(field) ? plainField(field, name) : field,
+  ])
   return { ...kept, requestedSchema: { ...schema, properties: Object.fromEntries(plain) } }
 }
 
 /** 2025-06-18 knows plain enums with names, and defaults for booleans only. */
 function plainField({ default: preset, oneOf, ...field }: Params, name: string): Params {
-  if (field['type'] === 'array') throw fail(`This client's protocol revision has no lists of choices, which "${name}" needs`)
+  if (field['type'] === 'array')
+    throw fail(`This client's protocol revision has no lists of choices, which "${name}" needs`)
   return {
     ...field,
     ...(field['type'] === 'boolean' && preset !== undefined && { default: preset }),

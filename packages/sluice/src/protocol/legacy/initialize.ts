@@ -18,7 +18,8 @@ import { featuresOf } from '../revisions.ts'
 export const initialize =
   (info: ServerInfo, instructions: string | undefined, capabilities: (features: Features) => Params) =>
   ({ revision, params, via: { connection } }: Call): Result => {
-    if (connection?.agreed) throw new RpcError('invalidRequest', 'Invalid request: this connection is initialized already')
+    if (connection?.agreed)
+      throw new RpcError('invalidRequest', 'Invalid request: this connection is initialized already')
     const features = featuresOf(revision)
     if (connection)
       connection.agreed = {

@@ -12,7 +12,11 @@ import { isObject } from '../../core/json.ts'
 import type { HeaderParam } from '../../core/target.ts'
 
 /** Which parameter `Mcp-Name` repeats, by method. */
-const named: { readonly [method: string]: string } = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+const named: { readonly [method: string]: string } = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
 
 const mismatch = (header: string, problem: string): RpcError =>
   new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header } })
@@ -38,12 +42,16 @@ export function checkMethodHeaders(via: Via, method: string, params: Params): vo
 /** After authorization: what a tool's arguments are called is not for everybody. */
 export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args: unknown): void {
   for (const { header, path } of params) {
-    const value = path.reduce<unknown>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), args)
+    const value = path.reduce<unknown>(
+      (at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined),
+      args,
+    )
     if (value === undefined || value === null) continue
     const said = via.header(header)
     if (said === undefined) throw mismatch(header, 'is missing')
     const decoded = decode(said, header)
-    const same = typeof value === 'number' ? decoded.trim() !== '' && Number(decoded) === value : decoded === String(value)
+    const same =
+      typeof value === 'number' ? decoded.trim() !== '' && Number(decoded) === value : decoded === String(value)
     if (!same) throw mismatch(header, `differs from the argument ${path.join('.')}`)
   }
 }
@@ -59,7 +67,9 @@ function decode(raw: string, header: string): string {
     const binary = atob(inner)
     // atob forgives missing padding and white space; the header rule does not.
     if (btoa(binary) !== inner) throw new Error('not canonical')
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(binary, (char) => char.charCodeAt(0)),
+    )
   } catch (cause) {
     throw new RpcError('headerMismatch', `Header mismatch: ${header} is not valid base64`, { data: { header }, cause })
   }

@@ -9,6 +9,7 @@
 import type { Via } from '../../core/call.ts'
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
+import { createStop } from '../../core/stop.ts'
 import { routeOf } from '../../protocol/classify.ts'
 import type { Context } from '../../protocol/dispatch.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
@@ -69,9 +70,15 @@ const json: HttpHeaders = { 'content-type': 'application/json' }
 const allow = 'GET, POST, DELETE'
 
 export function createExchange(server: Server, options: HttpOptions = {}): Exchange {
-  const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, sessionIdleMs = 30 * 60_000, maxSessions = 10_000 } = options
+  const {
+    maxBodyBytes = 1024 * 1024,
+    keepAliveMs = 15_000,
+    sessionIdleMs = 30 * 60_000,
+    maxSessions = 10_000,
+  } = options
   const guard = createGuard(options)
-  const sessions = options.sessions === false ? undefined : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions })
+  const sessions =
+    options.sessions === false ? undefined : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions })
   const live = new Set<Sink>()
   let callOff: (() => void) | undefined
 
@@ -101,7 +108,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
         if (request.method === 'POST') await post(request, reply, via, headers)
         else if (request.method === 'GET') get(request, reply, via, headers)
         else if (request.method === 'DELETE') end(request, reply, via, headers)
-        else if (request.method === 'OPTIONS' && headers !== noHeaders) reply.end(204, { ...headers, ...preflight(request) })
+        else if (request.method === 'OPTIONS' && headers !== noHeaders)
+          reply.end(204, { ...headers, ...preflight(request) })
         else throw new RpcError('methodNotAllowed', `${request.method.slice(0, 16)} is not served here`)
       } catch (thrown) {
         const value = thrown instanceof Unsound ? thrown.value : undefined
@@ -157,21 +165,30 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 
   /** Without a session: the client that goes away has cancelled, as 2026-07-28 says. */
   async function answer({ message, via, accepts, reply, headers }: Posted): Promise<void> {
-    const controller = new AbortController()
+    const stop = createStop()
     let sink: Sink | undefined
-    reply.onGone(() => controller.abort(new RpcError('cancelled', 'The client closed the connection')))
+    reply.onGone(() => stop.stop(new RpcError('cancelled', 'The client closed the connection')))
     const send = (sent: object): void => {
       sink ??= openStream(reply, headers)
       sink.write(toEvent(JSON.stringify(sent)))
     }
     if (accepts.events && !accepts.json && isRequest(message)) sink = openStream(reply, headers)
     const refusal = noteRefusal()
-    const text = await server.text(message, { via, controller, refused: refusal.note, ...(accepts.events && { send }) })
-    conclude(text, refusal, { reply, headers, via, message }, sink && { write: (event) => sink?.write(toEvent(event)), finish: () => sink?.end() })
+    const text = await server.text(message, { via, stop, refused: refusal.note, ...(accepts.events && { send }) })
+    conclude(
+      text,
+      refusal,
+      { reply, headers, via, message },
+      sink && { write: (event) => sink?.write(toEvent(event)), finish: () => sink?.end() },
+    )
   }
 
   /** In a legacy session: its calls outlive the connection, and what they say can be fetched again. */
-  async function answerIn(session: Session, { message, via, accepts, reply, headers }: Posted, settled?: () => void): Promise<void> {
+  async function answerIn(
+    session: Session,
+    { message, via, accepts, reply, headers }: Posted,
+    settled?: () => void,
+  ): Promise<void> {
     let stream: Resumable | undefined
     const open = (): Resumable => {
       if (stream) return stream
@@ -204,7 +221,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   ): void {
     if (stream) {
       if (text !== null) stream.write(text)
-      return stream.finish()
+      stream.finish()
+      return
     }
     const status = error ? statusOf(error, features) : 200
     if (text !== null) reply.end(status, headers === noHeaders ? json : { ...json, ...headers }, text)
@@ -269,7 +287,9 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 /** `Mcp-Param-*` cannot be listed ahead, so the names a page asks for are answered one by one. */
 function preflight(request: HttpRequest): HttpHeaders {
   const asked = (request.header('access-control-request-headers') ?? '').toLowerCase().split(',')
-  const granted = asked.map((name) => name.trim()).filter((name) => allowedHeaders.has(name) || /^mcp-param-[\w-]+$/.test(name))
+  const granted = asked
+    .map((name) => name.trim())
+    .filter((name) => allowedHeaders.has(name) || /^mcp-param-[\w-]+$/.test(name))
   return {
     'access-control-allow-methods': allow,
     'access-control-allow-headers': granted.join(', '),

@@ -45,7 +45,10 @@ export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
       if (key === known) return
       if (host === undefined || !isOwn(host.toLowerCase(), port)) throw refuseHost(host)
       if (origin !== undefined && !welcome.has(origin.toLowerCase()) && !isSame(origin, host))
-        throw new RpcError('badOrigin', `Origin "${origin.slice(0, 128)}" may not call this server; list it in "origins"`)
+        throw new RpcError(
+          'badOrigin',
+          `Origin "${origin.slice(0, 128)}" may not call this server; list it in "origins"`,
+        )
       known = key
     },
     allows: (origin) => welcome.has(origin.toLowerCase()),

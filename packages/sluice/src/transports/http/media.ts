@@ -28,7 +28,10 @@ const both: Accepts = { json: true, events: true }
 
 export function parseAccept(accept: string | undefined): Accepts {
   if (accept === undefined || accept === 'application/json, text/event-stream') return both
-  const types = accept.toLowerCase().split(',').map((type) => type.split(';')[0]?.trim())
+  const types = accept
+    .toLowerCase()
+    .split(',')
+    .map((type) => type.split(';')[0]?.trim())
   const any = types.includes('*/*')
   const accepts = {
     json: any || types.includes('application/json') || types.includes('application/*'),

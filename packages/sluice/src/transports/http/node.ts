@@ -144,11 +144,14 @@ export interface HttpServing {
 export async function listenHttp(server: Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000 } = options
   const handler = createHttpHandler(server, options)
-  const node = createNodeServer({ headersTimeout: 5_000, requestTimeout: 15_000, maxHeaderSize: 16 * 1024 }, (request, response) => {
-    const { url = '' } = request
-    if (url === path || (url.startsWith(path) && url[path.length] === '?')) handler(request, response)
-    else notHere(response, path)
-  })
+  const node = createNodeServer(
+    { headersTimeout: 5_000, requestTimeout: 15_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => {
+      const { url = '' } = request
+      if (url === path || (url.startsWith(path) && url[path.length] === '?')) handler(request, response)
+      else notHere(response, path)
+    },
+  )
   node.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {
     node.once('error', reject)

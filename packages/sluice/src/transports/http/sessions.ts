@@ -67,8 +67,10 @@ export function createSessions(server: Server, { idleMs, max }: SessionsOptions)
   /** A flood of handshakes pushes out the sessions that were silent longest, never one with a call under way. */
   function makeRoom(): void {
     if (kept.size < max) return
-    for (const { session } of kept.values()) if (session.connection.inFlight.size === 0) return end(session)
-    throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+    const idle = [...kept.values()].find(({ session }) => session.connection.inFlight.size === 0)
+    if (idle) end(idle.session)
+    else
+      throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
   }
   return {
     create: () => createSession(server),

@@ -1,0 +1,9 @@
+/** Made on first use, and kept. */
+
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
