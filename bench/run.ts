@@ -8,7 +8,7 @@
  * Absolute figures belong to the machine; the ratios within a run are what travels. Progress and contenders
  * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
  */
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
@@ -36,6 +36,8 @@ const thousandths = (_key: string, value: unknown): unknown =>
 const figures: Record<string, unknown> = {}
 const goals: Goal[] = []
 if (!asJson) console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`)
+const [load = 0] = loadavg()
+if (load > 0.5) progress(`load average ${load.toFixed(1)}: other work is running, ratios will be less steady`)
 for (const [name, run] of Object.entries(sections)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue
   const section = await run()

@@ -46,5 +46,8 @@ export async function readRequired(suite: string, revision: string): Promise<rea
   const yaml = await readFile(join(suite, 'requirements', `${revision}.yaml`), 'utf8')
   const list = /^server:\n((?: {2}- \S+\n)+)/m.exec(yaml)?.[1]
   if (list === undefined) throw new Error(`requirements/${revision}.yaml has no list of server scenarios`)
-  return list.trimEnd().split('\n').map((line) => line.replace('  - ', ''))
+  return list
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace('  - ', ''))
 }

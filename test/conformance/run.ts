@@ -63,7 +63,9 @@ async function perform({ name, args, required }: Run, url: string, into: string)
 
 /** The suite needs Node 22 or later, so it runs on the Node that runs this. */
 async function conformance(args: readonly string[]): Promise<{ readonly exit: number; readonly said: string }> {
-  const child = spawn(process.execPath, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(suite, 'dist', 'index.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -76,22 +78,23 @@ async function conformance(args: readonly string[]): Promise<{ readonly exit: nu
   return { exit, said }
 }
 
+const plan = await planned()
 const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
 const fixture = await startFixture()
 const runs: Ran[] = []
 try {
   // One after the other: the tools that change the lists would be heard by the others' subscriptions.
-  for (const run of await planned()) runs.push(await perform(run, fixture.url, into))
-  // Extensions belong to no revision, so a version never matches them.
-  if (scenario !== undefined && runs.every(({ scored }) => scored.length === 0))
+  for (const run of plan) runs.push(await perform(run, fixture.url, into))
+  // Extensions are of no revision, so none of them has the scenario.
+  if (scenario !== undefined && only === undefined && runs.every(({ scored }) => scored.length === 0))
     runs.push(await perform({ name: 'extension', args: ['--scenario', scenario] }, fixture.url, into))
 } finally {
   await fixture.close()
 }
 const shown = runs.filter(({ scored }) => scored.length > 0)
-console.log(table(shown))
+console.log(shown.length > 0 ? table(shown) : `${only} has no scenario "${scenario}"`)
 for (const line of shown.flatMap(remarks)) console.log(line)
-if (shown.every(passed)) await rm(into, { recursive: true })
+if (shown.length > 0 && shown.every(passed)) await rm(into, { recursive: true })
 else {
   console.log(`What the suite said and measured: ${into}`)
   process.exitCode = 1

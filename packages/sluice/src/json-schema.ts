@@ -37,7 +37,7 @@ export interface JsonSchemaOptions {
 
 const limits = { subschemas: 10_000, linked: 50_000, nesting: 64, pattern: 2_048, matched: 4_096, issues: 20 }
 /** Steps for one value: of compiled code before the walk takes over, and of the walk before the value is refused. */
-const steps = { compiled: 100_000, walked: 500_000 }
+const steps = { compiled: 100_000, walked: 200_000 }
 const dialect = { name: 'draft-2020-12', uri: 'https://json-schema.org/draft/2020-12/schema' }
 
 /** Throws a `TypeError` that says where the schema is wrong and how to mend it. */
@@ -77,6 +77,8 @@ type Schema = boolean | Node
 type Shape = readonly [is: (value: unknown) => boolean, want: string]
 const words = (text: string): readonly string[] => text.split(' ')
 const types: readonly unknown[] = words('string number integer boolean null array object')
+const isTypes = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every((type) => types.includes(type)) : types.includes(value)
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
 const isShallow = (value: unknown, levels = limits.nesting): boolean =>
   typeof value !== 'object' ||
@@ -90,10 +92,7 @@ const anAnchor: Shape = [(value) => typeof value === 'string' && /^[A-Za-z_][\w.
 
 /** Keywords that say something about a value by themselves. Whatever no table here lists is the author's note. */
 const assertions: ReadonlyMap<string, Shape> = new Map<string, Shape>([
-  [
-    'type',
-    [(value) => [value].flat().every((type) => types.includes(type)), `one of ${types.join(', ')}, or a list of them`],
-  ],
+  ['type', [isTypes, `one of ${types.join(', ')}, or a list of them`]],
   ['const', [isShallow, `a value of at most ${limits.nesting} levels`]],
   ['enum', [(value) => Array.isArray(value) && isShallow(value), 'a list of values']],
   ['multipleOf', [(value) => Number.isFinite(value) && Number(value) > 0, 'a number above 0']],
@@ -243,7 +242,7 @@ interface Target {
   schema: Schema
 }
 interface Linked {
-  readonly root: Schema
+  readonly root: Target
   readonly targets: ReadonlyMap<string, Target>
   /** False where compiled code would read the schema differently, or grow out of bounds. */
   readonly compilable: boolean
@@ -253,7 +252,7 @@ interface Linked {
 
 function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linked {
   const resources = new Map<string, Resource>()
-  const surveyed = new Set<unknown>()
+  const surveyed = new Map<unknown, Place>()
   const variants = new Map<unknown, Map<string, Target>>()
   const targets = new Map<string, Target>()
   let [subschemas, linked] = [0, 0]
@@ -261,11 +260,14 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
 
   // A base, so that relative names resolve, with a scheme that nothing could fetch.
   const whole = survey({ schema: document as Schema, base: 'local:///schema', at: '#' }, 0)
+  // Grows while it is read: also a reference that no value ever meets must lead somewhere.
+  for (const { schema, base, at } of surveyed.values())
+    for (const to of pointersIn(schema)) locate(to, baseIn({ schema, base, at }), at)
   const root = toTarget(whole, enter(new Map(), whole))
-  // Grows while it is read: what is pointed to waits here, so that recursion is no deeper than the document.
+  // Grows, too: what is pointed to waits here, so that recursion goes no deeper than the document.
   for (const target of targets.values()) target.schema = emit(target.place, target.scope, target, true)
   refuseCircles()
-  return { root: root.schema, targets, compilable, tracks }
+  return { root, targets, compilable, tracks }
 
   /** Checks a schema and all below it, and notes what can be pointed to. */
   function survey(place: Place, depth: number): Place {
@@ -277,7 +279,7 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
     if (depth > limits.nesting)
       refuse(at, `nested deeper than ${limits.nesting}; move parts to "$defs" and point to them`)
     checkKeywords(schema, at)
-    surveyed.add(schema)
+    surveyed.set(schema, place)
     const base = baseIn(place)
     if (depth === 0 || '$id' in schema)
       add(resources, base, { root: place, anchors: new Map(), dynamic: new Map() }, at)
@@ -337,7 +339,7 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
     return pointers.length === 0 ? node : { ...node, allOf: [...listOf(node['allOf']), ...pointers] }
   }
 
-  function follow(reference: string, base: string, scope: Scope, at: string, dynamically: boolean): Target {
+  function locate(reference: string, base: string, at: string): { place: Place; resource: Resource; fragment: string } {
     const { uri, fragment } = resolveUri(reference, base, at)
     const resource = resources.get(uri)
     if (!resource)
@@ -345,12 +347,18 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
         at,
         `"${reference}" points outside this document, and nothing is fetched; copy it to "$defs" and write "#/$defs/…"`,
       )
-    let place =
-      fragment === '' || fragment.startsWith('/') ? descend(resource.root, fragment) : resource.anchors.get(fragment)
+    const isPointer = fragment === '' || fragment.startsWith('/')
+    const place = isPointer ? descend(resource.root, fragment) : resource.anchors.get(fragment)
     if (!place) refuse(at, `"${reference}" points to nothing; correct it, or add what it names`)
     // Below keywords nobody knows there may be schemas that were not looked at yet.
     if (!surveyed.has(place.schema)) survey(place, 1)
-    if (dynamically && resource.dynamic.get(fragment) === place) place = scope.get(fragment) ?? place
+    return { place, resource, fragment }
+  }
+
+  function follow(reference: string, base: string, scope: Scope, at: string, dynamically: boolean): Target {
+    const { place: found, resource, fragment } = locate(reference, base, at)
+    const isDynamic = dynamically && resource.dynamic.get(fragment) === found
+    const place = (isDynamic ? scope.get(fragment) : undefined) ?? found
     // A schema with an `$id` enters its resource when it is emitted.
     const isRoot = isObject(place.schema) && '$id' in place.schema
     return toTarget(place, isRoot ? scope : enter(scope, place))
@@ -369,6 +377,9 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
       )
   }
 }
+
+const pointersIn = (schema: Schema): readonly string[] =>
+  isObject(schema) ? [schema['$ref'], schema['$dynamicRef']].filter((to) => typeof to === 'string') : []
 
 /** A JavaScript object may stand in several places of a schema; two different ones may not have the same name. */
 function add<T extends Place | Resource>(into: Map<string, T>, name: string, value: T, at: string): void {
@@ -450,7 +461,7 @@ function compile({ root, targets, compilable }: Linked): (value: unknown) => boo
   const counted = (schema: Schema): object => ({ allOf: [{ '~refine': [counter] }, schema] })
   try {
     const context = Object.fromEntries([...targets.values()].map(({ uri, schema }) => [uri, counted(schema)]))
-    const compiled = Compile(context, root)
+    const compiled = Compile(context, root.schema)
     // TypeBox tries `new Function` once and remembers the answer. On workerd it may work while modules load and throw
     // during a request, so a refusal counts both when it is foreseen and when it comes.
     if (!compiled.IsAccelerated()) return cannotTell
@@ -502,18 +513,18 @@ interface Run {
 interface Known {
   readonly passed: boolean
   readonly seen: Seen | undefined
-  readonly told: boolean
+  /** Where issues were told, if any: equal strings at two places have two issues. */
+  readonly toldAt: Path | undefined | false
 }
 
 function walk({ root, targets, tracks }: Linked): (value: unknown) => readonly Issue[] {
   const tests = new Map<string, Test>()
   for (const { uri, schema } of targets.values()) tests.set(uri, toTest(schema, tests))
-  const test = toTest(root, tests)
   return function findIssues(value) {
     const issues: Issue[] = []
     const run: Run = { left: steps.walked, known: new Map() }
     try {
-      test(value, { path: undefined, issues, seen: tracks ? new Set() : undefined, run })
+      tests.get(root.uri)?.(value, { path: undefined, issues, seen: tracks ? new Set() : undefined, run })
     } catch {
       // Out of steps or out of stack. What cannot be checked does not pass.
       return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
@@ -525,7 +536,11 @@ function walk({ root, targets, tracks }: Linked): (value: unknown) => readonly I
 const pathOf = (path: Path | undefined): readonly PropertyKey[] => (path ? [...pathOf(path.up), path.key] : [])
 
 function fail({ issues, path }: Visit, message: string, ...below: readonly PropertyKey[]): false {
-  if (issues && issues.length < limits.issues) issues.push({ message, path: [...pathOf(path), ...below] })
+  if (!issues || issues.length >= limits.issues) return false
+  const where = [...pathOf(path), ...below]
+  // Schemas joined by `allOf` like to ask for the same thing.
+  const isTold = issues.some((issue) => issue.message === message && String(issue.path) === String(where))
+  if (!isTold) issues.push({ message, path: where })
   return false
 }
 
@@ -559,14 +574,14 @@ function below(tests: readonly Test[], value: unknown, key: PropertyKey, at: Vis
 function toTest(schema: Schema, targets: ReadonlyMap<string, Test>): Test {
   if (schema === true) return () => true
   if (schema === false) return (_, at) => fail(at, 'is not allowed')
-  const rulesFor = (isLate: boolean): readonly Test[] =>
-    Object.entries(schema)
-      .filter(([keyword]) => keyword.startsWith('unevaluated') === isLate)
-      .map(([keyword, argument]) => {
-        const rule = rules.get(keyword) ?? judgedByTypeBox(keyword)
-        return rule(argument, schema, (inner) => toTest(inner as Schema, targets), targets)
-      })
-  const [early, late] = [rulesFor(false), rulesFor(true)]
+  const rulesFor = (isMine: (keyword: string) => boolean): readonly Test[] =>
+    Object.entries(schema).flatMap(([keyword, argument]) => {
+      const rule = isMine(keyword) ? rules[keyword] : undefined
+      return rule ? [rule(argument, schema, (inner) => toTest(inner as Schema, targets), targets)] : []
+    })
+  const isLate = (keyword: string): boolean => keyword.startsWith('unevaluated')
+  const early = [...judgedByTypeBox(schema), ...rulesFor((keyword) => !isLate(keyword))]
+  const late = rulesFor(isLate)
   return function testSchema(value, at) {
     if (at.run.left-- <= 0) giveUp()
     // What is left over is known only once everything else has passed.
@@ -581,14 +596,25 @@ type Rule = (
   targets: ReadonlyMap<string, Test>,
 ) => Test
 
-/** Keywords that stand alone. Taken from TypeBox, so that both engines agree to the last digit. */
-const judgedByTypeBox =
-  (keyword: string): Rule =>
-  (argument) => {
-    const alone = { [keyword]: argument }
-    const message = sayWhy(keyword, argument)
-    return (value, at) => Check(alone, value) || fail(at, message)
-  }
+/** `then`, `else` and these are read by the keyword they belong to. */
+const readByOthers = new Set(['minContains', 'maxContains'])
+
+/** Keywords that need no other. Taken from TypeBox, so that both engines agree to the last digit. */
+function judgedByTypeBox(schema: Node): readonly Test[] {
+  const alone = Object.entries(schema).filter(
+    ([keyword]) => !holders.has(keyword) && !rules[keyword] && !readByOthers.has(keyword),
+  )
+  if (alone.length === 0) return []
+  const together = Object.fromEntries(alone)
+  const each = alone.map(([keyword, argument]) => ({
+    schema: { [keyword]: argument },
+    message: sayWhy(keyword, argument),
+  }))
+  return [
+    (value, at) =>
+      Check(together, value) || every(each, at, ({ schema, message }) => Check(schema, value) || fail(at, message)),
+  ]
+}
 
 const forObjects =
   (test: (value: Node, at: Visit) => boolean): Test =>
@@ -605,206 +631,147 @@ const has = (value: Node, name: string): boolean => Object.hasOwn(value, name) &
 const byName = (named: unknown, toTest: (schema: unknown) => Test): readonly (readonly [string, Test])[] =>
   Object.entries((named ?? {}) as Node).map(([name, schema]) => [name, toTest(schema)])
 
-const ignored: Rule = () => () => true
-
-const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ['$ref', (uri, _schema, _toTest, targets) => (value, at) => followOnce(String(uri), targets, value, at)],
-  [
-    'allOf',
-    (list, _, toTest) => {
-      const tests = listOf(list).map(toTest)
-      return (value, at) => every(tests, at, (test) => same(test, value, at, at.issues))
-    },
-  ],
-  [
-    'anyOf',
-    (list, _, toTest) => {
-      const tests = listOf(list).map(toTest)
-      const passes = (test: Test, value: unknown, at: Visit): boolean => same(test, value, at, undefined)
-      return (value, at) => {
-        // Where it matters what was evaluated, every alternative that passes adds to it.
-        const some = at.seen
-          ? tests.filter((test) => passes(test, value, at)).length > 0
-          : tests.some((test) => passes(test, value, at))
-        return some || failAlternatives(tests, value, at)
+const rules: Readonly<Record<string, Rule>> = {
+  $ref: (uri, _schema, _toTest, targets) => (value, at) => followOnce(String(uri), targets, value, at),
+  allOf: (list, _, toTest) => {
+    const tests = listOf(list).map(toTest)
+    return (value, at) => every(tests, at, (test) => same(test, value, at, at.issues))
+  },
+  anyOf: (list, _, toTest) => {
+    const tests = listOf(list).map(toTest)
+    const passes = (test: Test, value: unknown, at: Visit): boolean => same(test, value, at, undefined)
+    return (value, at) => {
+      // Where it matters what was evaluated, every alternative that passes adds to it.
+      const some = at.seen
+        ? tests.filter((test) => passes(test, value, at)).length > 0
+        : tests.some((test) => passes(test, value, at))
+      return some || failAlternatives(tests, value, at)
+    }
+  },
+  oneOf: (list, _, toTest) => {
+    const tests = listOf(list).map(toTest)
+    return (value, at) => {
+      const passed = tests.filter((test) => same(test, value, at, undefined)).length
+      if (passed > 1) return fail(at, `must match only one of ${tests.length} alternatives, but matches ${passed}`)
+      return passed === 1 || failAlternatives(tests, value, at)
+    }
+  },
+  not: (schema, _, toTest) => {
+    const test = toTest(schema)
+    return (value, at) =>
+      !test(value, { ...at, issues: undefined, seen: at.seen && new Set() }) ||
+      fail(at, 'is of a kind that is not allowed')
+  },
+  if: (schema, { then: yes = true, else: no = true }, toTest) => {
+    const [condition, then, otherwise] = [toTest(schema), toTest(yes), toTest(no)]
+    return (value, at) => same(same(condition, value, at, undefined) ? then : otherwise, value, at, at.issues)
+  },
+  dependentSchemas: (named, _, toTest) => {
+    const tests = byName(named, toTest)
+    return forObjects((value, at) =>
+      every(tests, at, ([name, test]) => !has(value, name) || same(test, value, at, at.issues)),
+    )
+  },
+  required: (names) =>
+    forObjects((value, at) =>
+      every(names as string[], at, (name) => has(value, name) || fail(at, 'is required', name)),
+    ),
+  dependentRequired: (named) =>
+    forObjects((value, at) =>
+      every(Object.entries(named as Record<string, string[]>), at, ([name, needed]) => {
+        if (!has(value, name)) return true
+        return every(needed, at, (other) => has(value, other) || fail(at, `is required beside "${name}"`, other))
+      }),
+    ),
+  properties: (named, _, toTest) => {
+    const tests = byName(named, toTest)
+    return forObjects((value, at) =>
+      every(tests, at, ([name, test]) => !has(value, name) || below([test], value[name], name, at)),
+    )
+  },
+  patternProperties: (named, _, toTest) => {
+    const tests = byName(named, toTest).map(([pattern, test]) => ({ pattern: toRegExp(pattern), test }))
+    return forObjects((value, at) =>
+      every(Object.keys(value), at, (name) => {
+        if (name.length > limits.matched) return fail(at, 'has a name that is too long')
+        const matching = tests.filter(({ pattern }) => pattern.test(name))
+        return below(
+          matching.map(({ test }) => test),
+          value[name],
+          name,
+          at,
+        )
+      }),
+    )
+  },
+  additionalProperties: (schema, { properties = {}, patternProperties = {} }, toTest) => {
+    const tests = [toTest(schema)]
+    const patterns = Object.keys(patternProperties as Node).map(toRegExp)
+    const isNamed = (name: string): boolean =>
+      Object.hasOwn(properties as Node, name) || patterns.some((pattern) => pattern.test(name))
+    return forObjects((value, at) =>
+      every(Object.keys(value), at, (name) => isNamed(name) || below(tests, value[name], name, at)),
+    )
+  },
+  unevaluatedProperties: (schema, _, toTest) => {
+    const tests = [toTest(schema)]
+    return forObjects((value, at) =>
+      every(Object.keys(value), at, (name) => at.seen?.has(name) || below(tests, value[name], name, at)),
+    )
+  },
+  propertyNames: (schema, _, toTest) => {
+    const test = toTest(schema)
+    return forObjects((value, at) =>
+      every(Object.keys(value), at, (name) => {
+        const issues: Issue[] = []
+        if (test(name, { ...at, issues, seen: at.seen && new Set() })) return true
+        return fail(at, `has a name that ${issues[0]?.message ?? 'is not allowed'}`, name)
+      }),
+    )
+  },
+  prefixItems: (list, _, toTest) => {
+    const tests = listOf(list).map(toTest)
+    return forArrays((value, at) =>
+      every(tests.slice(0, value.length).entries(), at, ([index, test]) => below([test], value[index], index, at)),
+    )
+  },
+  items: (schema, { prefixItems }, toTest) => {
+    const tests = [toTest(schema)]
+    const first = listOf(prefixItems).length
+    return forArrays((value, at) =>
+      every(value.entries(), at, ([index, item]) => index < first || below(tests, item, index, at)),
+    )
+  },
+  unevaluatedItems: (schema, _, toTest) => {
+    const tests = [toTest(schema)]
+    return forArrays((value, at) =>
+      every(value.entries(), at, ([index, item]) => at.seen?.has(index) || below(tests, item, index, at)),
+    )
+  },
+  contains: (schema, { minContains = 1, maxContains = Infinity }, toTest) => {
+    const test = toTest(schema)
+    return forArrays((value, at) => {
+      let matching = 0
+      for (const [index, item] of value.entries()) {
+        if (!test(item, { ...at, issues: undefined, seen: at.seen && new Set() })) continue
+        at.seen?.add(index)
+        matching++
       }
-    },
-  ],
-  [
-    'oneOf',
-    (list, _, toTest) => {
-      const tests = listOf(list).map(toTest)
-      return (value, at) => {
-        const passed = tests.filter((test) => same(test, value, at, undefined)).length
-        if (passed > 1) return fail(at, `must match only one of ${tests.length} alternatives, but matches ${passed}`)
-        return passed === 1 || failAlternatives(tests, value, at)
-      }
-    },
-  ],
-  [
-    'not',
-    (schema, _, toTest) => {
-      const test = toTest(schema)
-      return (value, at) =>
-        !test(value, { ...at, issues: undefined, seen: at.seen && new Set() }) ||
-        fail(at, 'is of a kind that is not allowed')
-    },
-  ],
-  [
-    'if',
-    (schema, { then: yes = true, else: no = true }, toTest) => {
-      const [condition, then, otherwise] = [toTest(schema), toTest(yes), toTest(no)]
-      return (value, at) => same(same(condition, value, at, undefined) ? then : otherwise, value, at, at.issues)
-    },
-  ],
-  ['then', ignored],
-  ['else', ignored],
-  [
-    'dependentSchemas',
-    (named, _, toTest) => {
-      const tests = byName(named, toTest)
-      return forObjects((value, at) =>
-        every(tests, at, ([name, test]) => !has(value, name) || same(test, value, at, at.issues)),
-      )
-    },
-  ],
-  [
-    'required',
-    (names) =>
-      forObjects((value, at) =>
-        every(names as string[], at, (name) => has(value, name) || fail(at, 'is required', name)),
-      ),
-  ],
-  [
-    'dependentRequired',
-    (named) =>
-      forObjects((value, at) =>
-        every(Object.entries(named as Record<string, string[]>), at, ([name, needed]) => {
-          if (!has(value, name)) return true
-          return every(needed, at, (other) => has(value, other) || fail(at, `is required beside "${name}"`, other))
-        }),
-      ),
-  ],
-  [
-    'properties',
-    (named, _, toTest) => {
-      const tests = byName(named, toTest)
-      return forObjects((value, at) =>
-        every(tests, at, ([name, test]) => !has(value, name) || below([test], value[name], name, at)),
-      )
-    },
-  ],
-  [
-    'patternProperties',
-    (named, _, toTest) => {
-      const tests = byName(named, toTest).map(([pattern, test]) => ({ pattern: toRegExp(pattern), test }))
-      return forObjects((value, at) =>
-        every(Object.keys(value), at, (name) => {
-          if (name.length > limits.matched) return fail(at, 'has a name that is too long')
-          const matching = tests.filter(({ pattern }) => pattern.test(name))
-          return below(
-            matching.map(({ test }) => test),
-            value[name],
-            name,
-            at,
-          )
-        }),
-      )
-    },
-  ],
-  [
-    'additionalProperties',
-    (schema, { properties = {}, patternProperties = {} }, toTest) => {
-      const tests = [toTest(schema)]
-      const patterns = Object.keys(patternProperties as Node).map(toRegExp)
-      const isNamed = (name: string): boolean =>
-        Object.hasOwn(properties as Node, name) || patterns.some((pattern) => pattern.test(name))
-      return forObjects((value, at) =>
-        every(Object.keys(value), at, (name) => isNamed(name) || below(tests, value[name], name, at)),
-      )
-    },
-  ],
-  [
-    'unevaluatedProperties',
-    (schema, _, toTest) => {
-      const tests = [toTest(schema)]
-      return forObjects((value, at) =>
-        every(Object.keys(value), at, (name) => at.seen?.has(name) || below(tests, value[name], name, at)),
-      )
-    },
-  ],
-  [
-    'propertyNames',
-    (schema, _, toTest) => {
-      const test = toTest(schema)
-      return forObjects((value, at) =>
-        every(Object.keys(value), at, (name) => {
-          const issues: Issue[] = []
-          if (test(name, { ...at, issues, seen: at.seen && new Set() })) return true
-          return fail(at, `has a name that ${issues[0]?.message ?? 'is not allowed'}`, name)
-        }),
-      )
-    },
-  ],
-  [
-    'prefixItems',
-    (list, _, toTest) => {
-      const tests = listOf(list).map(toTest)
-      return forArrays((value, at) =>
-        every(tests.slice(0, value.length).entries(), at, ([index, test]) => below([test], value[index], index, at)),
-      )
-    },
-  ],
-  [
-    'items',
-    (schema, { prefixItems }, toTest) => {
-      const tests = [toTest(schema)]
-      const first = listOf(prefixItems).length
-      return forArrays((value, at) =>
-        every(value.entries(), at, ([index, item]) => index < first || below(tests, item, index, at)),
-      )
-    },
-  ],
-  [
-    'unevaluatedItems',
-    (schema, _, toTest) => {
-      const tests = [toTest(schema)]
-      return forArrays((value, at) =>
-        every(value.entries(), at, ([index, item]) => at.seen?.has(index) || below(tests, item, index, at)),
-      )
-    },
-  ],
-  [
-    'contains',
-    (schema, { minContains = 1, maxContains = Infinity }, toTest) => {
-      const test = toTest(schema)
-      return forArrays((value, at) => {
-        let matching = 0
-        for (const [index, item] of value.entries()) {
-          if (!test(item, { ...at, issues: undefined, seen: at.seen && new Set() })) continue
-          at.seen?.add(index)
-          matching++
-        }
-        if (matching < Number(minContains))
-          return fail(at, `must contain at least ${minContains} of the required items`)
-        return matching <= Number(maxContains) || fail(at, `must contain at most ${maxContains} of the limited items`)
-      })
-    },
-  ],
-  ['minContains', ignored],
-  ['maxContains', ignored],
-])
+      if (matching < Number(minContains)) return fail(at, `must contain at least ${minContains} of the required items`)
+      return matching <= Number(maxContains) || fail(at, `must contain at most ${maxContains} of the limited items`)
+    })
+  },
+}
 
 function followOnce(uri: string, targets: ReadonlyMap<string, Test>, value: unknown, at: Visit): boolean {
   const known = at.run.known.get(uri) ?? new Map<unknown, Known>()
   at.run.known.set(uri, known)
   let answer = known.get(value)
-  if (!answer || (!answer.passed && !answer.told && at.issues)) {
+  if (!answer || (!answer.passed && at.issues && answer.toldAt !== at.path)) {
     const seen = at.seen && new Set<PropertyKey>()
     const passed = targets.get(uri)?.(value, { ...at, seen }) === true
-    answer = { passed, seen, told: at.issues !== undefined }
-    // Strings and numbers are soon checked again, and at another place they have another path.
-    if (typeof value === 'object') known.set(value, answer)
+    answer = { passed, seen, toldAt: at.issues !== undefined && at.path }
+    known.set(value, answer)
   }
   if (answer.passed) for (const key of answer.seen ?? []) at.seen?.add(key)
   return answer.passed
@@ -826,7 +793,7 @@ function failAlternatives(tests: readonly Test[], value: unknown, at: Visit): fa
   if (!closest)
     return fail(
       at,
-      wanted.size > 4 || wanted.size === 0 ? 'matches none of the alternatives' : [...wanted].join(', or '),
+      wanted.size > 4 || wanted.size === 0 ? 'matches none of the alternatives' : [...wanted].join(' or '),
     )
   at.issues.push(...closest.slice(0, limits.issues - at.issues.length))
   return false

@@ -1,7 +1,8 @@
 /** Serving on Node: HTTP and stdio. */
 
 import type { ServerDefinition } from './protocol/definition.ts'
-import type { Runtime, Server } from './server.ts'
+import type { Server } from './protocol/server.ts'
+import type { Runtime } from './server.ts'
 import { createServer } from './server.ts'
 import type { HttpServing, ServeHttpOptions } from './transports/http/node.ts'
 import { listenHttp } from './transports/http/node.ts'

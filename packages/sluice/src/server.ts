@@ -4,7 +4,7 @@
  */
 
 import type { Bus } from './core/bus.ts'
-import type { Layer, ServerEvent, Via } from './core/call.ts'
+import type { Layer, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
 import { systemClock } from './core/clock.ts'
@@ -27,7 +27,6 @@ import { validate } from './layers/validate.ts'
 import { idOf } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
-import type { Context } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
@@ -35,6 +34,7 @@ import { createHub } from './protocol/hub.ts'
 import { bridge } from './protocol/legacy/bridge.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
+import type { Server } from './protocol/server.ts'
 import { hearOn } from './protocol/subscriptions.ts'
 import { memoryStore } from './stores/memory.ts'
 import { memoryBus } from './stores/memory-bus.ts'
@@ -58,25 +58,6 @@ export interface Runtime {
   readonly pageSize?: number
   /** How long a question to a client before 2026-07-28 may stay open. */
   readonly answerWithinMs?: number
-}
-
-export interface Server {
-  /** For programs: a response object, an array for a 2025-03-26 batch, or `null` for what must not be answered. Never rejects. */
-  handle(message: unknown, context?: Partial<Context>): Promise<object | readonly object[] | null>
-  /** For transports: the same as the text that goes out, so that answers made ahead are never parsed and printed again. */
-  text(message: unknown, context?: Partial<Context>): Promise<string | null>
-  /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
-  refuse(thrown: unknown, via: Via, message?: unknown): string
-  /** Opens what outlives one message. Whoever opens it closes it. */
-  connect(options: { send(message: object): void; readonly id?: string }): Connection
-  /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
-  update(definition: ServerDefinition): void
-  /** Tells subscribers that a resource changed. */
-  updated(uri: string): void
-  readonly logger: Logger
-  readonly clock: Clock
-  /** Ends subscriptions and connections. */
-  close(): void
 }
 
 const minimumSecret = 16
@@ -186,5 +167,3 @@ function secretsOf(secret: Runtime['secret']): () => readonly string[] {
       )
   return lazy(() => (given.length > 0 ? given : [crypto.randomUUID() + crypto.randomUUID()]))
 }
-
-export type { ServerEvent }

@@ -54,7 +54,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
 /** Length before each part: `['a', 'bc']` and `['ab', 'c']` must differ. */
 const bind = (bound: Key): Uint8Array => encoder.encode(JSON.stringify(bound))
 
-async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
+async function deriveKey(secret: string, purpose: string) {
   const base = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, ['deriveKey'])
   const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encoder.encode(`sluice ${purpose}`) }
   return crypto.subtle.deriveKey(how, base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])

@@ -103,7 +103,7 @@ function refuse(template: string, problem: string): never {
 
 // Reading a template
 
-const notInLiterals = /[\u0000- "<>\\^`{|}\u007f]|%(?![0-9A-Fa-f]{2})/u
+const notInLiterals = /[^!-~\u00a0-\u{10ffff}]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/u
 const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*$/
 
 function split(template: string): readonly Part[] {

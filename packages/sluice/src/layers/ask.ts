@@ -15,6 +15,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Key } from '../core/store.ts'
 import type { Question, Questions } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
+import type { Features } from '../protocol/revisions.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 
 /** How long a person may think. */
@@ -42,7 +43,10 @@ export const ask =
       if (given !== before) questions = await pending(given, call)
       const open = Object.entries(questions).filter(([key]) => !(key in given))
       if (open.length === 0) return next({ ...call, given })
-      for (const [, question] of open) refuseUnaskable(question, call)
+      refuseUnaskable(
+        open.map(([, question]) => question),
+        call,
+      )
       return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, ttlMs))
     }
 
@@ -78,23 +82,35 @@ function repliesOf({ params }: Call): Params {
   return replies
 }
 
-/** A client is asked only for what it said it can do. */
-function refuseUnaskable(question: Question, call: Call): void {
+/** A client is asked only for what it said it can do; the refusal names all that is missing. */
+function refuseUnaskable(questions: readonly Question[], call: Call): void {
   const features = featuresOf(call.revision)
-  const isPage = question.params['mode'] === 'url'
-  const has =
-    question.method !== 'elicitation/create' ||
-    features.elicitation === 'url' ||
-    (features.elicitation === 'form' && !isPage)
-  if (has && canAnswer(call.capabilities, question)) return
+  const unaskable = questions.filter(
+    (question) => !revisionHas(question, features) || !canAnswer(call.capabilities, question),
+  )
+  const [first] = unaskable
+  if (!first) return
+  const requiredCapabilities = unaskable.reduce<Params>((needs, question) => merge(needs, question.needs), {})
   if (features.era === 'modern')
     throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities: question.needs },
+      data: { requiredCapabilities },
     })
-  const { message, url } = question.params
+  const { message, url } = first.params
+  const names = Object.keys(requiredCapabilities).join(', ')
   throw fail(
-    isPage
-      ? `${String(message)}: ${String(url)}`
-      : `This client cannot be asked: it did not declare ${Object.keys(question.needs).join(', ')}`,
+    isPage(first) ? `${String(message)}: ${String(url)}` : `This client cannot be asked: it did not declare ${names}`,
   )
+}
+
+const isPage = ({ params }: Question): boolean => params['mode'] === 'url'
+
+const revisionHas = (question: Question, { elicitation }: Features): boolean =>
+  question.method !== 'elicitation/create' || elicitation === 'url' || (elicitation === 'form' && !isPage(question))
+
+/** Two levels deep is as deep as capabilities go. */
+const merge = (a: Params, b: Params): Params => {
+  const merged: { [key: string]: unknown } = { ...a }
+  for (const [key, value] of Object.entries(b))
+    merged[key] = { ...(isObject(a[key]) && a[key]), ...(isObject(value) && value) }
+  return merged
 }

@@ -18,7 +18,9 @@ export interface Ask<T> extends Question {
 }
 export type Asks = { readonly [key: string]: Ask<unknown> | undefined }
 /** A question that is asked only sometimes gives an answer that is there only sometimes. */
-export type Answers<A extends Asks> = { readonly [K in keyof A]: NonNullable<A[K]> extends Ask<infer T> ? T : never }
+export type Answers<A extends Asks> = {
+  readonly [K in keyof A]: NonNullable<A[K]> extends Ask<infer T> ? T | Extract<A[K], undefined> : never
+}
 
 /** What a definition's `ask` returns, without the questions it left out. */
 export const askWith =
@@ -41,6 +43,15 @@ export const form = <S extends Schema>(message: string, schema: S): Ask<Out<S>> 
     const parsed = schema['~standard'].validate(answer['content'] ?? {})
     if (parsed instanceof Promise) throw new TypeError(`form "${message}": its schema must check synchronously`)
     return parsed.issues ? undefined : { value: parsed.value as Json }
+  },
+})
+
+/** The same question, but no is an answer too: declined or cancelled, it gives `null`. */
+export const optional = <T>(question: Ask<T>): Ask<T | null> => ({
+  ...question,
+  accept(answer) {
+    const accepted = question.accept(answer)
+    return accepted && 'declined' in accepted ? { value: null } : accepted
   },
 })
 
@@ -146,6 +157,9 @@ function formSchema(schema: Schema, message: string): Params {
   formSchemas.set(schema, made)
   return made
 }
+
+/** For an `ask` that chooses its question by what the client can do. */
+export const canAsk = ({ capabilities }: Call, question: Question): boolean => canAnswer(capabilities, question)
 
 /** Whether the client said it can do this. `elicitation: {}` means forms only. */
 export function canAnswer(capabilities: Params, { needs }: Question): boolean {

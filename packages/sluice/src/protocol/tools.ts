@@ -35,10 +35,17 @@ export interface ToolResult {
   readonly _meta?: Params
 }
 /** Text, content blocks, a whole result, or a plain object: that becomes `structuredContent` and a text block. */
-export type ToolOutput = string | readonly ContentBlock[] | ToolResult | { readonly [key: string]: unknown }
+export type ToolOutput = string | readonly ContentBlock[] | ToolResult | Plain
+/** An object, also one whose type is an interface; no array, map or set. */
+type Plain = object & { readonly [Symbol.iterator]?: never }
 
-/** What `run` may return: with an `output` schema exactly that, checked before it leaves. */
-type Returned<O extends Schema | undefined> = O extends Schema ? In<O> | ToolResult : ToolOutput
+/**
+ * What `run` may return: with an `output` schema exactly that, checked before it leaves. The intersection keeps literals
+ * from widening: without it the whole union would be `unknown` to the compiler while it infers.
+ */
+type Returned<O extends Schema | undefined> = O extends Schema
+  ? (In<O> & (NonNullable<unknown> | null)) | ToolResult
+  : ToolOutput
 
 export interface ToolDefinition<S extends Schema, O extends Schema | undefined, A extends Asks> {
   readonly name: string

@@ -6,7 +6,7 @@ import { isObject } from '../core/json.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
-import type { Server } from '../server.ts'
+import type { Server } from '../protocol/server.ts'
 import { createServer } from '../server.ts'
 
 export interface TestClientOptions {

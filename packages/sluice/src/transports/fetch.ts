@@ -1,7 +1,7 @@
 /** Streamable HTTP as `fetch(Request): Response`, for workerd, Deno, Bun and whatever else speaks it. */
 
 import { RpcError } from '../core/error.ts'
-import type { Server } from '../server.ts'
+import type { Server } from '../protocol/server.ts'
 import type { Sink } from './http/events.ts'
 import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './http/exchange.ts'
 import { createExchange } from './http/exchange.ts'

@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
-import type { Server } from '../server.ts'
+import type { Server } from '../protocol/server.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
 

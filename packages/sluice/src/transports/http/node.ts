@@ -5,7 +5,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import { createServer as createNodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RpcError } from '../../core/error.ts'
-import type { Server } from '../../server.ts'
+import type { Server } from '../../protocol/server.ts'
 import type { Sink } from './events.ts'
 import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './exchange.ts'
 import { createExchange } from './exchange.ts'

@@ -6,7 +6,7 @@
 
 import type { Connection } from '../../core/connection.ts'
 import { RpcError } from '../../core/error.ts'
-import type { Server } from '../../server.ts'
+import type { Server } from '../../protocol/server.ts'
 import type { Resumable } from './events.ts'
 import { createResumable, parseEventId } from './events.ts'
 

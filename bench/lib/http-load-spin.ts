@@ -1,0 +1,109 @@
+/**
+ * The load on the HTTP contenders: a process of its own, keep-alive sockets, one request in flight on each.
+ *
+ * It speaks to raw sockets because a general client costs more CPU than the floor it is meant to measure.
+ * Every answer is checked for its status and its text; its own busy share travels with the result, so a
+ * reader sees whether the server or the load was the limit.
+ */
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+
+export interface Job {
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly expect: string
+  readonly connections: number
+  readonly durationMs: number
+}
+
+export interface Failed {
+  readonly failed: string
+}
+
+export interface Load {
+  readonly perSecond: number
+  readonly requests: number
+  /** Answers with another status or text, and connections the server closed under way. */
+  readonly wrong: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Share of the time in which this process had work: at 1 the load, not the server, is the limit. */
+  readonly busy: number
+}
+
+/** A response is whole when its declared length, or the last chunk, is there. One at a time per socket. */
+function isWhole(text: string): boolean {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd < 0) return false
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)
+  return length ? text.length >= headEnd + 4 + Number(length[1]) : text.endsWith('0\r\n\r\n')
+}
+
+function requestText({ url, headers, body }: Job): string {
+  const { pathname, host } = new URL(url)
+  const lines = Object.entries({ host, ...headers, 'content-length': String(Buffer.byteLength(body)) })
+  return `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+}
+
+async function load(job: Job): Promise<Load> {
+  const { hostname, port } = new URL(job.url)
+  const request = Buffer.from(requestText(job))
+  const latencies: number[] = []
+  let wrong = 0
+  let running = true
+
+  const drive = (socket: Socket): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let received = ''
+      let sentAt = 0
+      const send = () => {
+        sentAt = performance.now()
+        socket.write(request)
+      }
+      socket.setNoDelay(true)
+      socket.setEncoding('latin1')
+      socket.on('connect', send)
+      socket.on('error', reject)
+      socket.on('close', () => {
+        if (running) wrong++
+        resolve()
+      })
+      socket.on('data', (chunk: string) => {
+        received = received === '' ? chunk : received + chunk
+        if (!isWhole(received)) return
+        latencies.push(performance.now() - sentAt)
+        if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) wrong++
+        received = ''
+        if (running) send()
+        else socket.destroy()
+      })
+    })
+
+  const startedAt = performance.now()
+  const idleBefore = performance.eventLoopUtilization()
+  const sockets = Array.from({ length: job.connections }, () => drive(connect(Number(port), hostname)))
+  setTimeout(() => {
+    running = false
+  }, job.durationMs)
+  const spin = () => { if (running) setImmediate(spin) }; spin()
+  await Promise.all(sockets)
+  const seconds = (performance.now() - startedAt) / 1_000
+  latencies.sort((a, b) => a - b)
+  return {
+    perSecond: latencies.length / seconds,
+    requests: latencies.length,
+    wrong,
+    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
+    busy: performance.eventLoopUtilization(idleBefore).utilization,
+  }
+}
+
+process.on('message', (job: Job) => {
+  load(job).then(
+    (result) => process.send?.(result),
+    (error: Error) => process.send?.({ failed: error.message }),
+  )
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { fakeClock } from '../testing/clock.ts'
+import type { Connection } from './connection.ts'
+import { createConnection } from './connection.ts'
+import { createStop } from './stop.ts'
+
+type Sent = { id?: string; method?: string; params?: { requestId?: string } }
+
+function open(): { connection: Connection; clock: ReturnType<typeof fakeClock>; sent: Sent[]; ended: () => number } {
+  const clock = fakeClock()
+  const sent: Sent[] = []
+  let ends = 0
+  const connection = createConnection({
+    id: 'c',
+    clock,
+    send: (message) => sent.push(message),
+    answerWithinMs: 1000,
+    onClose: () => ends++,
+  })
+  return { connection, clock, sent, ended: () => ends }
+}
+const ask = (connection: Connection, sent: Sent[], stop = createStop()): Promise<unknown> =>
+  connection.request('roots/list', {}, { send: (message) => sent.push(message), stop })
+
+test('a question is answered by the response that names it', async () => {
+  const { connection, sent, clock } = open()
+  const [first, second] = [ask(connection, sent), ask(connection, sent)]
+  expect(sent.map(({ id }) => id)).toEqual(['sluice-1', 'sluice-2'])
+  expect(connection.settle('sluice-2', { result: { roots: ['b'] } })).toBe(true)
+  expect(connection.settle('sluice-1', { result: { roots: ['a'] } })).toBe(true)
+  expect(await first).toEqual({ roots: ['a'] })
+  expect(await second).toEqual({ roots: ['b'] })
+  expect(clock.pending).toBe(0)
+})
+
+test('a response nobody asked for, or a second one, is nobody’s', async () => {
+  const { connection, sent } = open()
+  const asked = ask(connection, sent)
+  connection.settle('sluice-1', { result: {} })
+  await asked
+  expect(connection.settle('sluice-1', { result: {} })).toBe(false)
+  expect(connection.settle(1, { result: {} })).toBe(false)
+  expect(connection.settle('sluice-9', { result: {} })).toBe(false)
+})
+
+test('a client’s refusal is a failure the model can read, cut to size', async () => {
+  const { connection, sent } = open()
+  const asked = ask(connection, sent)
+  connection.settle('sluice-1', { error: { code: -1, message: 'x'.repeat(5000) } })
+  await expect(asked).rejects.toMatchObject({ reason: 'toolFailed' })
+  await expect(asked).rejects.toThrow(/^.{1,300}$/)
+  const silent = ask(connection, sent)
+  connection.settle('sluice-2', { error: 5 })
+  await expect(silent).rejects.toThrow('no reason given')
+})
+
+test('a question nobody answers in time is withdrawn', async () => {
+  const { connection, clock, sent } = open()
+  const asked = ask(connection, sent)
+  const refused = expect(asked).rejects.toMatchObject({ reason: 'timeout' })
+  await clock.advance(1000)
+  await refused
+  expect(sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 'sluice-1' } })
+  expect(connection.settle('sluice-1', { result: {} })).toBe(false)
+})
+
+test('when the call that asked ends, so does its question', async () => {
+  const { connection, sent, clock } = open()
+  const stop = createStop()
+  const asked = ask(connection, sent, stop)
+  const { RpcError } = await import('./error.ts')
+  stop.stop(new RpcError('cancelled', 'gone'))
+  await expect(asked).rejects.toMatchObject({ reason: 'cancelled' })
+  expect(clock.pending).toBe(0)
+  await expect(ask(connection, sent, stop)).rejects.toMatchObject({ reason: 'cancelled' })
+})
+
+test('closing stops what is under way, refuses what is open, and happens once', async () => {
+  const { connection, sent, ended } = open()
+  const stop = createStop()
+  connection.inFlight.set(0, stop)
+  const asked = ask(connection, sent)
+  connection.close()
+  connection.close()
+  await expect(asked).rejects.toMatchObject({ reason: 'cancelled' })
+  expect(stop.reason?.reason).toBe('cancelled')
+  expect(connection.inFlight.size).toBe(0)
+  expect(connection.closed).toBe(true)
+  expect(ended()).toBe(1)
+  await expect(ask(connection, sent)).rejects.toMatchObject({ reason: 'cancelled' })
+})

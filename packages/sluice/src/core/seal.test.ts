@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { fakeClock } from '../testing/clock.ts'
+import { createSeal } from './seal.ts'
+
+const bound = ['tenant', 'ann', 'tools/call', 'deploy', 'hash', 'digest']
+const make = (secrets: readonly string[] = ['a secret of some length'], purpose = 'state') => {
+  const clock = fakeClock()
+  return { clock, seal: createSeal(() => secrets, purpose, clock) }
+}
+
+test('what was sealed opens for the same binding, and shows nothing on the way', async () => {
+  const { seal } = make()
+  const text = await seal.seal({ given: { where: 'Prague' } }, bound, 1000)
+  expect(text).not.toContain('Prague')
+  expect(await seal.open(text, bound)).toEqual({ given: { where: 'Prague' } })
+})
+
+test('every change of a single character is refused', async () => {
+  const { seal } = make()
+  const text = await seal.seal({ n: 1 }, bound, 1000)
+  for (let i = 0; i < text.length; i++) {
+    const changed = text.slice(0, i) + (text[i] === 'A' ? 'B' : 'A') + text.slice(i + 1)
+    await expect(seal.open(changed, bound), `character ${i}`).rejects.toMatchObject({ reason: 'invalidParams' })
+  }
+})
+
+test.each(bound.map((_, i) => i))('state bound to another value at place %i does not open', async (place) => {
+  const { seal } = make()
+  const text = await seal.seal('x', bound, 1000)
+  const other = bound.map((part, i) => (i === place ? `${part}!` : part))
+  await expect(seal.open(text, other)).rejects.toMatchObject({ reason: 'invalidParams' })
+})
+
+test('parts of a binding do not run into each other', async () => {
+  const { seal } = make()
+  const text = await seal.seal('x', ['ab', 'c'], 1000)
+  await expect(seal.open(text, ['a', 'bc'])).rejects.toThrow()
+})
+
+test('state expires', async () => {
+  const { seal, clock } = make()
+  const text = await seal.seal('x', bound, 1000)
+  await clock.advance(999)
+  expect(await seal.open(text, bound)).toBe('x')
+  await clock.advance(1)
+  await expect(seal.open(text, bound)).rejects.toMatchObject({ reason: 'invalidParams' })
+})
+
+test('while secrets rotate the old one still opens, and a forgotten one does not', async () => {
+  const old = await make(['the old secret here']).seal.seal('x', bound, 1000)
+  expect(await make(['the new secret here', 'the old secret here']).seal.open(old, bound)).toBe('x')
+  await expect(make(['the new secret here']).seal.open(old, bound)).rejects.toThrow()
+})
+
+test('a key of one purpose opens nothing of another', async () => {
+  const text = await make().seal.seal('x', bound, 1000)
+  await expect(make(undefined, 'cursors').seal.open(text, bound)).rejects.toThrow()
+})
+
+test.each(['', '.', 'a.b', 'nonsense', `${'A'.repeat(16)}.`, `${'A'.repeat(16)}.${'é'.repeat(20)}`])(
+  'nonsense %j is refused',
+  async (text) => {
+    await expect(make().seal.open(text, bound)).rejects.toMatchObject({ reason: 'invalidParams' })
+  },
+)
+
+test('without a secret nothing is sealed', async () => {
+  await expect(make([]).seal.seal('x', bound, 1)).rejects.toThrow('No secret')
+})

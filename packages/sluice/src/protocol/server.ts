@@ -1,0 +1,27 @@
+/** The doors of a running server: all that transports, tests and other programs know of it. */
+
+import type { Via } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Connection } from '../core/connection.ts'
+import type { Logger } from '../core/log.ts'
+import type { ServerDefinition } from './definition.ts'
+import type { Context } from './dispatch.ts'
+
+export interface Server {
+  /** For programs: a response object, an array for a 2025-03-26 batch, or `null` for what must not be answered. Never rejects. */
+  handle(message: unknown, context?: Partial<Context>): Promise<object | readonly object[] | null>
+  /** For transports: the same as the text that goes out, so that answers made ahead are never parsed and printed again. */
+  text(message: unknown, context?: Partial<Context>): Promise<string | null>
+  /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
+  refuse(thrown: unknown, via: Via, message?: unknown): string
+  /** Opens what outlives one message. Whoever opens it closes it. */
+  connect(options: { send(message: object): void; readonly id?: string }): Connection
+  /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
+  update(definition: ServerDefinition): void
+  /** Tells subscribers that a resource changed. */
+  updated(uri: string): void
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Ends subscriptions and connections. */
+  close(): void
+}

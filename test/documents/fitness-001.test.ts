@@ -1,0 +1,322 @@
+/**
+ * What the fitness platform's document says about the way of a request: handshake, ping, lists, notifications, the
+ * checks on a message and what errors may say. `docs/documents.md` says where Sluice differs.
+ *
+ * Elsewhere: tokens in the header or in params, tenants, `user_id` and `tenant_id` in the log, and the TOON format come
+ * with their layers; WebSocket and SSE with their transports.
+ */
+
+import type { Layer, Runtime, Server, ServerDefinition } from 'sluice'
+import { createServer, defineServer, prompt, resource, tool } from 'sluice'
+import { fakeClock } from 'sluice/testing'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import pkg from '../../packages/sluice/package.json' with { type: 'json' }
+import { aCallOf, aRequest, openHttp, openStdio, overEveryDoor, overStdio } from './doors.ts'
+import { logBook } from './log.ts'
+
+const info = { name: 'pierre-mcp-server', version: pkg.version }
+const secret = 'eyJhbGciOiJSUzI1NiJ9.secret'
+
+const getActivities = tool({
+  name: 'get_activities',
+  description: 'List recent activities',
+  input: z.object({ limit: z.int().min(1).default(10) }),
+  run: ({ limit }) => ({ activities: [{ id: 'act_001', type: 'Run', distance: 5000 }].slice(0, limit) }),
+})
+const getAthlete = tool({ name: 'get_athlete', description: 'Who it is', run: () => 'Ada' })
+const broken = tool({
+  name: 'sync',
+  description: 'Breaks',
+  input: z.object({ token: z.string().optional() }),
+  run() {
+    throw new Error(`connection to postgres://pierre:${secret}@db failed`)
+  },
+})
+
+const fitness: ServerDefinition = defineServer({
+  info,
+  tools: [getActivities, getAthlete, broken],
+  resources: [
+    resource({ uri: 'fitness://zones', name: 'Training zones', mimeType: 'text/plain', read: () => 'Z1 Z2 Z3' }),
+    resource({
+      uri: 'fitness://broken',
+      name: 'Broken',
+      read() {
+        throw new Error(secret)
+      },
+    }),
+  ],
+  prompts: [
+    prompt({ name: 'weekly-review', description: 'Look back on the week', run: () => 'How was my week?' }),
+    prompt({
+      name: 'broken',
+      description: 'Breaks',
+      run() {
+        throw new Error(secret)
+      },
+    }),
+  ],
+})
+
+const serve = (runtime: Runtime = {}, definition = fitness) => (): Server => createServer(definition, runtime)
+const toolsOnly = serve({}, { info, tools: [getAthlete] })
+
+/** The revision the document is about. */
+const revision = '2025-06-18'
+const hello = (protocolVersion?: unknown) =>
+  aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'claude', version: '1' } })
+
+describe('the handshake', () => {
+  const first = null
+
+  overEveryDoor('initialize answers with revision, capabilities, and the name and version of the server', serve(), async (send) => {
+    expect(await send(hello(revision))).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: {
+        protocolVersion: '2025-06-18',
+        capabilities: {
+          tools: { listChanged: true },
+          resources: { subscribe: true, listChanged: true },
+          prompts: { listChanged: true },
+          logging: {},
+        },
+        serverInfo: { name: 'pierre-mcp-server', version: pkg.version },
+      },
+    })
+  }, first)
+
+  overEveryDoor('a server claims only what it has', toolsOnly, async (send) => {
+    expect((await send(hello(revision)))?.result?.['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
+  }, first)
+
+  for (const [asked, given] of [
+    ['2024-11-05', '2024-11-05'],
+    ['2025-03-26', '2025-03-26'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    // Reached without a handshake, so it cannot be agreed on in one.
+    ['2026-07-28', '2025-11-25'],
+    ['1999-01-01', '2025-11-25'],
+    [7, '2025-11-25'],
+    [undefined, '2024-11-05'],
+  ])
+    overEveryDoor(`a client that asks for revision ${asked} is offered ${given}`, serve(), async (send) => {
+      expect((await send(hello(asked)))?.result?.['protocolVersion']).toBe(given)
+    }, first)
+
+  test('a client hears when the list of tools changes, as the capabilities say', async () => {
+    const server = serve()()
+    const { next, end } = await openStdio(server, revision)
+    server.update({ ...fitness, tools: [getAthlete] })
+    expect(await next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    await end()
+  })
+
+  test('a client hears when a resource it subscribed to changes, as the capabilities say', async () => {
+    const server = serve()()
+    const { input, next, end } = await openStdio(server, revision)
+    input.write(`${JSON.stringify(aRequest('resources/subscribe', { uri: 'fitness://zones' }))}\n`)
+    expect(await next()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    server.updated('fitness://zones')
+    expect(await next()).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri: 'fitness://zones' },
+    })
+    await end()
+  })
+})
+
+describe('methods', () => {
+  overEveryDoor('ping is answered with an empty result', serve(), async (send) => {
+    expect(await send(aRequest('ping', undefined, 'p-1'))).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} })
+  }, revision)
+
+  overEveryDoor('anybody may list the tools', serve(), async (send) => {
+    const answer = await send(aRequest('tools/list'))
+    expect(answer?.result).toMatchObject({ tools: ['get_activities', 'get_athlete', 'sync'].map((name) => ({ name })) })
+  }, revision)
+
+  test('a tool that needs a scope is in an open list only where its author listed it', async () => {
+    const scoped = { description: 'Private', scopes: ['fitness:read'], run: () => 'never' }
+    const tools = [tool({ ...scoped, name: 'shown', listed: true }), tool({ ...scoped, name: 'hidden' })]
+    const answer = await createServer({ info, tools }).handle(aRequest('tools/list'))
+    expect(answer).toMatchObject({ result: { tools: [{ name: 'shown' }] } })
+  })
+
+  overEveryDoor('a tool that returns an object gives it as data and as JSON text', serve(), async (send) => {
+    const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
+    expect((await send(aCallOf('get_activities', { limit: 5 })))?.result).toEqual({
+      content: [{ type: 'text', text: JSON.stringify({ activities }) }],
+      structuredContent: { activities },
+      isError: false,
+    })
+  }, revision)
+
+  overEveryDoor('a call without params is refused as invalid params', serve(), async (send) => {
+    for (const params of [undefined, null])
+      expect(await send({ ...aRequest('tools/call'), params })).toMatchObject({
+        id: 1,
+        error: { code: -32602, message: expect.stringMatching(/^Invalid params: /) },
+      })
+  }, revision)
+
+  overEveryDoor('arguments that are null count as none', serve(), async (send) => {
+    const answer = await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))
+    expect(answer?.result).toMatchObject({ content: [{ text: 'Ada' }], isError: false })
+  }, revision)
+
+  overEveryDoor('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
+    expect(await send(aRequest('resources/list'))).toMatchObject({ result: { resources: [{ uri: 'fitness://zones' }, {}] } })
+    expect(await send(aRequest('resources/templates/list'))).toMatchObject({ result: { resourceTemplates: [] } })
+    expect(await send(aRequest('resources/read', { uri: 'fitness://zones' }))).toMatchObject({
+      result: { contents: [{ uri: 'fitness://zones', mimeType: 'text/plain', text: 'Z1 Z2 Z3' }] },
+    })
+    expect(await send(aRequest('prompts/list'))).toMatchObject({ result: { prompts: [{ name: 'weekly-review' }, {}] } })
+    expect(await send(aRequest('prompts/get', { name: 'weekly-review' }))).toMatchObject({
+      result: { messages: [{ role: 'user', content: { type: 'text', text: 'How was my week?' } }] },
+    })
+  }, revision)
+
+  overEveryDoor('other methods are not found: no prefix catches them, and nobody logs in by a method', serve(), async (send) => {
+    for (const method of ['resources/anything', 'resources/', 'prompts/anything', 'authenticate', 'tools', 'pong'])
+      expect(await send(aRequest(method))).toMatchObject({
+        id: 1,
+        error: { code: -32601, message: `Method not found: ${method}` },
+      })
+  }, revision)
+
+  overEveryDoor('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
+    for (const method of ['resources/list', 'resources/read', 'prompts/list', 'prompts/get'])
+      expect(await send(aRequest(method))).toMatchObject({ error: { code: -32601 } })
+  }, revision)
+})
+
+describe('the checks on a message', () => {
+  overEveryDoor('another version of JSON-RPC is refused with what came and what was expected', serve(), async (send) => {
+    for (const [jsonrpc, shown] of [['1.0', "'1.0'"], ['2', "'2'"], ['', "''"], [2, 'number'], [undefined, 'undefined'], [null, 'object']])
+      expect(await send({ ...aRequest('ping', undefined, 3), jsonrpc })).toMatchObject({
+        jsonrpc: '2.0',
+        id: 3,
+        error: { code: -32600, message: `Invalid request: invalid JSON-RPC version: got ${shown}, expected '2.0'` },
+      })
+  }, revision)
+
+  overEveryDoor('an empty method is refused as a request, not as a fault of the server', serve(), async (send) => {
+    expect(await send(aRequest(''))).toMatchObject({ id: 1, error: { code: -32600, message: 'Invalid request: missing method field' } })
+  }, revision)
+})
+
+describe('notifications', () => {
+  const notifications = ['initialized', 'progress', 'cancelled', 'message', 'roots/list_changed', 'made/up']
+
+  overEveryDoor('a notification is never answered, known or not', serve(), async (send) => {
+    for (const name of notifications) expect(await send({ jsonrpc: '2.0', method: `notifications/${name}` })).toBeNull()
+    expect(await send({ jsonrpc: '2.0', method: 'made/up' })).toBeNull()
+  }, revision)
+
+  test('over HTTP a notification is accepted with an empty response', async () => {
+    const { post } = await openHttp(serve()(), revision)
+    for (const name of notifications)
+      expect(await post(JSON.stringify({ jsonrpc: '2.0', method: `notifications/${name}` }))).toMatchObject({ status: 202, answer: null })
+  })
+
+  overEveryDoor('the id makes a request, not the name: with an id a notification is a method nobody has', serve(), async (send) => {
+    expect(await send(aRequest('notifications/progress', {}, 8))).toMatchObject({ id: 8, error: { code: -32601 } })
+  }, revision)
+
+  test('a cancelled call is not answered, and its tool is told', async () => {
+    let told = false
+    let begun = (): void => {}
+    const running = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const endless = tool({
+      name: 'endless',
+      description: 'Waits to be stopped',
+      run: (_, { signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener('abort', () => {
+            told = true
+            resolve('too late')
+          })
+          begun()
+        }),
+    })
+    const { input, heard, end } = await openStdio(createServer({ info, tools: [endless] }, { clock: fakeClock() }), revision)
+    input.write(`${JSON.stringify(aCallOf('endless', {}, 'long'))}\n`)
+    await running
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'long' } })}\n`)
+    await end()
+    expect({ told, heard }).toEqual({ told: true, heard: [] })
+  })
+})
+
+describe('what errors say', () => {
+  const reference = expect.stringMatching(/^\S{8,}$/)
+
+  overEveryDoor('what breaks inside is an internal error with a reference, and its text stays inside', serve(), async (send) => {
+    for (const message of [aRequest('resources/read', { uri: 'fitness://broken' }), aRequest('prompts/get', { name: 'broken' })]) {
+      const answer = await send(message)
+      expect(answer?.error).toEqual({ code: -32603, message: 'Internal error', data: { reason: 'internalError', reference } })
+    }
+    expect(JSON.stringify(await send(aCallOf('sync')))).not.toMatch(/postgres|secret|\.ts/)
+  }, revision)
+
+  test('a layer of your own that breaks gives nothing away either', async () => {
+    const breaking: Layer = () => () => Promise.reject(new Error(secret))
+    const server = serve({ layers: [breaking] })()
+    for (const message of [aCallOf('get_athlete'), aRequest('ping'), aRequest('tools/list'), hello()])
+      expect(await server.handle(message)).toMatchObject({ error: { code: -32603, message: 'Internal error' } })
+  })
+
+  overEveryDoor('every error says its reason and a reference', serve({ errors: 'json-rpc' }), async (send) => {
+    for (const [message, reason] of [
+      [aRequest('nope'), 'methodNotFound'],
+      [aCallOf('nope'), 'unknownTool'],
+      [aCallOf('sync'), 'toolCrashed'],
+      [aCallOf('get_activities', { limit: 0 }), 'invalidArguments'],
+      [aRequest('tools/call', {}), 'invalidParams'],
+      [{}, 'invalidRequest'],
+      [aRequest('resources/read', { uri: 'fitness://nope' }), 'resourceNotFound'],
+    ] as const)
+      expect((await send(message))?.error?.data).toMatchObject({ reason, reference })
+  }, revision)
+
+  test('the log has no arguments and no params, whatever becomes of the request', async () => {
+    for (const errors of ['mcp', 'json-rpc'] as const) {
+      const { logger, lines } = logBook()
+      const server = serve({ logger, errors })()
+      const token = 'pk_live_0123456789'
+      for (const message of [
+        aRequest('tools/call', { name: 'get_athlete', arguments: {}, token }),
+        aCallOf('sync', { token }),
+        aCallOf('get_activities', { limit: token }),
+        aCallOf('get_athlete', { token }),
+        aRequest('tools/call', { token }),
+        aRequest('nope', { token }),
+        { ...aRequest('ping', { token }), jsonrpc: '1.0' },
+        { jsonrpc: '2.0', method: 'notifications/message', params: { token } },
+      ])
+        await server.handle(message)
+      await overStdio(server, [`{"jsonrpc":"2.0","method":"ping","params":{"token":"${token}"`])
+      expect(lines.length).toBeGreaterThanOrEqual(8)
+      expect(JSON.stringify(lines)).not.toContain(token)
+    }
+  })
+
+  test('the log has method, id, tool, success and duration of a call', async () => {
+    const { logger, lines } = logBook()
+    const clock = fakeClock()
+    const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(250).then(() => 'done') })
+    const server = createServer({ info, tools: [slow, broken] }, { logger, clock })
+    await server.handle(aCallOf('slow', {}, 1))
+    await server.handle(aCallOf('sync', {}, 2))
+    expect(lines).toMatchObject([
+      { method: 'tools/call', id: 1, tool: 'slow', outcome: 'complete', durationMs: 250 },
+      { method: 'tools/call', id: 2, tool: 'sync', outcome: 'toolCrashed', durationMs: 0 },
+    ])
+  })
+})

@@ -1,0 +1,14 @@
+/** A logger that keeps its lines, with the level each came at. */
+
+import type { Logger, LogLine } from 'sluice'
+
+export interface LogBook {
+  readonly logger: Logger
+  readonly lines: readonly (LogLine & { readonly level: string })[]
+}
+
+export function logBook(): LogBook {
+  const lines: (LogLine & { readonly level: string })[] = []
+  const at = (level: string) => (line: LogLine) => void lines.push({ ...line, level })
+  return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } }
+}

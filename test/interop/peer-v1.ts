@@ -1,0 +1,83 @@
+/** `@modelcontextprotocol/sdk` v1: what most clients in the world are built on. */
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { Heard } from './heard.ts'
+import type { ListName, Note, Pages, Params, Peer, Place } from './peers.ts'
+import { allPages, clientCapabilities, clientInfo, createAnswers, pageOf, watchfulFetch } from './peers.ts'
+
+export async function connectV1(place: Place): Promise<Peer> {
+  const client = new Client(clientInfo, { capabilities: clientCapabilities })
+  const answers = createAnswers()
+  const heard = new Heard<Note>()
+  let revision: string | undefined
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await answers.elicit({ ...params })) }))
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({ ...answers.sample({ ...params }) }))
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: answers.roots() }))
+  client.fallbackNotificationHandler = async ({ method, params }) => heard.push({ method, params: { ...params } })
+
+  const watchful = watchfulFetch()
+  const http =
+    place.over === 'http' ? new StreamableHTTPClientTransport(new URL(place.url), { fetch: watchful.fetch }) : undefined
+  const stdio = place.over === 'stdio' ? new StdioClientTransport(place) : undefined
+  // The class and the interface of v1 disagree about `undefined` in optional members.
+  const transport = (http ?? stdio) as Transport
+  const tell = transport.setProtocolVersion?.bind(transport)
+  transport.setProtocolVersion = (agreed) => {
+    revision = agreed
+    tell?.(agreed)
+  }
+  await client.connect(transport)
+  if (http) await watchful.streaming
+  const pages: { readonly [list in ListName]: Pages } = {
+    tools: async (at) => pageOf(await client.listTools(at), ({ tools }) => tools),
+    prompts: async (at) => pageOf(await client.listPrompts(at), ({ prompts }) => prompts),
+    resources: async (at) => pageOf(await client.listResources(at), ({ resources }) => resources),
+    templates: async (at) =>
+      pageOf(await client.listResourceTemplates(at), ({ resourceTemplates }) => resourceTemplates),
+  }
+
+  return {
+    revision,
+    info: client.getServerVersion() as Params | undefined,
+    capabilities: client.getServerCapabilities() as Params | undefined,
+    instructions: client.getInstructions(),
+    get sessionId() {
+      return http?.sessionId
+    },
+    get pid() {
+      return stdio?.pid ?? undefined
+    },
+    answers,
+    heard,
+    list: (what) => allPages((cursor) => pages[what](cursor === undefined ? undefined : { cursor })),
+    async call(name, args = {}, { onProgress, signal } = {}) {
+      const options = { ...(onProgress && { onprogress: onProgress }), ...(signal && { signal }) }
+      return { ...(await client.callTool({ name, arguments: { ...args } }, undefined, options)) }
+    },
+    read: async (uri) => ({ ...(await client.readResource({ uri })) }),
+    prompt: async (name, args) => ({ ...(await client.getPrompt({ name, ...(args && { arguments: args }) })) }),
+    complete: async (ref, argument, chosen) => ({
+      ...(await client.complete({ ref, argument: { ...argument }, ...(chosen && { context: { arguments: chosen } }) }))
+        .completion,
+    }),
+    async logAt(level) {
+      await client.setLoggingLevel(level)
+    },
+    async watch({ uris = [] }) {
+      for (const uri of uris) await client.subscribeResource({ uri })
+      return async () => {
+        for (const uri of uris) await client.unsubscribeResource({ uri })
+      }
+    },
+    endSession: async () => http?.terminateSession(),
+    close: () => client.close(),
+  }
+}
