@@ -72,6 +72,7 @@ export async function http(): Promise<Section> {
       return taken && median(taken.map(pick))
     }
     const rate = (name: Contender) => of(name, (sample) => sample.perSecond)
+    const floorBusy = of('floor', (sample) => sample.serverBusy) ?? 0
     return {
       figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
       tables: [
@@ -80,6 +81,9 @@ export async function http(): Promise<Section> {
           notes: [
             `${connections} keep-alive connections, median of ${rounds} rounds of ${roundMs / 1_000} s`,
             'busy, as share of a core: the server should be near 1 or above, the load well below',
+            ...(floorBusy < 0.9
+              ? [`the floor got ${number(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
+              : []),
           ],
           columns: [
             '',

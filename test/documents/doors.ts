@@ -5,6 +5,7 @@
  * `handle` takes the message as it is; over HTTP and stdio a legacy client shakes hands first, as clients do.
  */
 
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
@@ -26,6 +27,11 @@ export interface Answered {
 /** One message in; its answer, or `null` where none comes. */
 export type Send = (message: unknown) => Promise<Answered | null>
 
+/** Text as it is, or a message that becomes JSON. */
+type Said = string | Json
+
+const toText = (said: Said): string => (typeof said === 'string' ? said : JSON.stringify(said))
+
 /** What the handshake asks for; `null` leaves it out, for the messages that come before. */
 type Handshake = string | null
 
@@ -41,7 +47,11 @@ export const aCallOf = (name: string, args: Json = {}, id: unknown = 1): Json =>
   aRequest('tools/call', { name, arguments: args }, id)
 
 const hello = (protocolVersion: string): Json =>
-  aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'a-client', version: '1.0.0' } }, 'hello')
+  aRequest(
+    'initialize',
+    { protocolVersion, capabilities: {}, clientInfo: { name: 'a-client', version: '1.0.0' } },
+    'hello',
+  )
 const ready: Json = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 const throughHandle: Door = {
@@ -53,7 +63,7 @@ const throughHttp: Door = {
   name: 'over HTTP',
   async open(server, handshake) {
     const { post } = await openHttp(server, handshake)
-    return async (message) => (await post(JSON.stringify(message))).answer
+    return async (message) => (await post(jsonOf(message))).answer
   },
 }
 
@@ -61,43 +71,49 @@ const throughHttp: Door = {
 const throughStdio: Door = {
   name: 'over stdio',
   open: async (server, handshake) => async (message) => {
-    const answers = await overStdio(server, [JSON.stringify(message)], handshake)
+    const answers = await overStdio(server, [jsonOf(message)], handshake)
     expect(answers.length).toBeLessThan(2)
     return answers[0] ?? null
   },
 }
 
+/** Also of what is no object. */
+const jsonOf = (message: unknown): string => JSON.stringify(message)
+
 const newest = '2025-11-25'
 
-/** Three tests, one per door. `check` gets a fresh server each time. */
-export function overEveryDoor(
-  sentence: string,
-  make: () => Server,
-  check: (send: Send) => Promise<void>,
-  handshake: Handshake = newest,
-): void {
-  for (const door of [throughHandle, throughHttp, throughStdio])
-    test(`${sentence}, ${door.name}`, async () => {
-      const server = make()
-      onTestFinished(() => server.close())
-      await check(await door.open(server, handshake))
-    })
-}
+/** Makes three tests of one, a door each. `check` gets a fresh server each time. */
+type OverEveryDoor = (sentence: string, make: () => Server, check: (send: Send) => Promise<void>) => void
 
-/** Sends lines as they are after the handshake, closes its end, and returns every line that came back, in order. */
+export const doorsAfter =
+  (handshake: Handshake): OverEveryDoor =>
+  (sentence, make, check) => {
+    for (const door of [throughHandle, throughHttp, throughStdio])
+      test(`${sentence}, ${door.name}`, async () => {
+        const server = make()
+        onTestFinished(() => server.close())
+        await check(await door.open(server, handshake))
+      })
+  }
+
+export const overEveryDoor: OverEveryDoor = doorsAfter(newest)
+
+/** Says everything after the handshake, closes its end, and returns every line that came back, in order. */
 export async function overStdio(
   server: Server,
-  lines: readonly string[],
+  lines: readonly Said[],
   handshake: Handshake = newest,
 ): Promise<readonly Answered[]> {
-  const { input, heard, end } = await openStdio(server, handshake)
-  for (const line of lines) input.write(`${line}\n`)
+  const { say, heard, end } = await openStdio(server, handshake)
+  for (const line of lines) say(line)
   await end()
   return heard
 }
 
-export interface StdioTalk {
+interface StdioTalk {
   readonly input: PassThrough
+  /** One line. */
+  say(said: Said): void
   /** What came back so far, the answer to the handshake left out. */
   readonly heard: readonly Answered[]
   /** The next line; the test runner's own limit ends a wait in vain. */
@@ -118,14 +134,16 @@ export async function openStdio(server: Server, handshake: Handshake = newest): 
     heard.push(JSON.parse(value))
     return JSON.parse(value)
   }
+  const say = (said: Said): void => void input.write(`${toText(said)}\n`)
   if (handshake !== null) {
-    input.write(`${JSON.stringify(hello(handshake))}\n`)
+    say(hello(handshake))
     expect(await next()).toMatchObject({ id: 'hello', result: { protocolVersion: handshake } })
     heard.length = 0
-    input.write(`${JSON.stringify(ready)}\n`)
+    say(ready)
   }
   return {
     input,
+    say,
     heard,
     next,
     async end() {
@@ -137,16 +155,15 @@ export async function openStdio(server: Server, handshake: Handshake = newest): 
   }
 }
 
-export interface Posted {
+interface Posted {
   readonly status: number
   readonly answer: Answered | null
   /** The session that the response opened. */
   readonly session: string | undefined
 }
-export interface HttpTalk {
-  readonly url: string
-  /** The body as it is, in the session. */
-  post(body: string, headers?: Readonly<Record<string, string>>): Promise<Posted>
+interface HttpTalk {
+  /** In the session. */
+  post(said: Said, headers?: Readonly<Record<string, string>>): Promise<Posted>
 }
 
 /** Real requests on a free port; the server ends with the test. */
@@ -155,20 +172,20 @@ export async function openHttp(server: Server, handshake: Handshake = newest): P
   onTestFinished(() => serving.close())
   const { url } = serving
   const session = handshake === null ? {} : await shakeHands(url, handshake)
-  return { url, post: (body, headers = {}) => postTo(url, body, { ...session, ...headers }) }
+  return { post: (said, headers = {}) => postTo(url, said, { ...session, ...headers }) }
 }
 
 /** The headers that all later messages of the session carry. */
 async function shakeHands(url: string, revision: string): Promise<Readonly<Record<string, string>>> {
-  const opened = await postTo(url, JSON.stringify(hello(revision)))
+  const opened = await postTo(url, hello(revision))
   expect(opened).toMatchObject({ status: 200, answer: { id: 'hello', result: { protocolVersion: revision } } })
   const session = { 'mcp-session-id': opened.session ?? '', 'mcp-protocol-version': revision }
-  expect(await postTo(url, JSON.stringify(ready), session)).toMatchObject({ status: 202, answer: null })
+  expect(await postTo(url, ready, session)).toMatchObject({ status: 202, answer: null })
   return session
 }
 
 /** Without keep-alive, so that no idle connection outlives its test. */
-function postTo(url: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Posted> {
+function postTo(url: string, said: Said, headers: Readonly<Record<string, string>> = {}): Promise<Posted> {
   return new Promise((resolve, reject) => {
     const accept = 'application/json, text/event-stream'
     const sent = request(url, {
@@ -177,15 +194,17 @@ function postTo(url: string, body: string, headers: Readonly<Record<string, stri
       headers: { 'content-type': 'application/json', accept, ...headers },
     })
     sent.on('error', reject)
-    sent.on('response', async (response) => {
-      const said = await text(response)
-      const session = response.headers['mcp-session-id']
-      resolve({
-        status: response.statusCode ?? 0,
-        answer: said === '' ? null : JSON.parse(said),
-        session: typeof session === 'string' ? session : undefined,
-      })
-    })
-    sent.end(body)
+    sent.on('response', (response) => toPosted(response).then(resolve, reject))
+    sent.end(toText(said))
   })
+}
+
+async function toPosted(response: IncomingMessage): Promise<Posted> {
+  const body = await text(response)
+  const session = response.headers['mcp-session-id']
+  return {
+    status: response.statusCode ?? 0,
+    answer: body === '' ? null : JSON.parse(body),
+    session: typeof session === 'string' ? session : undefined,
+  }
 }

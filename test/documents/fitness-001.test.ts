@@ -7,12 +7,12 @@
  */
 
 import type { Layer, Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, prompt, resource, tool } from 'sluice'
+import { createServer, defineServer, fail, prompt, resource, tool } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import pkg from '../../packages/sluice/package.json' with { type: 'json' }
-import { aCallOf, aRequest, openHttp, openStdio, overEveryDoor, overStdio } from './doors.ts'
+import { aCallOf, aRequest, doorsAfter, openHttp, openStdio, overStdio } from './doors.ts'
 import { logBook } from './log.ts'
 
 const info = { name: 'pierre-mcp-server', version: pkg.version }
@@ -33,10 +33,23 @@ const broken = tool({
     throw new Error(`connection to postgres://pierre:${secret}@db failed`)
   },
 })
+/** Repeats what it was given, to the model. */
+const link = tool({
+  name: 'link_provider',
+  description: 'Connect a provider',
+  input: z.object({
+    token: z
+      .string()
+      .refine((token) => !token.startsWith('pk_test'), { error: ({ input }) => `${input} is a test key` }),
+  }),
+  run({ token }) {
+    throw fail(`The provider refused ${token}`)
+  },
+})
 
 const fitness: ServerDefinition = defineServer({
   info,
-  tools: [getActivities, getAthlete, broken],
+  tools: [getActivities, getAthlete, broken, link],
   resources: [
     resource({ uri: 'fitness://zones', name: 'Training zones', mimeType: 'text/plain', read: () => 'Z1 Z2 Z3' }),
     resource({
@@ -59,37 +72,48 @@ const fitness: ServerDefinition = defineServer({
   ],
 })
 
-const serve = (runtime: Runtime = {}, definition = fitness) => (): Server => createServer(definition, runtime)
+const serve =
+  (runtime: Runtime = {}, definition = fitness) =>
+  (): Server =>
+    createServer(definition, runtime)
 const toolsOnly = serve({}, { info, tools: [getAthlete] })
 
 /** The revision the document is about. */
 const revision = '2025-06-18'
+const overEveryDoor = doorsAfter(revision)
+/** Before anything else was said. */
+const asFirst = doorsAfter(null)
 const hello = (protocolVersion?: unknown) =>
   aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'claude', version: '1' } })
 
 describe('the handshake', () => {
-  const first = null
-
-  overEveryDoor('initialize answers with revision, capabilities, and the name and version of the server', serve(), async (send) => {
-    expect(await send(hello(revision))).toEqual({
-      jsonrpc: '2.0',
-      id: 1,
-      result: {
-        protocolVersion: '2025-06-18',
-        capabilities: {
-          tools: { listChanged: true },
-          resources: { subscribe: true, listChanged: true },
-          prompts: { listChanged: true },
-          logging: {},
+  asFirst(
+    'initialize answers with revision, capabilities, and the name and version of the server',
+    serve(),
+    async (send) => {
+      expect(await send(hello(revision))).toEqual({
+        jsonrpc: '2.0',
+        id: 1,
+        result: {
+          protocolVersion: '2025-06-18',
+          capabilities: {
+            tools: { listChanged: true },
+            resources: { subscribe: true, listChanged: true },
+            prompts: { listChanged: true },
+            logging: {},
+          },
+          serverInfo: { name: 'pierre-mcp-server', version: pkg.version },
         },
-        serverInfo: { name: 'pierre-mcp-server', version: pkg.version },
-      },
-    })
-  }, first)
+      })
+    },
+  )
 
-  overEveryDoor('a server claims only what it has', toolsOnly, async (send) => {
-    expect((await send(hello(revision)))?.result?.['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
-  }, first)
+  asFirst('a server claims only what it has', toolsOnly, async (send) => {
+    expect((await send(hello(revision)))?.result?.['capabilities']).toEqual({
+      tools: { listChanged: true },
+      logging: {},
+    })
+  })
 
   for (const [asked, given] of [
     ['2024-11-05', '2024-11-05'],
@@ -102,22 +126,22 @@ describe('the handshake', () => {
     [7, '2025-11-25'],
     [undefined, '2024-11-05'],
   ])
-    overEveryDoor(`a client that asks for revision ${asked} is offered ${given}`, serve(), async (send) => {
+    asFirst(`a client that asks for revision ${asked} is offered ${given}`, serve(), async (send) => {
       expect((await send(hello(asked)))?.result?.['protocolVersion']).toBe(given)
-    }, first)
+    })
 
   test('a client hears when the list of tools changes, as the capabilities say', async () => {
     const server = serve()()
     const { next, end } = await openStdio(server, revision)
     server.update({ ...fitness, tools: [getAthlete] })
-    expect(await next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    expect(await next()).toMatchObject({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
     await end()
   })
 
   test('a client hears when a resource it subscribed to changes, as the capabilities say', async () => {
     const server = serve()()
-    const { input, next, end } = await openStdio(server, revision)
-    input.write(`${JSON.stringify(aRequest('resources/subscribe', { uri: 'fitness://zones' }))}\n`)
+    const { say, next, end } = await openStdio(server, revision)
+    say(aRequest('resources/subscribe', { uri: 'fitness://zones' }))
     expect(await next()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
     server.updated('fitness://zones')
     expect(await next()).toEqual({
@@ -132,18 +156,24 @@ describe('the handshake', () => {
 describe('methods', () => {
   overEveryDoor('ping is answered with an empty result', serve(), async (send) => {
     expect(await send(aRequest('ping', undefined, 'p-1'))).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} })
-  }, revision)
+  })
 
   overEveryDoor('anybody may list the tools', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
-    expect(answer?.result).toMatchObject({ tools: ['get_activities', 'get_athlete', 'sync'].map((name) => ({ name })) })
-  }, revision)
+    expect(answer?.result).toMatchObject({
+      tools: ['get_activities', 'get_athlete', 'sync', 'link_provider'].map((name) => ({ name })),
+    })
+  })
 
   test('a tool that needs a scope is in an open list only where its author listed it', async () => {
     const scoped = { description: 'Private', scopes: ['fitness:read'], run: () => 'never' }
     const tools = [tool({ ...scoped, name: 'shown', listed: true }), tool({ ...scoped, name: 'hidden' })]
-    const answer = await createServer({ info, tools }).handle(aRequest('tools/list'))
-    expect(answer).toMatchObject({ result: { tools: [{ name: 'shown' }] } })
+    const server = createServer({ info, tools })
+    expect(await server.handle(aRequest('tools/list'))).toMatchObject({ result: { tools: [{ name: 'shown' }] } })
+    for (const name of ['hidden', 'made_up'])
+      expect(await server.handle(aCallOf(name))).toMatchObject({
+        error: { code: -32602, message: `Unknown tool: ${name}`, data: { available_tools: ['shown'] } },
+      })
   })
 
   overEveryDoor('a tool that returns an object gives it as data and as JSON text', serve(), async (send) => {
@@ -153,7 +183,7 @@ describe('methods', () => {
       structuredContent: { activities },
       isError: false,
     })
-  }, revision)
+  })
 
   overEveryDoor('a call without params is refused as invalid params', serve(), async (send) => {
     for (const params of [undefined, null])
@@ -161,15 +191,17 @@ describe('methods', () => {
         id: 1,
         error: { code: -32602, message: expect.stringMatching(/^Invalid params: /) },
       })
-  }, revision)
+  })
 
   overEveryDoor('arguments that are null count as none', serve(), async (send) => {
     const answer = await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))
     expect(answer?.result).toMatchObject({ content: [{ text: 'Ada' }], isError: false })
-  }, revision)
+  })
 
   overEveryDoor('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
-    expect(await send(aRequest('resources/list'))).toMatchObject({ result: { resources: [{ uri: 'fitness://zones' }, {}] } })
+    expect(await send(aRequest('resources/list'))).toMatchObject({
+      result: { resources: [{ uri: 'fitness://zones' }, {}] },
+    })
     expect(await send(aRequest('resources/templates/list'))).toMatchObject({ result: { resourceTemplates: [] } })
     expect(await send(aRequest('resources/read', { uri: 'fitness://zones' }))).toMatchObject({
       result: { contents: [{ uri: 'fitness://zones', mimeType: 'text/plain', text: 'Z1 Z2 Z3' }] },
@@ -178,35 +210,53 @@ describe('methods', () => {
     expect(await send(aRequest('prompts/get', { name: 'weekly-review' }))).toMatchObject({
       result: { messages: [{ role: 'user', content: { type: 'text', text: 'How was my week?' } }] },
     })
-  }, revision)
+  })
 
-  overEveryDoor('other methods are not found: no prefix catches them, and nobody logs in by a method', serve(), async (send) => {
-    for (const method of ['resources/anything', 'resources/', 'prompts/anything', 'authenticate', 'tools', 'pong'])
-      expect(await send(aRequest(method))).toMatchObject({
-        id: 1,
-        error: { code: -32601, message: `Method not found: ${method}` },
-      })
-  }, revision)
+  overEveryDoor(
+    'other methods are not found: no prefix catches them, and nobody logs in by a method',
+    serve(),
+    async (send) => {
+      for (const method of ['resources/anything', 'resources/', 'prompts/anything', 'authenticate', 'tools', 'pong'])
+        expect(await send(aRequest(method))).toMatchObject({
+          id: 1,
+          error: { code: -32601, message: `Method not found: ${method}` },
+        })
+    },
+  )
 
   overEveryDoor('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
     for (const method of ['resources/list', 'resources/read', 'prompts/list', 'prompts/get'])
       expect(await send(aRequest(method))).toMatchObject({ error: { code: -32601 } })
-  }, revision)
+  })
 })
 
 describe('the checks on a message', () => {
-  overEveryDoor('another version of JSON-RPC is refused with what came and what was expected', serve(), async (send) => {
-    for (const [jsonrpc, shown] of [['1.0', "'1.0'"], ['2', "'2'"], ['', "''"], [2, 'number'], [undefined, 'undefined'], [null, 'object']])
-      expect(await send({ ...aRequest('ping', undefined, 3), jsonrpc })).toMatchObject({
-        jsonrpc: '2.0',
-        id: 3,
-        error: { code: -32600, message: `Invalid request: invalid JSON-RPC version: got ${shown}, expected '2.0'` },
-      })
-  }, revision)
+  overEveryDoor(
+    'another version of JSON-RPC is refused with what came and what was expected',
+    serve(),
+    async (send) => {
+      for (const [jsonrpc, shown] of [
+        ['1.0', "'1.0'"],
+        ['2', "'2'"],
+        ['', "''"],
+        [2, 'number'],
+        [undefined, 'undefined'],
+        [null, 'object'],
+      ])
+        expect(await send({ ...aRequest('ping', undefined, 3), jsonrpc })).toMatchObject({
+          jsonrpc: '2.0',
+          id: 3,
+          error: { code: -32600, message: `Invalid request: invalid JSON-RPC version: got ${shown}, expected '2.0'` },
+        })
+    },
+  )
 
   overEveryDoor('an empty method is refused as a request, not as a fault of the server', serve(), async (send) => {
-    expect(await send(aRequest(''))).toMatchObject({ id: 1, error: { code: -32600, message: 'Invalid request: missing method field' } })
-  }, revision)
+    expect(await send(aRequest(''))).toMatchObject({
+      id: 1,
+      error: { code: -32600, message: 'Invalid request: missing method field' },
+    })
+  })
 })
 
 describe('notifications', () => {
@@ -215,24 +265,28 @@ describe('notifications', () => {
   overEveryDoor('a notification is never answered, known or not', serve(), async (send) => {
     for (const name of notifications) expect(await send({ jsonrpc: '2.0', method: `notifications/${name}` })).toBeNull()
     expect(await send({ jsonrpc: '2.0', method: 'made/up' })).toBeNull()
-  }, revision)
+  })
 
   test('over HTTP a notification is accepted with an empty response', async () => {
     const { post } = await openHttp(serve()(), revision)
     for (const name of notifications)
-      expect(await post(JSON.stringify({ jsonrpc: '2.0', method: `notifications/${name}` }))).toMatchObject({ status: 202, answer: null })
+      expect(await post({ jsonrpc: '2.0', method: `notifications/${name}` })).toMatchObject({
+        status: 202,
+        answer: null,
+      })
   })
 
-  overEveryDoor('the id makes a request, not the name: with an id a notification is a method nobody has', serve(), async (send) => {
-    expect(await send(aRequest('notifications/progress', {}, 8))).toMatchObject({ id: 8, error: { code: -32601 } })
-  }, revision)
+  overEveryDoor(
+    'the id makes a request, not the name: with an id a notification is a method nobody has',
+    serve(),
+    async (send) => {
+      expect(await send(aRequest('notifications/progress', {}, 8))).toMatchObject({ id: 8, error: { code: -32601 } })
+    },
+  )
 
   test('a cancelled call is not answered, and its tool is told', async () => {
     let told = false
-    let begun = (): void => {}
-    const running = new Promise<void>((resolve) => {
-      begun = resolve
-    })
+    const running = Promise.withResolvers<void>()
     const endless = tool({
       name: 'endless',
       description: 'Waits to be stopped',
@@ -242,13 +296,14 @@ describe('notifications', () => {
             told = true
             resolve('too late')
           })
-          begun()
+          running.resolve()
         }),
     })
-    const { input, heard, end } = await openStdio(createServer({ info, tools: [endless] }, { clock: fakeClock() }), revision)
-    input.write(`${JSON.stringify(aCallOf('endless', {}, 'long'))}\n`)
-    await running
-    input.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'long' } })}\n`)
+    const server = createServer({ info, tools: [endless] }, { clock: fakeClock() })
+    const { say, heard, end } = await openStdio(server, revision)
+    say(aCallOf('endless', {}, 'long'))
+    await running.promise
+    say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'long' } })
     await end()
     expect({ told, heard }).toEqual({ told: true, heard: [] })
   })
@@ -257,13 +312,24 @@ describe('notifications', () => {
 describe('what errors say', () => {
   const reference = expect.stringMatching(/^\S{8,}$/)
 
-  overEveryDoor('what breaks inside is an internal error with a reference, and its text stays inside', serve(), async (send) => {
-    for (const message of [aRequest('resources/read', { uri: 'fitness://broken' }), aRequest('prompts/get', { name: 'broken' })]) {
-      const answer = await send(message)
-      expect(answer?.error).toEqual({ code: -32603, message: 'Internal error', data: { reason: 'internalError', reference } })
-    }
-    expect(JSON.stringify(await send(aCallOf('sync')))).not.toMatch(/postgres|secret|\.ts/)
-  }, revision)
+  overEveryDoor(
+    'what breaks inside is an internal error with a reference, and its text stays inside',
+    serve(),
+    async (send) => {
+      for (const message of [
+        aRequest('resources/read', { uri: 'fitness://broken' }),
+        aRequest('prompts/get', { name: 'broken' }),
+      ]) {
+        const answer = await send(message)
+        expect(answer?.error).toEqual({
+          code: -32603,
+          message: 'Internal error',
+          data: { reason: 'internalError', reference },
+        })
+      }
+      expect(JSON.stringify(await send(aCallOf('sync')))).not.toMatch(/postgres|secret|\.ts/)
+    },
+  )
 
   test('a layer of your own that breaks gives nothing away either', async () => {
     const breaking: Layer = () => () => Promise.reject(new Error(secret))
@@ -283,7 +349,7 @@ describe('what errors say', () => {
       [aRequest('resources/read', { uri: 'fitness://nope' }), 'resourceNotFound'],
     ] as const)
       expect((await send(message))?.error?.data).toMatchObject({ reason, reference })
-  }, revision)
+  })
 
   test('the log has no arguments and no params, whatever becomes of the request', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
@@ -293,6 +359,8 @@ describe('what errors say', () => {
       for (const message of [
         aRequest('tools/call', { name: 'get_athlete', arguments: {}, token }),
         aCallOf('sync', { token }),
+        aCallOf('link_provider', { token }),
+        aCallOf('link_provider', { token: token.replace('live', 'test') }),
         aCallOf('get_activities', { limit: token }),
         aCallOf('get_athlete', { token }),
         aRequest('tools/call', { token }),
@@ -302,8 +370,8 @@ describe('what errors say', () => {
       ])
         await server.handle(message)
       await overStdio(server, [`{"jsonrpc":"2.0","method":"ping","params":{"token":"${token}"`])
-      expect(lines.length).toBeGreaterThanOrEqual(8)
-      expect(JSON.stringify(lines)).not.toContain(token)
+      expect(lines.length).toBeGreaterThanOrEqual(10)
+      expect(JSON.stringify(lines)).not.toContain('0123456789')
     }
   })
 

@@ -2,7 +2,7 @@
 
 import type { Logger, LogLine } from 'sluice'
 
-export interface LogBook {
+interface LogBook {
   readonly logger: Logger
   readonly lines: readonly (LogLine & { readonly level: string })[]
 }

@@ -38,7 +38,9 @@ const memory = (ran: Ran = []): ServerDefinition => {
         input: z.object({ query: z.string().min(1) }),
         run({ query }) {
           const found = memories.filter((text) => text.includes(query))
-          return found.length > 0 ? `Found ${found.length} results:\n${found.join('\n')}` : 'No results found matching your query.'
+          return found.length > 0
+            ? `Found ${found.length} results:\n${found.join('\n')}`
+            : 'No results found matching your query.'
         },
       }),
       tool({
@@ -66,7 +68,10 @@ const memory = (ran: Ran = []): ServerDefinition => {
 
 const names = ['add_memory', 'search_memory', 'get_stats', 'buggy_tool', 'full_tool']
 
-const serve = (runtime: Runtime = {}, ran?: Ran) => (): Server => createServer(memory(ran), runtime)
+const serve =
+  (runtime: Runtime = {}, ran?: Ran) =>
+  (): Server =>
+    createServer(memory(ran), runtime)
 const inMcp = serve()
 const inJsonRpc = serve({ errors: 'json-rpc' })
 
@@ -192,12 +197,16 @@ describe('a call that is refused', () => {
     })
   })
 
-  overEveryDoor('an unknown tool is not found in the style of plain JSON-RPC, with the tools there are', inJsonRpc, async (send) => {
-    expect(await send(aCallOf('fake_tool'))).toMatchObject({
-      id: 1,
-      error: { code: -32601, message: 'Tool not found: fake_tool', data: { available_tools: names } },
-    })
-  })
+  overEveryDoor(
+    'an unknown tool is not found in the style of plain JSON-RPC, with the tools there are',
+    inJsonRpc,
+    async (send) => {
+      expect(await send(aCallOf('fake_tool'))).toMatchObject({
+        id: 1,
+        error: { code: -32601, message: 'Tool not found: fake_tool', data: { available_tools: names } },
+      })
+    },
+  )
 
   test('a tool is found by its exact name only', async () => {
     for (const name of ['toString', '__proto__', 'constructor', 'ADD_MEMORY', ' add_memory', ''])
@@ -212,9 +221,15 @@ describe('a call that is refused', () => {
     expect(answer).not.toHaveProperty('error')
   })
 
-  overEveryDoor('arguments that fail the schema are invalid params in the style of plain JSON-RPC', inJsonRpc, async (send) => {
-    expect(await send(aCallOf('add_memory', { text: '' }))).toMatchObject({ error: { code: -32602, data: { param: 'text' } } })
-  })
+  overEveryDoor(
+    'arguments that fail the schema are invalid params in the style of plain JSON-RPC',
+    inJsonRpc,
+    async (send) => {
+      expect(await send(aCallOf('add_memory', { text: '' }))).toMatchObject({
+        error: { code: -32602, data: { param: 'text' } },
+      })
+    },
+  )
 
   test('nothing runs for a call that is refused', async () => {
     const ran: Ran = []
@@ -233,21 +248,26 @@ describe('a call that is refused', () => {
 describe('a tool that breaks', () => {
   overEveryDoor('the model reads that it failed and a reference, not why', inMcp, async (send) => {
     const answer = await send(aCallOf('buggy_tool'))
-    const [block] = answer?.result?.['content'] as [{ text: string }]
-    expect(answer?.result?.['isError']).toBe(true)
-    expect(block.text).toMatch(/^Tool execution failed: buggy_tool\. Reference: \S+$/)
-    expect(JSON.stringify(answer)).not.toMatch(/bug in|hunter2|RangeError|\.ts/)
-  })
-
-  overEveryDoor('it is an internal error that names the tool in the style of plain JSON-RPC', inJsonRpc, async (send) => {
-    const answer = await send(aCallOf('buggy_tool'))
-    expect(answer?.error).toEqual({
-      code: -32603,
-      message: 'Tool execution failed: buggy_tool',
-      data: { reason: 'toolCrashed', reference: expect.any(String) },
+    expect(answer?.result).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringMatching(/^Tool execution failed: buggy_tool\. Reference: \S+$/) }],
     })
     expect(JSON.stringify(answer)).not.toMatch(/bug in|hunter2|RangeError|\.ts/)
   })
+
+  overEveryDoor(
+    'it is an internal error that names the tool in the style of plain JSON-RPC',
+    inJsonRpc,
+    async (send) => {
+      const answer = await send(aCallOf('buggy_tool'))
+      expect(answer?.error).toEqual({
+        code: -32603,
+        message: 'Tool execution failed: buggy_tool',
+        data: { reason: 'toolCrashed', reference: expect.any(String) },
+      })
+      expect(JSON.stringify(answer)).not.toMatch(/bug in|hunter2|RangeError|\.ts/)
+    },
+  )
 
   for (const make of [inMcp, inJsonRpc])
     overEveryDoor(`what a tool says about its own failure reaches the model ${styleOf(make)}`, make, async (send) => {
@@ -292,7 +312,7 @@ describe('at the edges', () => {
     const ran: Ran = []
     const { id: _, ...message } = aCallOf('add_memory', { text: 'test' })
     expect(await serve({}, ran)().handle(message)).toBeNull()
-    expect(await overStdio(serve({}, ran)(), [JSON.stringify(message)])).toEqual([])
+    expect(await overStdio(serve({}, ran)(), [message])).toEqual([])
     expect(ran).toEqual([])
   })
 
@@ -300,7 +320,7 @@ describe('at the edges', () => {
     const ran: Ran = []
     const { id: _, ...message } = aCallOf('add_memory', { text: 'test' })
     const { post } = await openHttp(serve({}, ran)())
-    const { status, answer } = await post(JSON.stringify(message))
+    const { status, answer } = await post(message)
     expect({ status, code: answer?.error?.code, ran }).toEqual({ status: 400, code: -32600, ran: [] })
     expect(answer).not.toHaveProperty('id')
   })
@@ -314,18 +334,24 @@ describe('at the edges', () => {
     expect(await send([aRequest('tools/list'), aCallOf('get_stats')])).toMatchObject({ error: { code: -32600 } })
   })
 
+  test('several messages in one are answered in one on 2025-03-26, which demands it', async () => {
+    const batch = JSON.stringify([aRequest('ping', {}, 1), aCallOf('get_stats', {}, 2)])
+    expect(await overStdio(inMcp(), [batch], '2025-03-26')).toMatchObject([[{ id: 1 }, { id: 2, result: {} }]])
+  })
+
   test('calls run side by side, and each answer keeps the id of its call', async () => {
     const order: string[] = []
-    let release = (): void => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
+    const held = Promise.withResolvers<void>()
+    const slow = tool({
+      name: 'slow',
+      description: 'Waits',
+      run: () => held.promise.then(() => `${order.push('slow')}`),
     })
-    const slow = tool({ name: 'slow', description: 'Waits', run: () => held.then(() => String(order.push('slow'))) })
-    const fast = tool({ name: 'fast', description: 'Lets the other go', run: () => String(order.push('fast')) })
+    const fast = tool({ name: 'fast', description: 'Does not wait', run: () => `${order.push('fast')}` })
     const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow, fast] }, { clock: fakeClock() })
     const first = server.handle(aCallOf('slow', {}, 'first'))
     expect(await server.handle(aCallOf('fast', {}, 'second'))).toMatchObject({ id: 'second' })
-    release()
+    held.resolve()
     expect(await first).toMatchObject({ id: 'first', result: { isError: false } })
     expect(order).toEqual(['fast', 'slow'])
   })
@@ -351,15 +377,24 @@ describe('the log', () => {
     ])
   })
 
-
   test('every door logs the requests that come through it', async () => {
     const { logger, lines } = logBook()
     await serve({ logger })().handle(aRequest('tools/list', {}, 'by handle'))
-    await overStdio(serve({ logger })(), [JSON.stringify(aRequest('tools/list', {}, 'by stdio'))])
-    await (await openHttp(serve({ logger })())).post(JSON.stringify(aRequest('tools/list', {}, 'by http')))
-    for (const [id, transport] of [['by handle', 'memory'], ['by stdio', 'stdio'], ['by http', 'http']])
+    await overStdio(serve({ logger })(), [aRequest('tools/list', {}, 'by stdio')])
+    await (await openHttp(serve({ logger })())).post(aRequest('tools/list', {}, 'by http'))
+    for (const [id, transport] of [
+      ['by handle', 'memory'],
+      ['by stdio', 'stdio'],
+      ['by http', 'http'],
+    ])
       expect(lines).toContainEqual(
-        expect.objectContaining({ id, transport, method: 'tools/list', outcome: 'complete', durationMs: expect.any(Number) }),
+        expect.objectContaining({
+          id,
+          transport,
+          method: 'tools/list',
+          outcome: 'complete',
+          durationMs: expect.any(Number),
+        }),
       )
   })
 
@@ -380,15 +415,17 @@ describe('the log', () => {
       expect(answer).toContain(lines[0]?.['reference'])
     })
 
-  test('an unknown tool or method and a missing method each leave a warning', async () => {
+  test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
     const { logger, lines } = logBook()
     const server = serve({ logger })()
-    for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), {}, aRequest('tools/call', {})]) await server.handle(message)
-    expect(lines.map(({ level, outcome, reason }) => [level, outcome ?? reason])).toEqual([
-      ['warn', 'unknownTool'],
-      ['warn', 'methodNotFound'],
-      ['warn', 'invalidRequest'],
-      ['warn', 'invalidParams'],
+    for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])
+      await server.handle(message)
+    expect(lines.map(({ level, id, method, outcome, reason }) => [level, id, method, outcome ?? reason])).toEqual([
+      ['warn', 1, 'tools/call', 'unknownTool'],
+      ['warn', 1, 'foo/bar', 'methodNotFound'],
+      ['warn', 1, 'tools/call', 'invalidParams'],
+      ['warn', 4, undefined, 'invalidRequest'],
+      ['warn', undefined, undefined, 'invalidRequest'],
     ])
   })
 })

@@ -6,6 +6,7 @@ import { toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
 import { RpcError } from 'sluice'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
+import { isOneWay } from '../../packages/sluice/src/protocol/classify.ts'
 import { headersFor, modern } from './messages.ts'
 import { pipeTo } from './pipe.ts'
 import { rawHttp } from './raw-http.ts'
@@ -38,7 +39,9 @@ const openText = async (server: Server): Promise<Leg> => {
         if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: not UTF-8')
         return { text: (await server.text(frame(bytes.toString('utf8')), { via })) ?? undefined }
       } catch (thrown) {
-        return { text: server.refuse(thrown, via, thrown instanceof Unsound ? thrown.value : undefined) }
+        const value = thrown instanceof Unsound ? thrown.value : undefined
+        const text = server.refuse(thrown, via, value)
+        return { text: isOneWay(value) ? undefined : text }
       }
     },
     close: async () => server.close(),

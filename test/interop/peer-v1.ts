@@ -55,6 +55,7 @@ export async function connectV1(place: Place): Promise<Peer> {
     get pid() {
       return stdio?.pid ?? undefined
     },
+    notFound: -32002,
     answers,
     heard,
     list: (what) => allPages((cursor) => pages[what](cursor === undefined ? undefined : { cursor })),
@@ -73,8 +74,10 @@ export async function connectV1(place: Place): Promise<Peer> {
     },
     async watch({ uris = [] }) {
       for (const uri of uris) await client.subscribeResource({ uri })
-      return async () => {
-        for (const uri of uris) await client.unsubscribeResource({ uri })
+      return {
+        async stop() {
+          for (const uri of uris) await client.unsubscribeResource({ uri })
+        },
       }
     },
     endSession: async () => http?.terminateSession(),

@@ -57,6 +57,7 @@ export async function connectV2(place: Place, mode: 'legacy' | 'auto' | { pin: s
     get pid() {
       return stdio?.pid ?? undefined
     },
+    notFound: -32602,
     answers,
     heard,
     list: (what) => allPages((cursor) => pages[what](cursor === undefined ? undefined : { cursor })),
@@ -77,8 +78,10 @@ export async function connectV2(place: Place, mode: 'legacy' | 'auto' | { pin: s
     async watch({ lists = [], uris = [] }) {
       if (!modern) {
         for (const uri of uris) await client.subscribeResource({ uri })
-        return async () => {
-          for (const uri of uris) await client.unsubscribeResource({ uri })
+        return {
+          async stop() {
+            for (const uri of uris) await client.unsubscribeResource({ uri })
+          },
         }
       }
       const subscription = await client.listen({
@@ -87,7 +90,7 @@ export async function connectV2(place: Place, mode: 'legacy' | 'auto' | { pin: s
         ...(lists.includes('resources') && { resourcesListChanged: true }),
         ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
       })
-      return () => subscription.close()
+      return { stop: () => subscription.close(), ended: subscription.closed }
     },
     endSession: async () => http?.terminateSession(),
     close: () => client.close(),

@@ -40,6 +40,8 @@ export interface Peer {
   readonly instructions: string | undefined
   readonly sessionId: string | undefined
   readonly pid: number | undefined
+  /** The code its users see for a resource that is not there: v2 shows the one of 2026-07-28 for both. */
+  readonly notFound: number
   readonly answers: Answers
   /** Notifications, in the order they came. */
   readonly heard: Heard<Note>
@@ -50,11 +52,15 @@ export interface Peer {
   prompt(name: string, args?: { [name: string]: string }): Promise<Params>
   complete(ref: Reference, argument: Typed, chosen?: { [name: string]: string }): Promise<Params>
   logAt(level: 'debug' | 'warning'): Promise<void>
-  /** Subscribes; the returned function unsubscribes. */
-  watch(what: Watched): Promise<() => Promise<void>>
+  watch(what: Watched): Promise<Watch>
   /** Ends the session where there is one, without closing the client. */
   endSession(): Promise<void>
   close(): Promise<void>
+}
+export interface Watch {
+  stop(): Promise<void>
+  /** How it ended, where it is a subscription of its own (2026-07-28). */
+  readonly ended?: Promise<string>
 }
 export interface Note {
   readonly method: string

@@ -1,6 +1,6 @@
 /**
  * SDK v1 as its stateless example shows: Express, a server and a transport per request. JSON answers are its
- * option for servers that stream nothing, and the faster one.
+ * option for servers that stream nothing, and the faster one; without a session id generator it is stateless.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js'
@@ -11,7 +11,7 @@ import { build } from './server.ts'
 const app = createMcpExpressApp()
 app.post('/mcp', async (request: IncomingMessage & { body: unknown }, response: ServerResponse) => {
   const server = build()
-  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true })
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
   response.on('close', () => {
     void transport.close()
     void server.close()

@@ -46,7 +46,7 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
   const check = compile(linked)
   const findIssues = walk(linked)
   // Text, so that nobody who was given the schema can make what is listed differ from what is checked.
-  const text = JSON.stringify(typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema)
+  const text = toText(typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema)
   const verbatim = ({ target = dialect.name }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
     if (target === dialect.name) return JSON.parse(text)
     throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be given as ${target}`)
@@ -58,13 +58,20 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       validate(value) {
         const verdict = check(value)
         const issues = verdict === true ? [] : findIssues(value)
+        if (issues.length > 0) return { issues }
         // The two agree. Should they ever not, the answer is no.
-        if (verdict === false && issues.length === 0)
-          return { issues: [{ message: 'does not match the schema', path: [] }] }
-        return issues.length === 0 ? { value: value as T } : { issues }
+        return verdict === false ? { issues: unexplained } : { value: value as T }
       },
       jsonSchema: { input: verbatim, output: verbatim },
     },
+  }
+}
+
+function toText(schema: object): string {
+  try {
+    return JSON.stringify(schema)
+  } catch (cause) {
+    return refuse('#', `it cannot be written as JSON (${String(cause)}); remove what JSON does not know`)
   }
 }
 
@@ -183,9 +190,10 @@ function checkPattern(pattern: string, at: string): void {
   for (let rest = structure(pattern), before = ''; rest !== before; ) {
     before = rest
     rest = rest.replace(group, (_, body: string, repeated = '') => {
-      if (repeated !== '' && body.split('|').some(repeatsOneThing))
+      const isRepetition = body.split('|').some(repeatsOneThing)
+      if (isRepetition && repeated !== '')
         refuse(at, `the pattern ${shown} repeats a repetition and may run for years; drop the inner or the outer one`)
-      return `a${repeated}`
+      return isRepetition ? 'a+' : `a${repeated}`
     })
   }
 }
@@ -261,13 +269,13 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
   // A base, so that relative names resolve, with a scheme that nothing could fetch.
   const whole = survey({ schema: document as Schema, base: 'local:///schema', at: '#' }, 0)
   // Grows while it is read: also a reference that no value ever meets must lead somewhere.
-  for (const { schema, base, at } of surveyed.values())
-    for (const to of pointersIn(schema)) locate(to, baseIn({ schema, base, at }), at)
+  for (const place of surveyed.values())
+    for (const reference of referencesIn(place.schema)) locate(reference, baseIn(place), place.at)
   const root = toTarget(whole, enter(new Map(), whole))
   // Grows, too: what is pointed to waits here, so that recursion goes no deeper than the document.
   for (const target of targets.values()) target.schema = emit(target.place, target.scope, target, true)
   refuseCircles()
-  return { root, targets, compilable, tracks }
+  return { root, targets, compilable: compilable && !tracks, tracks }
 
   /** Checks a schema and all below it, and notes what can be pointed to. */
   function survey(place: Place, depth: number): Place {
@@ -281,12 +289,11 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
     checkKeywords(schema, at)
     surveyed.set(schema, place)
     const base = baseIn(place)
-    if (depth === 0 || '$id' in schema)
-      add(resources, base, { root: place, anchors: new Map(), dynamic: new Map() }, at)
+    if (depth === 0 || hasId(schema)) add(resources, base, { root: place, anchors: new Map(), dynamic: new Map() }, at)
     const resource = resources.get(base)
     for (const anchor of [schema['$anchor'], schema['$dynamicAnchor']])
       if (typeof anchor === 'string' && resource) add(resource.anchors, anchor, place, at)
-    if ('$dynamicAnchor' in schema) resource?.dynamic.set(String(schema['$dynamicAnchor']), place)
+    if (schema['$dynamicAnchor'] !== undefined) resource?.dynamic.set(String(schema['$dynamicAnchor']), place)
     hasDynamic ||= '$dynamicRef' in schema
     tracks ||= 'unevaluatedItems' in schema || 'unevaluatedProperties' in schema
     children(schema, (child, path) => survey({ schema: child, base, at: at + path }, depth + 1))
@@ -317,7 +324,7 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
     if (++linked > limits.linked)
       refuse(at, `more than ${limits.linked} subschemas once all references are followed; simplify it`)
     const base = baseIn(place)
-    const scope = '$id' in schema ? enter(outer, place) : outer
+    const scope = hasId(schema) ? enter(outer, place) : outer
     const node: Record<string, unknown> = {}
     const pointers: Schema[] = []
     const inner = children(
@@ -332,6 +339,8 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
         if (still) from.again.add(target)
         pointers.push({ $ref: target.uri })
       } else if (keyword === 'pattern') node[keyword] = toRegExp(String(value))
+      // TypeBox doubles it in 32 bits. No string is that long.
+      else if (keyword === 'minLength') node[keyword] = Math.min(Number(value), 2 ** 30 - 1)
       else if (keyword === 'format' && format === 'note') continue
       else if (assertions.has(keyword) || (holders.has(keyword) && !shelves.has(keyword))) node[keyword] = value
     }
@@ -360,25 +369,25 @@ function link(document: unknown, { format = 'check' }: JsonSchemaOptions): Linke
     const isDynamic = dynamically && resource.dynamic.get(fragment) === found
     const place = (isDynamic ? scope.get(fragment) : undefined) ?? found
     // A schema with an `$id` enters its resource when it is emitted.
-    const isRoot = isObject(place.schema) && '$id' in place.schema
-    return toTarget(place, isRoot ? scope : enter(scope, place))
+    return toTarget(place, hasId(place.schema) ? scope : enter(scope, place))
   }
 
+  /** Takes away what ends, then what leads only there, and so on. What is left goes around for ever. */
   function refuseCircles(): void {
-    const open = new Set(targets.values())
-    for (let before = -1; before !== open.size; ) {
-      before = open.size
-      for (const target of open) if (![...target.again].some((next) => open.has(next))) open.delete(target)
-    }
-    for (const { place } of open)
-      refuse(
-        place.at,
-        'it refers to itself for the same value, so no check would end; put "properties" or "items" between',
-      )
+    const leading = new Map([...targets.values()].map((target): [Target, Target[]] => [target, []]))
+    for (const target of targets.values()) for (const next of target.again) leading.get(next)?.push(target)
+    const ending = [...targets.values()].filter(({ again }) => again.size === 0)
+    for (const end of ending)
+      for (const target of leading.get(end) ?? []) {
+        target.again.delete(end)
+        if (target.again.size === 0) ending.push(target)
+      }
+    const around = [...targets.values()].find(({ again }) => again.size > 0)
+    if (around) refuse(around.place.at, 'it refers to itself for the same value; put "properties" or "items" between')
   }
 }
 
-const pointersIn = (schema: Schema): readonly string[] =>
+const referencesIn = (schema: Schema): readonly string[] =>
   isObject(schema) ? [schema['$ref'], schema['$dynamicRef']].filter((to) => typeof to === 'string') : []
 
 /** A JavaScript object may stand in several places of a schema; two different ones may not have the same name. */
@@ -421,8 +430,10 @@ function descend(root: Place, pointer: string): Place | undefined {
   return place
 }
 
-const baseIn = ({ schema, base, at }: Place): string =>
-  isObject(schema) && typeof schema['$id'] === 'string' ? resolveUri(schema['$id'], base, at).uri : base
+const hasId = (schema: Schema): schema is Node & { readonly $id: string } =>
+  isObject(schema) && typeof schema['$id'] === 'string'
+
+const baseIn = ({ schema, base, at }: Place): string => (hasId(schema) ? resolveUri(schema.$id, base, at).uri : base)
 
 function resolveUri(reference: string, base: string, at: string): { readonly uri: string; readonly fragment: string } {
   try {
@@ -435,7 +446,10 @@ function resolveUri(reference: string, base: string, at: string): { readonly uri
   }
 }
 
-/** Compiled code finds inherited names, cannot bound the names it matches, and triples with every nested `minContains`. */
+/**
+ * Compiled code finds inherited names, cannot bound the names it matches, and triples with every nested `minContains`.
+ * (It also takes an array's items for properties where `unevaluatedProperties` is about: such schemas are only walked.)
+ */
 function isCompilable(node: Node): boolean {
   const { properties = {}, patternProperties = {}, dependentRequired = {}, dependentSchemas = {}, required = [] } = node
   const named = [properties, dependentRequired, dependentSchemas].flatMap((one) => Object.keys(one as Node))
@@ -443,9 +457,7 @@ function isCompilable(node: Node): boolean {
   return (
     !mentioned.some((name) => String(name) in Object.prototype) &&
     Object.keys(patternProperties as Node).every(isLinear) &&
-    !('minContains' in node || 'maxContains' in node) &&
-    // Twice that does not fit the 32 bits it is shifted in.
-    Number(node['minLength'] ?? 0) < 2 ** 30
+    !('minContains' in node || 'maxContains' in node)
   )
 }
 
@@ -484,10 +496,13 @@ function giveUp(): never {
 
 // Walking
 
+type Key = string | number
+
 interface Issue {
   readonly message: string
-  readonly path: readonly PropertyKey[]
+  readonly path: readonly Key[]
 }
+const unexplained: readonly Issue[] = [{ message: 'does not match the schema', path: [] }]
 
 /** Whether the value passes. Says why not, unless it was asked in silence. */
 type Test = (value: unknown, at: Visit) => boolean
@@ -502,9 +517,9 @@ interface Visit {
 }
 interface Path {
   readonly up: Path | undefined
-  readonly key: PropertyKey
+  readonly key: Key
 }
-type Seen = Set<PropertyKey>
+type Seen = Set<Key>
 interface Run {
   left: number
   /** By target and value: without it, alternatives inside alternatives would be walked exponentially often. */
@@ -513,8 +528,9 @@ interface Run {
 interface Known {
   readonly passed: boolean
   readonly seen: Seen | undefined
-  /** Where issues were told, if any: equal strings at two places have two issues. */
-  readonly toldAt: Path | undefined | false
+  /** What there was to tell, if it was asked for, and of which place: equal strings may stand at two. */
+  readonly issues: readonly Issue[] | undefined
+  readonly path: Path | undefined
 }
 
 function walk({ root, targets, tracks }: Linked): (value: unknown) => readonly Issue[] {
@@ -524,24 +540,29 @@ function walk({ root, targets, tracks }: Linked): (value: unknown) => readonly I
     const issues: Issue[] = []
     const run: Run = { left: steps.walked, known: new Map() }
     try {
-      tests.get(root.uri)?.(value, { path: undefined, issues, seen: tracks ? new Set() : undefined, run })
+      const at: Visit = { path: undefined, issues, seen: tracks ? new Set() : undefined, run }
+      if (tests.get(root.uri)?.(value, at) === true) return []
     } catch {
       // Out of steps or out of stack. What cannot be checked does not pass.
       return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
     }
-    return issues
+    return issues.length > 0 ? issues : unexplained
   }
 }
 
-const pathOf = (path: Path | undefined): readonly PropertyKey[] => (path ? [...pathOf(path.up), path.key] : [])
+const pathOf = (path: Path | undefined): readonly Key[] => (path ? [...pathOf(path.up), path.key] : [])
 
-function fail({ issues, path }: Visit, message: string, ...below: readonly PropertyKey[]): false {
-  if (!issues || issues.length >= limits.issues) return false
-  const where = [...pathOf(path), ...below]
-  // Schemas joined by `allOf` like to ask for the same thing.
-  const isTold = issues.some((issue) => issue.message === message && String(issue.path) === String(where))
-  if (!isTold) issues.push({ message, path: where })
+function fail(at: Visit, message: string, ...below: readonly Key[]): false {
+  if (at.issues) tell(at, [{ message, path: [...pathOf(at.path), ...below] }])
   return false
+}
+
+/** Up to the limit, and nothing twice: schemas joined by `allOf` like to ask for the same thing. */
+function tell({ issues }: Visit, more: readonly Issue[]): void {
+  for (const { message, path } of more) {
+    const isTold = issues?.some((issue) => issue.message === message && String(issue.path) === String(path))
+    if (issues && issues.length < limits.issues && !isTold) issues.push({ message, path })
+  }
 }
 
 /** All of them, so that every issue is told; in silence, or when enough is told, only up to the first. */
@@ -557,14 +578,14 @@ function every<T>(items: Iterable<T>, at: Visit, test: (item: T) => boolean): bo
 
 /** Another schema for the same value. What it evaluated counts if it passes. */
 function same(test: Test, value: unknown, at: Visit, issues: Issue[] | undefined): boolean {
-  const seen = at.seen && new Set<PropertyKey>()
+  const seen = at.seen && new Set<Key>()
   const passed = test(value, { ...at, seen, issues })
   if (passed) for (const key of seen ?? []) at.seen?.add(key)
   return passed
 }
 
 /** The member or item at `key`, which counts as evaluated from here on. */
-function below(tests: readonly Test[], value: unknown, key: PropertyKey, at: Visit): boolean {
+function below(tests: readonly Test[], value: unknown, key: Key, at: Visit): boolean {
   if (tests.length === 0) return true
   at.seen?.add(key)
   const inside: Visit = { ...at, path: { up: at.path, key }, seen: at.seen && new Set() }
@@ -694,13 +715,8 @@ const rules: Readonly<Record<string, Rule>> = {
     return forObjects((value, at) =>
       every(Object.keys(value), at, (name) => {
         if (name.length > limits.matched) return fail(at, 'has a name that is too long')
-        const matching = tests.filter(({ pattern }) => pattern.test(name))
-        return below(
-          matching.map(({ test }) => test),
-          value[name],
-          name,
-          at,
-        )
+        const matching = tests.filter(({ pattern }) => pattern.test(name)).map(({ test }) => test)
+        return below(matching, value[name], name, at)
       }),
     )
   },
@@ -767,69 +783,77 @@ function followOnce(uri: string, targets: ReadonlyMap<string, Test>, value: unkn
   const known = at.run.known.get(uri) ?? new Map<unknown, Known>()
   at.run.known.set(uri, known)
   let answer = known.get(value)
-  if (!answer || (!answer.passed && at.issues && answer.toldAt !== at.path)) {
-    const seen = at.seen && new Set<PropertyKey>()
-    const passed = targets.get(uri)?.(value, { ...at, seen }) === true
-    answer = { passed, seen, toldAt: at.issues !== undefined && at.path }
+  const isHere = answer?.path === at.path || (typeof value === 'object' && value !== null)
+  if (!answer || (!answer.passed && at.issues && !(answer.issues && isHere))) {
+    const seen = at.seen && new Set<Key>()
+    const issues: Issue[] | undefined = at.issues && []
+    const passed = targets.get(uri)?.(value, { ...at, seen, issues }) === true
+    answer = { passed, seen, issues, path: at.path }
     known.set(value, answer)
   }
   if (answer.passed) for (const key of answer.seen ?? []) at.seen?.add(key)
+  else tell(at, answer.issues ?? [])
   return answer.passed
 }
 
-/** Tells of the alternative that came closest; where none got past the value itself, what they all want. */
+/** Tells of the alternative that came closest, or in one sentence of all that came equally close. */
 function failAlternatives(tests: readonly Test[], value: unknown, at: Visit): false {
   if (!at.issues) return false
-  const depth = pathOf(at.path).length
+  const here = pathOf(at.path)
   const told = tests.map((test) => {
     const issues: Issue[] = []
     test(value, { ...at, issues, seen: at.seen && new Set() })
     return issues
   })
-  const [closest] = told
-    .filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > depth))
-    .sort((one, other) => one.length - other.length)
-  const wanted = new Set(told.flatMap((issues) => issues.slice(0, 1)).map(({ message }) => message))
-  if (!closest)
-    return fail(
-      at,
-      wanted.size > 4 || wanted.size === 0 ? 'matches none of the alternatives' : [...wanted].join(' or '),
-    )
-  at.issues.push(...closest.slice(0, limits.issues - at.issues.length))
+  // One that is content with the value itself, though not with its parts, is what the caller meant.
+  const deeper = told.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > here.length))
+  const fewest = Math.min(...deeper.map((issues) => issues.length))
+  const closest = deeper.filter((issues) => issues.length === fewest)
+  if (closest[0] && (closest.length === 1 || fewest > 1)) {
+    tell(at, closest[0])
+    return false
+  }
+  const outright = told.flatMap((issues) => issues.filter(({ path }) => path.length === here.length).slice(0, 1))
+  const wanted = closest.length > 0 ? closest.flat() : outright
+  const isOnePlace = new Set(wanted.map(({ path }) => String(path))).size === 1
+  const path = (isOnePlace ? wanted[0]?.path : undefined) ?? here
+  const says = [...new Set(wanted.map((issue) => [...issue.path.slice(path.length), issue.message].join(' ')))]
+  tell(at, [{ message: says.length > 4 ? `matches none of ${tests.length} alternatives` : says.join(' or '), path }])
   return false
 }
 
 /** Words for what TypeBox judges. They quote the schema, never the value. */
 function sayWhy(keyword: string, argument: unknown): string {
-  const shown =
-    argument instanceof RegExp
-      ? argument.source
-      : [argument]
-          .flat()
-          .map((one) => JSON.stringify(one))
-          .join(', ')
-  const kinds = [argument]
-    .flat()
-    .map((type) => (/^[aio]/.test(String(type)) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`))
-  const sentences: Readonly<Record<string, string>> = {
-    type: `must be ${kinds.join(' or ')}`,
-    const: `must be ${shown}`,
-    enum: `must be one of ${shown}`,
-    multipleOf: `must be a multiple of ${shown}`,
-    minimum: `must be at least ${shown}`,
-    maximum: `must be at most ${shown}`,
-    exclusiveMinimum: `must be more than ${shown}`,
-    exclusiveMaximum: `must be less than ${shown}`,
-    minLength: `must have at least ${shown} characters`,
-    maxLength: `must have at most ${shown} characters`,
-    pattern: `must match the pattern ${shown}`,
-    format: `must be in the format ${shown}`,
-    minItems: `must have at least ${shown} items`,
-    maxItems: `must have at most ${shown} items`,
-    uniqueItems: 'must not have two equal items',
-    minProperties: `must have at least ${shown} properties`,
-    maxProperties: `must have at most ${shown} properties`,
-  }
-  const sentence = sentences[keyword] ?? 'does not match the schema'
+  const listed = Array.isArray(argument) && keyword !== 'const' ? argument : [argument]
+  const isType = keyword === 'type'
+  const words = listed.map((one) => (isType ? (kinds[String(one)] ?? `a ${one}`) : JSON.stringify(one)))
+  const shown = argument instanceof RegExp ? argument.source : words.join(isType ? ' or ' : ', ')
+  const sentence = (sentences[keyword] ?? 'does not match the schema').replace('…', () => shown)
   return sentence.length > 500 ? `${sentence.slice(0, 500)} …` : sentence
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  integer: 'an integer',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+}
+const sentences: Readonly<Record<string, string>> = {
+  type: 'must be …',
+  const: 'must be …',
+  enum: 'must be one of …',
+  multipleOf: 'must be a multiple of …',
+  minimum: 'must be at least …',
+  maximum: 'must be at most …',
+  exclusiveMinimum: 'must be more than …',
+  exclusiveMaximum: 'must be less than …',
+  minLength: 'must have at least … characters',
+  maxLength: 'must have at most … characters',
+  pattern: 'must match the pattern …',
+  format: 'must be in the format …',
+  minItems: 'must have at least … items',
+  maxItems: 'must have at most … items',
+  uniqueItems: 'must not have two equal items',
+  minProperties: 'must have at least … properties',
+  maxProperties: 'must have at most … properties',
 }

@@ -10,7 +10,7 @@ import type { Clock } from './core/clock.ts'
 import { systemClock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
-import { RpcError, toWire } from './core/error.ts'
+import { bugOf, RpcError, toWire } from './core/error.ts'
 import { lazy } from './core/lazy.ts'
 import type { Logger } from './core/log.ts'
 import { silent } from './core/log.ts'
@@ -20,13 +20,14 @@ import { below } from './core/store.ts'
 import { approve } from './layers/approve.ts'
 import { ask } from './layers/ask.ts'
 import { authorize } from './layers/authorize.ts'
-import { bugOf, observe } from './layers/observe.ts'
+import { observe } from './layers/observe.ts'
 import { run } from './layers/run.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
 import { idOf } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
+import type { Context } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
@@ -62,6 +63,9 @@ export interface Runtime {
 
 const minimumSecret = 16
 const here: Via = { transport: 'memory', peer: '', header: () => undefined }
+
+const nowhere: Context = { via: here }
+const toContext = (context: Partial<Context> = nowhere): Context => ({ ...context, via: context.via ?? here })
 
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
   const { clock = systemClock, logger = silent, errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
@@ -108,13 +112,13 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
 
   return {
     async handle(message, context) {
-      const reply = await dispatch(message, { via: here, ...context })
+      const reply = await dispatch(message, toContext(context))
       const { encoder } = registry
       if (reply === null) return null
       return 'length' in reply ? reply.map(encoder.toObject) : encoder.toObject(reply)
     },
     async text(message, context) {
-      const reply = await dispatch(message, { via: here, ...context })
+      const reply = await dispatch(message, toContext(context))
       if (reply === null) return null
       return 'length' in reply ? `[${reply.map(toText).join(',')}]` : toText(reply)
     },
@@ -122,7 +126,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       const named = reference()
       const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
       const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
-      logger.warn({ event: 'refused', reason, reference: named, transport: via.transport, ...why })
+      logger.warn({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
       return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
     connect({ send, id = crypto.randomUUID() }) {

@@ -132,3 +132,17 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
 
 /** A failure the model should read: `throw fail('Only 3 seats are left')`. */
 export const fail = (text: string): RpcError => new RpcError('toolFailed', text)
+
+/** What is nobody's business but the operator's: type, message and stack of what was thrown. Not for the client. */
+export function bugOf(thrown: unknown): Bug | undefined {
+  if (thrown instanceof RpcError && thrown.reason !== 'toolCrashed') return undefined
+  const bug = thrown instanceof RpcError ? thrown.cause : thrown
+  if (!(bug instanceof Error))
+    return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
+  return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
+}
+export interface Bug {
+  readonly errorType: string
+  readonly errorMessage: string
+  readonly stack?: string
+}

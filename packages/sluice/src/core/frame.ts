@@ -109,7 +109,7 @@ export function frame(text: string, { maxDepth }: FrameLimits = frameLimits): un
   const vet: Vet = { surrogates: text.includes('\\u'), found: undefined }
   const members = countMembers(value, vet)
   if (members !== seen.members) throw new RpcError('invalidRequest', 'Invalid request: an object names a member twice')
-  if (seen.unsafeInteger && hasUnsafeId(value))
+  if ((seen.unsafeInteger || vet.found !== undefined) && hasUnsafeId(value))
     throw new RpcError('invalidRequest', 'Invalid request: id must be a string or an integer within ±(2^53 − 1)')
   if (seen.unsafeInteger) vet.found ??= 'an integer is past ±(2^53 − 1), where digits are lost: send it as a string'
   if (vet.found !== undefined) throw new Unsound(vet.found, value)

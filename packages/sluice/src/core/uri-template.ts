@@ -2,7 +2,7 @@
  * RFC 6570 URI templates in both directions: values to a URI, and a URI back to the values it was made from.
  *
  * The RFC defines the first only. For the second, most libraries build a regular expression, and those backtrack:
- * `{/id*}` against fifty commas hung a server for minutes (CVE-2026-0621). Here a template is either refused when it
+ * `{/id*}` against fifty commas hung the official SDK (CVE-2026-0621). Here a template is either refused when it
  * is parsed, because two sets of values could have made the same URI, or it is matched in one pass from left to right.
  * In `{tenant}-{id}` the URI `a-b-c` belongs to tenant `a` and to tenant `a-b`, so somebody would get the other's data.
  *

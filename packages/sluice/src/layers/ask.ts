@@ -5,15 +5,16 @@
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
 
-import type { Result } from '../core/answer.ts'
+import type { Answer, Result } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import { digest } from '../core/digest.ts'
+import type { Era } from '../core/error.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Key } from '../core/store.ts'
-import type { Question, Questions } from '../core/target.ts'
+import type { Question, Questions, Ready } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
 import type { Features } from '../protocol/revisions.ts'
 import { featuresOf } from '../protocol/revisions.ts'
@@ -23,21 +24,24 @@ const ttlMs = 10 * 60_000
 
 export const ask =
   (seal: Seal): Layer =>
-  (next) =>
-    async function ask(call) {
-      const pending = call.ready?.ask
-      if (!pending) return next(call)
+  (next) => {
+    // Most tools ask nothing, and pass without a promise of this layer's own.
+    return (call) => (call.ready?.ask ? gather(call, call.ready.ask) : next(call))
+
+    async function gather(call: Call, pending: NonNullable<Ready['ask']>): Promise<Answer> {
       const bound = boundTo(call)
       const before = await stateOf(call, seal, bound)
       const replies = repliesOf(call)
       let given = before
       let questions = await pending(given, call)
       for (const [key, question] of Object.entries(questions)) {
-        if (key in given || !Object.hasOwn(replies, key) || question.visit) continue
+        if (key in given || !Object.hasOwn(replies, key)) continue
         const accepted = question.accept(replies[key])
         if (!accepted) continue
         if ('declined' in accepted)
           throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
+        // Opened is not finished: the question stays until the tool no longer asks it.
+        if (question.visit) continue
         given = { ...given, [key]: accepted.value }
       }
       if (given !== before) questions = await pending(given, call)
@@ -47,16 +51,24 @@ export const ask =
         open.map(([, question]) => question),
         call,
       )
-      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, ttlMs))
+      const { era } = featuresOf(call.revision)
+      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, ttlMs), era)
     }
+  }
 
-const inputRequired = (questions: Questions, requestState: string): Result => ({
+const inputRequired = (questions: Questions, requestState: string, era: Era): Result => ({
   resultType: 'input_required',
   inputRequests: Object.fromEntries(
-    Object.entries(questions).map(([key, { method, params }]) => [key, { method, params }]),
+    Object.entries(questions).map(([key, { method, params }]) => [
+      key,
+      { method, params: era === 'modern' ? withoutName(params) : params },
+    ]),
   ),
   requestState,
 })
+
+/** Pages have names of their own on 2025-11-25 only. */
+const withoutName = ({ elicitationId: _, ...params }: Params): Params => params
 
 /** State of another caller, tool, definition or argument does not open. */
 const boundTo = ({ tenant, caller, method, target, args }: Call): Key => [

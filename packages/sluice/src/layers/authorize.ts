@@ -7,13 +7,13 @@ import { RpcError } from '../core/error.ts'
 export const authorize =
   (refusal: (call: Call) => RpcError): Layer =>
   (next) =>
-    async function authorize(call) {
+    function authorize(call) {
       const { kind, policy } = call.target
-      const missing = policy.scopes.filter((scope) => !call.caller.scopes.has(scope))
-      if (kind !== 'unknown' && missing.length === 0) return next(call)
-      if (kind !== 'unknown' && policy.listed)
-        throw new RpcError('insufficientScope', `This needs the scope ${missing.join(' ')}`, {
-          data: { scopes: policy.scopes },
-        })
-      throw refusal(call)
+      const may = policy.scopes.every((scope) => call.caller.scopes.has(scope))
+      if (kind !== 'unknown' && may) return next(call)
+      if (kind === 'unknown' || !policy.listed) return Promise.reject(refusal(call))
+      const { scopes } = policy
+      return Promise.reject(
+        new RpcError('insufficientScope', `This needs the scope ${scopes.join(' ')}`, { data: { scopes } }),
+      )
     }

@@ -3,7 +3,7 @@
 import { Prepared } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
+import { bugOf, RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 
 /** Reasons whose text may repeat what the caller sent. */
@@ -18,7 +18,7 @@ export const observe =
       try {
         const answer = await next(call)
         const { facts } = call
-        facts.outcome ??=
+        facts.outcome =
           answer instanceof Prepared ? 'complete' : answer.isError ? 'toolError' : (answer.resultType ?? 'complete')
         logger.info(lineOf(call, clock.now() - began))
         return answer
@@ -48,12 +48,3 @@ const lineOf = ({ id, method, target, revision, via, facts }: Call, durationMs: 
   durationMs,
   ...facts,
 })
-
-/** What is nobody's business but the operator's: type, message and stack of what was thrown. */
-export function bugOf(thrown: unknown): { errorType: string; errorMessage: string; stack?: string } | undefined {
-  const bug = thrown instanceof RpcError ? (thrown.reason === 'toolCrashed' ? thrown.cause : undefined) : thrown
-  if (bug === undefined) return undefined
-  if (!(bug instanceof Error))
-    return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
-  return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
-}

@@ -79,12 +79,22 @@ function classifyResponse(message: Params, via: Via): ResponseEnvelope {
     throw invalid(`invalid JSON-RPC version: got ${shown(message['jsonrpc'])}, expected '2.0'`)
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
     throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
+  // Throws for a version nobody serves.
+  legacyRevision(via)
   return { kind: 'response', id: message['id'], message }
 }
 
 /** The id to refuse a message by; `undefined` where none can be read, and then the refusal carries none. */
 export const idOf = (message: unknown): Id | undefined =>
   isObject(message) && isId(message['id']) ? message['id'] : undefined
+
+/** Notifications and responses: nothing may come back for them, not even why they were refused. */
+export function isOneWay(message: unknown): boolean {
+  if (!isObject(message) || message['jsonrpc'] !== '2.0') return false
+  const { method, id } = message
+  if (method === undefined) return 'result' in message || 'error' in message
+  return typeof method === 'string' && method !== '' && id === undefined
+}
 
 const isId = (id: unknown): id is Id =>
   typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isSafeInteger(id) && !Object.is(id, -0)

@@ -2,9 +2,10 @@
  * One message in, one reply or none out, and it never throws: the way from a parsed value to the layers and back.
  */
 
-import type { Call, Caller, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
-import { RpcError, toWire } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
+import type { Call, Caller, Facts, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
+import type { WireError } from '../core/error.ts'
+import { bugOf, RpcError, toWire } from '../core/error.ts'
+import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Stop } from '../core/stop.ts'
@@ -13,7 +14,7 @@ import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './
 import { classify, idOf, legacyRevision } from './classify.ts'
 import type { ErrorStyle, Reply } from './encode.ts'
 import { refuse } from './encode.ts'
-import type { Aim, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 import type { Features } from './revisions.ts'
 import { metaKeys, revisions } from './revisions.ts'
 
@@ -27,7 +28,7 @@ export interface Context {
   /** Sends a message on the call's own stream. Without it, notifications are dropped and nothing can be asked. */
   readonly send?: (message: object) => void
   /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
-  readonly refused?: (error: RpcError, features: Features | undefined) => void
+  readonly refused?: (error: RpcError, features: Features | undefined, wire: WireError) => void
   readonly detach?: () => void
 }
 
@@ -54,41 +55,53 @@ const ignore = (): void => {}
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { modern, bridged, caller, tenant, logger, errors, reference, publish } = options
 
-  return async function dispatch(message, context) {
+  return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
+
+  /** One async function on the way to the layers: each further one would cost every call. Never rejects. */
+  async function single(message: unknown, context: Context): Promise<Reply | null> {
+    let call: Call
+    let features: Features
     try {
-      if (Array.isArray(message)) return await batch(message, context)
-      return await single(message, context)
+      const envelope = classify(message, context.via)
+      if (envelope.kind === 'notification') return notification(envelope, context)
+      if (envelope.kind === 'response') return response(envelope, context)
+      features = revisions[envelope.revision]
+      call = begin(envelope, features, context)
     } catch (thrown) {
       return refuseEarly(thrown, message, context)
     }
+    const { id, method, stop, via, facts } = call
+    const letGo = context.signal && follow(context.signal, stop)
+    try {
+      const answer = await (features.era === 'modern' ? modern : bridged)(call)
+      return { id, method, features, answer }
+    } catch (thrown) {
+      if (stop.reason?.reason === 'cancelled') return null
+      const reply = refuse({ id, method, features, thrown, reference: facts.reference ?? reference(), style: errors })
+      if (thrown instanceof RpcError && 'error' in reply) context.refused?.(thrown, features, reply.error)
+      return reply
+    } finally {
+      facts.answered = 1
+      letGo?.()
+      via.connection?.inFlight.delete(id)
+    }
   }
 
-  async function single(message: unknown, context: Context): Promise<Reply | null> {
-    const envelope = classify(message, context.via)
-    if (envelope.kind === 'request') return request(envelope, context)
-    if (envelope.kind === 'response') return response(envelope, context)
-    return notification(envelope, context)
-  }
-
-  async function request(envelope: RequestEnvelope, context: Context): Promise<Reply | null> {
+  /** From here on it is under way: it has an id that nobody else on its connection has. */
+  function begin(envelope: RequestEnvelope, features: Features, context: Context): Call {
     const { id, method, params, meta, revision, capabilities } = envelope
-    const { via, send, detach = ignore } = context
-    const features = revisions[revision]
-    const { target, args }: Aim = options.registry().aim(method, params, features.era)
-    const inFlight = via.connection?.inFlight
-    if (inFlight?.has(id))
+    const { via, send, detach = ignore, stop = createStop() } = context
+    const { connection } = via
+    const { target, args } = options.registry().aim(method, params, features.era)
+    if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     if (!send && target.policy.timeoutMs === Number.POSITIVE_INFINITY)
-      throw new RpcError(
-        'notAcceptable',
-        `${method} needs a transport that can stream; over HTTP accept text/event-stream`,
-      )
-    const { connection } = via
-    const { signal, stop = createStop() } = context
-    const letGo = signal && follow(signal, stop)
+      throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
+    // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
+    connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && send && features.era === 'legacy'
-    let answered = false
-    const call: Call = {
+    const facts: Facts = {}
+    return {
       id,
       method,
       params,
@@ -104,26 +117,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       via,
       stop,
       notify(notified, about) {
-        if (!answered) send?.({ jsonrpc: '2.0', method: notified, params: about })
+        if (facts.answered === undefined) send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
       request: canAsk ? (asked, about) => connection.request(asked, about, { send, stop }) : undefined,
       publish,
       detach,
-      facts: {},
-    }
-    // The handshake cannot be cancelled.
-    if (method !== 'initialize') inFlight?.set(id, stop)
-    try {
-      const answer = await (features.era === 'modern' ? modern : bridged)(call)
-      return { id, method, features, answer }
-    } catch (thrown) {
-      if (isCancelled(thrown)) return null
-      if (thrown instanceof RpcError) context.refused?.(thrown, features)
-      return refuse({ id, method, features, thrown, reference: call.facts.reference ?? reference(), style: errors })
-    } finally {
-      answered = true
-      letGo?.()
-      inFlight?.delete(id)
+      facts,
     }
   }
 
@@ -144,38 +143,66 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return null
   }
 
-  async function batch(messages: readonly unknown[], context: Context): Promise<readonly Reply[] | null> {
+  async function batch(messages: readonly unknown[], context: Context): Promise<Reply | readonly Reply[] | null> {
+    try {
+      refuseBatch(messages, context.via)
+    } catch (thrown) {
+      return refuseEarly(thrown, messages, context)
+    }
     const { refused: _, ...each } = context
-    if (!revisions[legacyRevision(context.via)].batches || messages.some(hasEnvelope))
+    const replies = await Promise.all(messages.map((message) => single(message, each)))
+    const answers = replies.filter((reply) => reply !== null)
+    return answers.length > 0 ? answers : null
+  }
+
+  function refuseBatch(messages: readonly unknown[], via: Via): void {
+    if (!revisions[legacyRevision(via)].batches || messages.some(hasEnvelope))
       throw new RpcError('invalidRequest', 'Invalid request: only 2025-03-26 has batches; send one message at a time')
     if (messages.length === 0 || messages.length > maxBatch)
       throw new RpcError('invalidRequest', `Invalid request: a batch holds 1 to ${maxBatch} messages`)
     if (messages.some((message) => isObject(message) && message['method'] === 'initialize'))
       throw new RpcError('invalidRequest', 'Invalid request: initialize must not be in a batch')
-    const replies = await Promise.all(
-      messages.map((message) => single(message, each).catch((thrown: unknown) => refuseEarly(thrown, message, each))),
-    )
-    const answers = replies.filter((reply) => reply !== null)
-    return answers.length > 0 ? answers : null
   }
 
   /** What never reached the layers: not a message, not for this era, an id in use. */
   function refuseEarly(thrown: unknown, message: unknown, context: Context): Reply | null {
-    const features = featuresFor(message, context.via)
-    const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+    const { id, method, features } = legible(message, context.via)
     const named = reference()
-    const why = thrown instanceof Error ? thrown.message : 'unknown'
-    logger.warn({ event: 'refused', reason, message: why, reference: named, transport: context.via.transport })
-    if (thrown instanceof RpcError) context.refused?.(thrown, features)
-    if (thrown instanceof Unanswered) return null
-    return { id: idOf(message), error: toWire(thrown, features?.era ?? 'legacy', named) }
+    const error = toWire(thrown, features?.era ?? 'legacy', named)
+    const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
+    const { transport } = context.via
+    logger.warn({
+      event: 'refused',
+      id,
+      method,
+      reason: String(error.data['reason']),
+      reference: named,
+      transport,
+      ...why,
+    })
+    if (thrown instanceof RpcError) context.refused?.(thrown, features, error)
+    return thrown instanceof Unanswered ? null : { id, error }
+  }
+}
+
+/** What can be read of a message that was refused. Reading may throw: programs hand in any object, getters included. */
+function legible(
+  message: unknown,
+  via: Via,
+): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined } {
+  try {
+    return { id: idOf(message), method: methodOf(message), features: featuresFor(message, via) }
+  } catch {
+    return {}
   }
 }
 
 /** A refusal of something that gets no answer; transports with statuses can still tell. */
 class Unanswered extends RpcError {}
 
-const isCancelled = (thrown: unknown): boolean => thrown instanceof RpcError && thrown.reason === 'cancelled'
+/** Cut, since anybody can send it. */
+const methodOf = (message: unknown): string | undefined =>
+  isObject(message) && typeof message['method'] === 'string' ? message['method'].slice(0, 128) : undefined
 
 const hasEnvelope = (message: unknown): boolean => {
   const params = isObject(message) ? message['params'] : undefined

@@ -41,8 +41,12 @@ export function projectTool(entry: Params, features: Features): Params {
   const objectOnly = features.structured === 'object' && isObject(output) && output['type'] !== 'object'
   if (features.structured === 'none' || objectOnly) names.add('outputSchema')
   const kept = without(entry, names)
-  const input = kept['inputSchema']
-  return features.dialects || !isObject(input) ? kept : { ...kept, inputSchema: without(input, new Set(['$schema'])) }
+  if (features.dialects) return kept
+  const plain = ['inputSchema', 'outputSchema'].flatMap((name) => {
+    const schema = kept[name]
+    return isObject(schema) ? [[name, without(schema, new Set(['$schema']))]] : []
+  })
+  return { ...kept, ...Object.fromEntries(plain) }
 }
 
 export function projectServerInfo(info: ServerInfo, features: Features): Params {

@@ -102,7 +102,7 @@ export const sample = (request: SampleRequest): Ask<Sample> => ({
   params: { ...request },
   needs: { sampling: request.tools ? { tools: {} } : {} },
   accept: (answer) =>
-    isObject(answer) && typeof answer['role'] === 'string' && typeof answer['content'] === 'object'
+    isObject(answer) && typeof answer['role'] === 'string' && isContent(answer['content'])
       ? { value: answer as Json }
       : undefined,
 })
@@ -118,6 +118,7 @@ export const roots = (): Ask<readonly { readonly uri: string; readonly name?: st
       : undefined,
 })
 
+const isContent = (content: unknown): boolean => isObject(content) || Array.isArray(content)
 const isRoot = (root: unknown): boolean => isObject(root) && typeof root['uri'] === 'string'
 const declined = (said: 'decline' | 'cancel'): Accepted => ({ declined: said })
 function actionOf(answer: unknown): 'accept' | 'decline' | 'cancel' | undefined {

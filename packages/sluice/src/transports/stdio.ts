@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
+import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
@@ -67,6 +68,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     waiting = ''
     if (text === '' || output.destroyed || write(text)) return
     // The client does not read: take no more from it until it does.
+    if (stalled) return
     stalled = true
     output.once('drain', () => {
       stalled = false
@@ -92,7 +94,9 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: the line is not UTF-8')
       return await server.text(frame(bytes.toString('utf8')), { via, send: (message) => put(JSON.stringify(message)) })
     } catch (thrown) {
-      return server.refuse(thrown, via, thrown instanceof Unsound ? thrown.value : undefined)
+      const value = thrown instanceof Unsound ? thrown.value : undefined
+      const refusal = server.refuse(thrown, via, value)
+      return isOneWay(value) ? null : refusal
     }
   }
   const lines = createLineSplitter(maxLineBytes, {
@@ -119,16 +123,23 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (ended) return
     ended = true
     idle = undefined
-    connection.close()
+    // Before the connection: subscriptions get their last answer from the server, and none from a closed connection.
     if (own) server.close()
-    flush()
+    connection.close()
     input.off('data', lines.push)
     input.pause()
     for (const signal of signals) process.off(signal, close)
+    if (own) setImmediate(leave)
+    else leave()
+  }
+  function leave(): void {
+    flush()
     guard?.release()
     settle()
-    // Timers and sockets of a tool must not keep the process of a client that is gone.
-    if (own) output.write('', () => process.exit(0))
+    if (!own) return
+    // Timers and sockets of a tool must not keep the process of a client that is gone, nor a pipe that nobody reads.
+    output.write('', () => process.exit(0))
+    server.clock.after(graceMs, () => process.exit(0))
   }
   input.on('data', lines.push)
   input.on('end', finish)

@@ -3,9 +3,6 @@
  * to it goes to stderr: `console.log`, a library's `process.stdout.write`, a child process that inherits the stream.
  */
 
-import childProcess from 'node:child_process'
-import { syncBuiltinESMExports } from 'node:module'
-
 type Write = typeof process.stdout.write
 
 /** Returns the real writer, for the protocol alone, and a function that undoes the guard. */
@@ -29,6 +26,9 @@ interface Spawning {
 }
 
 function guardChildren(): () => void {
+  // Not imported: most processes serve something else, and these modules take a while to load.
+  const childProcess = process.getBuiltinModule('node:child_process')
+  const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
   const prototype: Spawning = childProcess.ChildProcess.prototype as unknown as Spawning
   const { spawn } = prototype
   prototype.spawn = function guarded(this: Spawning, options) {

@@ -56,11 +56,20 @@ export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args
   }
 }
 
+/** Spaces and tabs around a value are not part of it. A regular expression for this takes quadratic time on inner spaces. */
+function trimmed(raw: string): string {
+  let [from, to] = [0, raw.length]
+  while (from < to && isBlank(raw.charCodeAt(from))) from++
+  while (to > from && isBlank(raw.charCodeAt(to - 1))) to--
+  return from === 0 && to === raw.length ? raw : raw.slice(from, to)
+}
+const isBlank = (code: number): boolean => code === 32 || code === 9
+
 const sentinel = '=?base64?'
 
 /** Values outside visible ASCII travel as `=?base64?…?=`; anything that lacks either end stands for itself. */
 function decode(raw: string, header: string): string {
-  const value = raw.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
+  const value = trimmed(raw)
   if (!value.startsWith(sentinel) || !value.endsWith('?=') || value.length < sentinel.length + 2) return value
   const inner = value.slice(sentinel.length, -2)
   try {

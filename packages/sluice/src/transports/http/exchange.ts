@@ -7,12 +7,14 @@
  */
 
 import type { Via } from '../../core/call.ts'
+import type { WireError } from '../../core/error.ts'
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
 import { createStop } from '../../core/stop.ts'
-import { routeOf } from '../../protocol/classify.ts'
+import { idOf, isOneWay, legacyRevision, routeOf } from '../../protocol/classify.ts'
 import type { Context } from '../../protocol/dispatch.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
+import { errorText } from '../../protocol/encode.ts'
 import type { Features } from '../../protocol/revisions.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
 import type { Server } from '../../protocol/server.ts'
@@ -125,7 +127,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   function refuse(thrown: unknown, via: Via, reply: HttpReply, headers: HttpHeaders, message?: unknown): void {
-    const status = thrown instanceof RpcError ? statusOf(thrown, featuresFor(message, via)) : 500
+    const status = thrown instanceof RpcError ? statusFor(thrown, featuresFor(message, via), message) : 500
     reply.end(status, { ...json, ...headers, ...(status === 405 && { allow }) }, server.refuse(thrown, via, message))
   }
 
@@ -178,7 +180,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     conclude(
       text,
       refusal,
-      { reply, headers, via, message },
+      { reply, headers, message },
       sink && { write: (event) => sink?.write(toEvent(event)), finish: () => sink?.end() },
     )
   }
@@ -210,13 +212,13 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     if (accepts.events && !accepts.json && isRequest(message)) open()
     const text = await server.text(message, context)
     settled?.()
-    conclude(text, refusal, { reply, headers, via, message }, stream)
+    conclude(text, refusal, { reply, headers, message }, stream)
   }
 
   function conclude(
     text: string | null,
-    { error, features }: Refusal,
-    { reply, headers, via, message }: Pick<Posted, 'reply' | 'headers' | 'via' | 'message'>,
+    { error, features, wire }: Refusal,
+    { reply, headers, message }: Pick<Posted, 'reply' | 'headers' | 'message'>,
     stream: Pick<Resumable, 'write' | 'finish'> | undefined,
   ): void {
     if (stream) {
@@ -224,9 +226,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       stream.finish()
       return
     }
-    const status = error ? statusOf(error, features) : 200
-    if (text !== null) reply.end(status, headers === noHeaders ? json : { ...json, ...headers }, text)
-    else if (error) refuse(error, via, reply, headers, message)
+    const status = error ? statusFor(error, features, message) : 200
+    const body = text ?? (wire && errorText(undefined, wire))
+    if (body !== undefined) reply.end(status, headers === noHeaders ? json : { ...json, ...headers }, body)
     else reply.end(202, headers)
   }
 
@@ -241,7 +243,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   function end(request: HttpRequest, reply: HttpReply, via: Via, headers: HttpHeaders): void {
-    sessions?.end(sessionOf(request, via))
+    const session = sessionOf(request, via)
+    sessions?.end(session)
     reply.end(204, headers)
   }
 
@@ -249,6 +252,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   function sessionOf(request: HttpRequest, via: Via): Session {
     if (!sessions || via.header('mcp-protocol-version')?.trim() === modernRevision)
       throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions; use POST`)
+    // Throws for a version nobody serves: that is refused whatever the HTTP method.
+    legacyRevision(via)
     return sessions.get(request.header('mcp-session-id'))
   }
 }
@@ -258,18 +263,25 @@ const noHeaders: HttpHeaders = {}
 interface Refusal {
   error: RpcError | undefined
   features: Features | undefined
-  note(error: RpcError, features: Features | undefined): void
+  wire: WireError | undefined
+  note(error: RpcError, features: Features | undefined, wire: WireError): void
 }
 const noteRefusal = (): Refusal => {
   const refusal: Refusal = {
     error: undefined,
     features: undefined,
-    note(error, features) {
-      refusal.error = error
-      refusal.features = features
+    wire: undefined,
+    note(error, features, wire) {
+      Object.assign(refusal, { error, features, wire })
     },
   }
   return refusal
+}
+
+/** A refusal that answers no id is nobody's answer, so the status must tell: notifications, responses, whole batches. */
+function statusFor(error: RpcError, features: Features | undefined, message: unknown): number {
+  const status = statusOf(error, features)
+  return status === 200 && (idOf(message) === undefined || isOneWay(message)) ? 400 : status
 }
 
 const isRequest = (message: unknown): boolean =>

@@ -27,8 +27,8 @@ const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
   const named = hosts && new Set(hosts.map((host) => host.toLowerCase()))
   const welcome = new Set(origins.map((origin) => origin.toLowerCase()))
-  /** The last host and origin that passed: nearly every request repeats them. */
-  let known = ''
+  /** What passed last: nearly every request repeats it. */
+  const known: { host?: string; origin?: string | undefined; port?: number | undefined } = {}
 
   function isOwn(host: string, port: number | undefined): boolean {
     if (named) return named.has(host)
@@ -41,15 +41,14 @@ export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
   }
   return {
     check(host, origin, port) {
-      const key = `${host} ${origin} ${port}`
-      if (key === known) return
+      if (host !== undefined && host === known.host && origin === known.origin && port === known.port) return
       if (host === undefined || !isOwn(host.toLowerCase(), port)) throw refuseHost(host)
       if (origin !== undefined && !welcome.has(origin.toLowerCase()) && !isSame(origin, host))
         throw new RpcError(
           'badOrigin',
           `Origin "${origin.slice(0, 128)}" may not call this server; list it in "origins"`,
         )
-      known = key
+      Object.assign(known, { host, origin, port })
     },
     allows: (origin) => welcome.has(origin.toLowerCase()),
   }

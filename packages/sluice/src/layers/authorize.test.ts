@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import type { Call } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import { aCall } from '../testing/call.ts'
+import { authorize } from './authorize.ts'
+
+const serve = authorize(() => new RpcError('unknownTool', 'Unknown tool'))(async () => ({ content: [] }))
+const aimedAt = (kind: 'tool' | 'unknown', policy: Partial<Call['target']['policy']>, scopes: string[] = []): Call => {
+  const call = aCall({ caller: { ...anonymous, scopes: new Set(scopes) } })
+  return { ...call, target: { ...call.target, kind, policy: { ...call.target.policy, ...policy } } }
+}
+
+test('a caller with all scopes gets through', async () => {
+  await expect(serve(aimedAt('tool', { scopes: ['a', 'b'] }, ['a', 'b', 'c']))).resolves.toEqual({ content: [] })
+  await expect(serve(aimedAt('tool', { scopes: [] }))).resolves.toEqual({ content: [] })
+})
+
+test('unknown and forbidden are refused alike', async () => {
+  const refusals = await Promise.all(
+    [aimedAt('unknown', {}), aimedAt('tool', { scopes: ['a', 'b'] }, ['a'])].map((call) =>
+      serve(call).catch((thrown: RpcError) => [thrown.reason, thrown.message, thrown.data]),
+    ),
+  )
+  expect(refusals[0]).toEqual(refusals[1])
+})
+
+test('a listed tool tells which scopes it needs', async () => {
+  await expect(serve(aimedAt('tool', { scopes: ['a', 'b'], listed: true }, ['a']))).rejects.toMatchObject({
+    reason: 'insufficientScope',
+    data: { scopes: ['a', 'b'] },
+  })
+})

@@ -1,0 +1,161 @@
+/**
+ * Random messages by the hundred thousand, through every door: always exactly one answer, none for notifications, and
+ * never a crash, a hang, an unhandled rejection or a word of an exception. Vitest fails a run that leaves a rejection
+ * unhandled; fast-check prints the seed of what fails.
+ */
+
+import fc from 'fast-check'
+import type { Params, Via } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { afterAll, expect, test } from 'vitest'
+import { attacked, canary } from './fixture.ts'
+import type { Mutant } from './generate.ts'
+import { honest, mutatedBytes, mutatedMessage, randomBytes, randomMessage } from './generate.ts'
+import { legKinds } from './legs.ts'
+import { headersFor, initialize, request } from './messages.ts'
+import { bytesWantAnswer, checkAnswer, readableId, wantsAnswer } from './oracle.ts'
+import { pipeTo } from './pipe.ts'
+import type { RawResponse } from './raw-http.ts'
+import { rawHttp, toPost } from './raw-http.ts'
+
+let total = 0
+afterAll(() => {
+  expect(total).toBeGreaterThanOrEqual(100_000)
+})
+
+/** Messages come in heaps: what they do to each other is part of the test, and a heap shrinks like anything else. */
+const heap = 250
+const heapsOf = <T>(each: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(each, { minLength: 1, maxLength: 2 * heap, size: 'max' })
+
+async function fuzz<T>(messages: number, each: fc.Arbitrary<T>, serve: (messages: readonly T[]) => Promise<void>): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(heapsOf(each), async (some) => {
+      total += some.length
+      await serve(some)
+    }),
+    { numRuns: Math.ceil(messages / heap), interruptAfterTimeLimit: 80_000, markInterruptAsFailure: true },
+  )
+}
+
+const long = { timeout: 90_000 }
+
+test('the canaries are planted: every bug is met on the way', async () => {
+  const { server, runs, log } = attacked()
+  const answers = await Promise.all(honest.map((message) => server.handle(message)))
+  for (const answer of answers) if (answer) checkAnswer(answer)
+  for (const name of ['bug', 'bug-late', 'bug-output', 'bug-print']) expect(runs.get(name), name).toBeGreaterThan(0)
+  for (const name of ['gated', 'bug-gate', 'scoped']) expect(runs.get(name), name).toBeUndefined()
+  expect(log.filter(({ stack }) => String(stack).includes(canary)).length).toBeGreaterThan(5)
+})
+
+test('handle answers any JSON value', long, async () => {
+  const { server } = attacked()
+  await fuzz(60_000, randomMessage, async (messages) => {
+    const answers = await Promise.all(messages.map((message) => server.handle(message)))
+    for (const [index, answer] of answers.entries()) {
+      const message = messages[index]
+      if (!wantsAnswer(message)) {
+        if (answer !== null) throw new Error(`Answered ${JSON.stringify(message)} with ${JSON.stringify(answer)}`)
+        continue
+      }
+      checkAnswer(answer)
+      if ((answer as Params)['id'] !== readableId(message)) throw new Error(`Answered ${JSON.stringify(message)} with the wrong id`)
+    }
+  })
+})
+
+test('handle answers honest messages that were changed', long, async () => {
+  const { server } = attacked()
+  await fuzz(60_000, mutatedMessage, async (messages) => {
+    const answers = await Promise.all(messages.map(({ sent }) => server.handle(sent)))
+    for (const [index, answer] of answers.entries()) {
+      const message = messages[index]?.sent
+      if (!wantsAnswer(message)) {
+        if (answer !== null) throw new Error(`Answered ${JSON.stringify(message)} with ${JSON.stringify(answer)}`)
+        continue
+      }
+      checkAnswer(answer)
+      if ((answer as Params)['id'] !== readableId(message)) throw new Error(`Answered ${JSON.stringify(message)} with the wrong id`)
+    }
+  })
+})
+
+test('handle answers batches of 2025-03-26 element by element', long, async () => {
+  const { server } = attacked()
+  const connection = server.connect({ send() {} })
+  const via: Via = { transport: 'memory', peer: 'test', header: () => undefined, connection }
+  await server.handle(initialize('2025-03-26'), { via })
+  await fuzz(20_000, fc.oneof(randomMessage, mutatedMessage.map(({ sent }) => sent)), async (messages) => {
+    for (let from = 0; from < messages.length; from += 50) {
+      // A batch with a handshake or an envelope is refused as a whole, and so is one that is nothing.
+      const batch = messages.slice(from, from + 50).filter((message) => !/initialize|io.modelcontextprotocol/.test(JSON.stringify(message)))
+      const answer = await server.handle(batch, { via })
+      if (batch.length === 0) {
+        checkAnswer(answer)
+        continue
+      }
+      const answers = (answer ?? []) as readonly object[]
+      for (const each of answers) checkAnswer(each)
+      expect(answers).toHaveLength(batch.filter(wantsAnswer).length)
+      expect(connection.inFlight.size).toBe(0)
+    }
+  })
+})
+
+test('frame and text answer any bytes', long, async () => {
+  const { server } = attacked()
+  const leg = await legKinds[0]?.open(server)
+  await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
+    const replies = await Promise.all(messages.map(({ sent }) => leg?.send(sent)))
+    for (const [index, reply] of replies.entries()) expectOneAnswer(messages[index]?.sent ?? Buffer.alloc(0), reply?.text)
+  })
+})
+
+function expectOneAnswer(bytes: Buffer, text: string | undefined): void {
+  if (text !== undefined) checkAnswer(JSON.parse(text), text)
+  if ((text !== undefined) !== bytesWantAnswer(bytes)) throw new Error(`${bytes.toString()} was answered with ${text}`)
+}
+
+test('stdio answers any lines, each once', long, async () => {
+  const { server } = attacked()
+  const pipe = pipeTo(server)
+  pipe.send(initialize())
+  await pipe.next()
+  await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
+    const lines = messages.map(({ sent }) => sent)
+    pipe.write(Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')])))
+    const heard = (await pipe.settled()).filter((message) => !('method' in message))
+    for (const answer of heard) checkAnswer(answer)
+    const wanted = lines.filter((line) => !/^[\0\t ]*\r?$/.test(line.toString('latin1')) && bytesWantAnswer(line))
+    expect(heard).toHaveLength(wanted.length)
+  })
+  pipe.end()
+  await pipe.serving.closed
+})
+
+test('HTTP answers any body, each once and in order', long, async () => {
+  const { server } = attacked()
+  const serving = await serveHttp(server, { port: 0 })
+  const port = Number(new URL(serving.url).port)
+  const http = await rawHttp(port)
+  const session = { 'mcp-session-id': String((await http.post(JSON.stringify(initialize()))).headers.get('mcp-session-id')) }
+  const headers = ({ like }: Mutant<Buffer>, index: number): { readonly [name: string]: string } =>
+    index % 2 === 0 || typeof like['method'] !== 'string' ? session : headersFor(like)
+  await fuzz(25_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
+    http.write(Buffer.concat(messages.map((mutant, index) => toPost(port, mutant.sent, headers(mutant, index)))))
+    const responses: RawResponse[] = []
+    while (responses.length < messages.length) responses.push(await http.next())
+    for (const [index, { status, body, headers }] of responses.entries()) {
+      const sent = messages[index]?.sent ?? Buffer.alloc(0)
+      const text = headers.get('content-type') === 'text/event-stream' ? body.replace(/^event: message\ndata: (.*)\n\n$/, '$1') : body
+      if (status === 202 ? text !== '' : ![200, 400, 403, 404].includes(status)) throw new Error(`${sent.toString()}: ${status} ${text}`)
+      if (text !== '') checkAnswer(JSON.parse(text), text)
+      // Refusing a notification is allowed here: the status says so, and the answer has no id.
+      if (bytesWantAnswer(sent) ? text === '' : status < 400 && status !== 202) throw new Error(`${sent.toString()}: ${status} ${text}`)
+    }
+  })
+  // Still there, and still the same session.
+  expect((await http.post(JSON.stringify(request(1, 'ping')), session)).status).toBe(200)
+  http.destroy()
+  await serving.close()
+})

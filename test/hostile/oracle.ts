@@ -1,0 +1,71 @@
+/** What must come back, decided by the text of JSON-RPC 2.0 and not by the code under test. */
+
+import { isUtf8 } from 'node:buffer'
+import type { Params } from 'sluice'
+import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
+import { inside } from './fixture.ts'
+
+const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Notifications and responses are never answered; everything else is, exactly once. */
+export function wantsAnswer(message: unknown): boolean {
+  if (!isObject(message)) return true
+  const { jsonrpc, method, id } = message
+  if (jsonrpc !== '2.0') return true
+  if (method === undefined && ('result' in message || 'error' in message)) return false
+  return typeof method !== 'string' || method === '' || id !== undefined
+}
+
+/** The same for bytes: what cannot be read is answered, since nobody can know that it was a notification. */
+export function bytesWantAnswer(bytes: Buffer): boolean {
+  if (!isUtf8(bytes)) return true
+  try {
+    return wantsAnswer(frame(bytes.toString('utf8')))
+  } catch (thrown) {
+    return thrown instanceof Unsound ? wantsAnswer(thrown.value) : true
+  }
+}
+
+/** The id a refusal may carry. */
+export const readableId = (message: unknown): unknown => {
+  const id = isObject(message) ? message['id'] : undefined
+  const legal = typeof id === 'string' ? id.length <= 256 : Number.isSafeInteger(id) && !Object.is(id, -0)
+  return legal ? id : undefined
+}
+
+/** Throws for anything that is not one proper JSON-RPC response with nothing of the inside in it. */
+export function checkAnswer(answer: unknown, text: string = printed(answer)): void {
+  const problem =
+    problemWith(answer) ??
+    (inside.test(text) ? 'something of the inside is in it' : undefined) ??
+    (/\\ud[89a-f]/.test(text) && !isWellFormed(answer) ? 'half of a surrogate pair is in it' : undefined)
+  if (problem) throw new Error(`${problem}: ${text.slice(0, 2000)}`)
+}
+
+/** A tool's result may hold what JSON cannot. `handle` passes it on as it is; the text door must answer with an error. */
+function printed(answer: unknown): string {
+  try {
+    return JSON.stringify(answer)
+  } catch {
+    return ''
+  }
+}
+
+/** Strict parsers refuse a whole message over half of a pair, and cutting a text short can leave one. */
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormed(inner))
+}
+
+function problemWith(answer: unknown): string | undefined {
+  if (!isObject(answer) || answer['jsonrpc'] !== '2.0') return 'no JSON-RPC response'
+  const { id, error, result } = answer
+  if ((error === undefined) === (result === undefined)) return 'not exactly one of result and error'
+  if (result !== undefined && (!isObject(result) || id === undefined)) return 'no proper result'
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return 'no proper id'
+  if (error === undefined) return undefined
+  if (!isObject(error) || !Number.isInteger(error['code']) || typeof error['message'] !== 'string') return 'no proper error'
+  const extra = Object.keys(error).filter((key) => key !== 'code' && key !== 'message' && key !== 'data')
+  return extra.length > 0 ? 'more in the error than there is' : undefined
+}

@@ -1,0 +1,2 @@
+console.log('STRAY from a forked child')
+process.disconnect?.()

@@ -1,0 +1,139 @@
+/** Which methods exist in which revision, and how what is missing is refused. */
+
+import { createServer, defineServer, tool } from 'sluice'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Params, Wire } from './wire.ts'
+import { callTool, errorOf, isObject, legacy, matrix, modern, openWire, resultOf } from './wire.ts'
+
+/** With parameters that are in order, so that only the method itself can be refused. */
+const everywhere: readonly [method: string, params: Params][] = [
+  ['tools/list', {}],
+  ['tools/call', { name: 'say', arguments: { text: 'x' } }],
+  ['resources/list', {}],
+  ['resources/templates/list', {}],
+  ['resources/read', { uri: 'note://text' }],
+  ['prompts/list', {}],
+  ['prompts/get', { name: 'short' }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'tone', value: '' } }],
+]
+const legacyOnly: readonly [method: string, params: Params][] = [
+  ['ping', {}],
+  ['logging/setLevel', { level: 'error' }],
+  ['resources/subscribe', { uri: 'note://watched' }],
+  ['resources/unsubscribe', { uri: 'note://watched' }],
+]
+const nowhere: readonly [method: string, params: Params][] = [
+  ['tasks/list', {}],
+  ['tasks/get', { taskId: 'x' }],
+  ['skills/list', {}],
+  ['authenticate', {}],
+  ['roots/list', {}],
+  ['sampling/createMessage', {}],
+  ['elicitation/create', {}],
+  ['toString', {}],
+  ['__proto__', {}],
+]
+
+describe.each(matrix)('$revision over $transport', ({ transport, revision }) => {
+  let wire: Wire
+  beforeAll(async () => {
+    wire = await openWire(transport, revision)
+  })
+  afterAll(() => wire.close())
+  const statusOf = (): number | undefined =>
+    'last' in wire && wire.last instanceof Response ? wire.last.status : undefined
+
+  const isRefused = async (method: string, params: Params): Promise<void> => {
+    expect(errorOf(await wire.send(method, params))).toMatchObject({ code: -32601, data: { reason: 'methodNotFound' } })
+    expect(statusOf()).toBe(transport === 'http' ? (revision === modern ? 404 : 200) : undefined)
+  }
+
+  test.each(everywhere)('%s is served', async (method, params) => {
+    expect(isObject(resultOf(await wire.send(method, params)))).toBe(true)
+  })
+  test.each(legacyOnly)('%s exists before 2026-07-28', async (method, params) => {
+    if (revision === modern) await isRefused(method, params)
+    else expect(resultOf(await wire.send(method, params))).toEqual({})
+  })
+  test('server/discover exists from 2026-07-28 on', async () => {
+    if (revision !== modern) return isRefused('server/discover', {})
+    expect(resultOf(await wire.send('server/discover'))).toMatchObject({
+      resultType: 'complete',
+      supportedVersions: [modern],
+      ttlMs: 0,
+      cacheScope: 'public',
+    })
+  })
+  test('subscriptions/listen exists from 2026-07-28 on', async () => {
+    const params = { notifications: { toolsListChanged: true } }
+    if (revision !== modern) return isRefused('subscriptions/listen', params)
+    void wire.send('subscriptions/listen', params, { id: 'listening' })
+    await wire.heard.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    await wire.cancel('listening')
+  })
+  test.each(nowhere)('%s exists nowhere', isRefused)
+
+  test('a resource that is not there has the code of its revision', async () => {
+    for (const uri of ['note://nowhere', 'note://gone', 'note://2026/nothing'])
+      expect(errorOf(await wire.send('resources/read', { uri }))).toMatchObject({
+        code: revision === modern ? -32602 : -32002,
+        message: 'Resource not found',
+        data: { uri },
+      })
+  })
+  test('an unknown tool, prompt or reference, and a missing argument, are invalid parameters', async () => {
+    const refused: readonly [string, Params][] = [
+      ['tools/call', { name: 'nothing' }],
+      ['tools/call', {}],
+      ['prompts/get', { name: 'nothing' }],
+      ['prompts/get', { name: 'greet' }],
+      ['resources/read', {}],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'nothing' }, argument: { name: 'a', value: '' } }],
+      ['completion/complete', { ref: { type: 'ref/else' }, argument: { name: 'a', value: '' } }],
+    ]
+    for (const [method, params] of refused)
+      expect([method, errorOf(await wire.send(method, params))['code']]).toEqual([method, -32602])
+  })
+  test('arguments that fail the schema are a result of the tool', async () => {
+    const result = resultOf(await callTool(wire, 'say', { text: 5 }))
+    expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringContaining('text') }] })
+  })
+  test('a call that is cancelled has no answer, and its tool hears of it', async () => {
+    const call = wire.send(
+      'tools/call',
+      { name: 'slow', arguments: { key: 'k' } },
+      { id: 'slow', meta: { progressToken: 7 } },
+    )
+    await wire.heard.next(({ method }) => method === 'notifications/progress')
+    await wire.cancel('slow')
+    expect(resultOf(await callTool(wire, 'ended', { key: 'k' }))).toMatchObject({ content: [{ text: 'aborted k' }] })
+    expect(await call).toBeNull()
+  })
+  test('a cancellation of what is not under way is ignored', async () => {
+    await wire.cancel('never')
+    await wire.notify('notifications/cancelled', {})
+    expect(resultOf(await wire.send('tools/list'))).toHaveProperty('tools')
+  })
+})
+
+describe.each([...legacy, modern] as const)('a server with one tool, on %s', (revision) => {
+  const small = (): ReturnType<typeof createServer> =>
+    createServer(
+      defineServer({
+        info: { name: 'small', version: '1' },
+        tools: [tool({ name: 'only', description: 'The only one', run: () => 'x' })],
+      }),
+    )
+  test.each([
+    'resources/list',
+    'prompts/list',
+    'resources/read',
+    'prompts/get',
+    'completion/complete',
+    'resources/subscribe',
+  ])('%s does not exist, since nothing of it was claimed', async (method) => {
+    const wire = await openWire('memory', revision, { server: small() })
+    expect(wire.greeting['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
+    expect(errorOf(await wire.send(method))['code']).toBe(-32601)
+  })
+})

@@ -1,0 +1,97 @@
+/** Log messages to the client: a level per connection before 2026-07-28, a level per request from then on. */
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { keys } from './envelope.ts'
+import { createEverything } from './everything.ts'
+import type { Params, Wire } from './wire.ts'
+import { callTool, errorOf, legacy, methodIs, modern, openWire, resultOf, transports } from './wire.ts'
+
+const all = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+const from = (level: (typeof all)[number]): readonly string[] => all.slice(all.indexOf(level))
+const levelsOf = (wire: Wire): readonly unknown[] =>
+  wire.heard.all.filter(methodIs('notifications/message')).map(({ params }) => (params as Params)['level'])
+
+describe.each(transports)('over %s', (transport) => {
+  describe.each(legacy)('%s', (revision) => {
+    test('a connection hears what is at its level or above, info unless it says so', async () => {
+      const wire = await openWire(transport, revision)
+      onTestFinished(() => wire.close())
+      await callTool(wire, 'log')
+      expect(levelsOf(wire)).toEqual(from('info'))
+      for (const level of all) {
+        wire.heard.clear()
+        expect(resultOf(await wire.send('logging/setLevel', { level }))).toEqual({})
+        await callTool(wire, 'log')
+        expect(levelsOf(wire)).toEqual(from(level))
+      }
+      expect(wire.heard.all).toEqual([
+        {
+          jsonrpc: '2.0',
+          method: 'notifications/message',
+          params: { level: 'emergency', logger: 'everything', data: { level: 'emergency' } },
+        },
+      ])
+    })
+    test('a level nobody knows is refused, and the old one stands', async () => {
+      const wire = await openWire(transport, revision)
+      onTestFinished(() => wire.close())
+      await wire.send('logging/setLevel', { level: 'alert' })
+      for (const level of ['loud', 'INFO', 3, undefined])
+        expect(errorOf(await wire.send('logging/setLevel', level === undefined ? {} : { level }))['code']).toBe(-32602)
+      await callTool(wire, 'log')
+      expect(levelsOf(wire)).toEqual(from('alert'))
+    })
+  })
+
+  describe(modern, () => {
+    const log = (wire: Wire, level?: string): Promise<Params | null> =>
+      wire.send(
+        'tools/call',
+        { name: 'log', arguments: {} },
+        level === undefined ? {} : { meta: { [keys.logLevel]: level } },
+      )
+
+    test('a request that names no level hears nothing', async () => {
+      const wire = await openWire(transport, modern)
+      onTestFinished(() => wire.close())
+      resultOf(await log(wire))
+      expect(wire.heard.all).toEqual([])
+    })
+    test.each(all)('a request that names %s hears that and above, and the next one nothing', async (level) => {
+      const wire = await openWire(transport, modern)
+      onTestFinished(() => wire.close())
+      resultOf(await log(wire, level))
+      expect(levelsOf(wire)).toEqual(from(level))
+      resultOf(await log(wire))
+      expect(levelsOf(wire)).toEqual(from(level))
+    })
+    test('a level nobody knows is refused', async () => {
+      const wire = await openWire(transport, modern)
+      onTestFinished(() => wire.close())
+      expect(errorOf(await log(wire, 'loud'))['code']).toBe(-32602)
+    })
+    test('a subscription hears no log messages', async () => {
+      const wire = await openWire(transport, modern)
+      onTestFinished(() => wire.close())
+      void wire.send(
+        'subscriptions/listen',
+        { notifications: { toolsListChanged: true } },
+        { id: 'l', meta: { [keys.logLevel]: 'debug' } },
+      )
+      await wire.heard.next(methodIs('notifications/subscriptions/acknowledged'))
+      resultOf(await log(wire))
+      expect(levelsOf(wire)).toEqual([])
+    })
+  })
+})
+
+test('two connections of one server each have their own level', async () => {
+  const server = createEverything()
+  const quiet = await openWire('memory', '2025-11-25', { server })
+  const loud = await openWire('memory', '2025-06-18', { server })
+  await quiet.send('logging/setLevel', { level: 'emergency' })
+  await loud.send('logging/setLevel', { level: 'debug' })
+  await Promise.all([callTool(quiet, 'log'), callTool(loud, 'log')])
+  expect(levelsOf(quiet)).toEqual(['emergency'])
+  expect(levelsOf(loud)).toEqual([...all])
+})

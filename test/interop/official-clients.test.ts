@@ -1,0 +1,87 @@
+/** The official clients, over both transports, on every behaviour: one table without holes. */
+
+import { fileURLToPath } from 'node:url'
+import type { HttpServing } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { behaviours } from './behaviours.ts'
+import { createEverything } from './everything.ts'
+import { connectV1 } from './peer-v1.ts'
+import { connectV2 } from './peer-v2.ts'
+import type { Peer, Place } from './peers.ts'
+
+const clients: { readonly [name: string]: { connect(place: Place): Promise<Peer>; readonly revision: string } } = {
+  'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
+  'v2, as it finds out': { connect: (place) => connectV2(place, 'auto'), revision: '2026-07-28' },
+  'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
+  v1: { connect: connectV1, revision: '2025-11-25' },
+}
+const program = fileURLToPath(new URL('everything.ts', import.meta.url))
+const piped: Place = { over: 'stdio', command: process.execPath, args: [program, '--stdio'] }
+
+const table = Object.entries(clients).flatMap(([name, client]) =>
+  (['http', 'stdio'] as const).map((over) => ({ name, over, ...client })),
+)
+
+describe.each(table)('$name over $over', ({ over, connect, revision }) => {
+  let serving: HttpServing | undefined
+  let peer: Peer
+  const place = (): Place => (serving ? { over: 'http', url: serving.url } : piped)
+  beforeAll(async () => {
+    if (over === 'http') serving = await serveHttp(createEverything(), { port: 0 })
+    peer = await connect(place())
+  })
+  afterAll(async () => {
+    await peer?.close()
+    await serving?.close()
+  })
+
+  test('speaks the revision it should', () => {
+    expect(peer.revision).toBe(revision)
+  })
+  test.each(Object.entries(behaviours))('%s', async (_name, behave) => {
+    await behave(peer)
+  })
+  test('ends its session', async () => {
+    const other = await connect(place())
+    onTestFinished(() => other.close())
+    expect(await other.call('say', { text: 'hello' })).toMatchObject({ isError: false })
+    const { sessionId, pid } = other
+    const hasSession = over === 'http' && revision !== '2026-07-28'
+    expect(typeof sessionId).toBe(hasSession ? 'string' : 'undefined')
+    await other.endSession()
+    if (hasSession && serving) expect(await statusOfSession(serving.url, sessionId)).toBe(404)
+    await other.close()
+    // The pipe is closed and nothing had to be killed: the process ends by itself.
+    if (pid !== undefined) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    // Nobody else is hurt.
+    expect(await peer.call('say', { text: 'hello' })).toMatchObject({ isError: false })
+  })
+})
+
+test('a subscriber of 2026-07-28 is told when the server closes', async () => {
+  const serving = await serveHttp(createEverything(), { port: 0 })
+  const peer = await connectV2({ over: 'http', url: serving.url }, { pin: '2026-07-28' })
+  onTestFinished(() => peer.close())
+  const { ended } = await peer.watch({ lists: ['tools'] })
+  await serving.close()
+  expect(await ended).toBe('graceful')
+})
+
+test('a subscriber of 2026-07-28 over a pipe is told when the process is asked to end', async () => {
+  const peer = await connectV2(piped, { pin: '2026-07-28' })
+  onTestFinished(() => peer.close())
+  const { ended } = await peer.watch({ lists: ['tools'] })
+  if (peer.pid !== undefined) process.kill(peer.pid, 'SIGTERM')
+  expect(await ended).toBe('graceful')
+})
+
+async function statusOfSession(url: string, sessionId: string | undefined): Promise<number> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-session-id': sessionId ?? '',
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  return (await fetch(url, { method: 'POST', headers, body })).status
+}

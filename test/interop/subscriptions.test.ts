@@ -1,0 +1,172 @@
+/** Who hears of a change: everybody who asked, each once, and nobody else. */
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { keys } from './envelope.ts'
+import { createEverything } from './everything.ts'
+import type { Id, Params, Wire } from './wire.ts'
+import { callTool, isObject, legacy, methodIs, modern, objectAt, openWire, resultOf, transports } from './wire.ts'
+
+const acknowledged = 'notifications/subscriptions/acknowledged'
+const updated = 'notifications/resources/updated'
+const changed = (list: string): string => `notifications/${list}/list_changed`
+const subscriptionOf = (message: Params): unknown => objectAt(objectAt(message, 'params'), '_meta')[keys.subscription]
+const touch = (wire: Wire, uri: string): Promise<Params | null> => callTool(wire, 'touch', { uri })
+const change = (wire: Wire, list: string): Promise<Params | null> => callTool(wire, 'change', { list })
+
+describe.each(transports)(`${modern} over %s`, (transport) => {
+  async function wired(): Promise<Wire> {
+    const wire = await openWire(transport, modern)
+    onTestFinished(() => wire.close())
+    return wire
+  }
+  async function listen(
+    wire: Wire,
+    id: Id,
+    notifications: Params,
+  ): Promise<{ honoured: unknown; answer: Promise<Params | null> }> {
+    const answer = wire.send('subscriptions/listen', { notifications }, { id })
+    const first = await wire.heard.next((message) => isObject(message['params']) && subscriptionOf(message) === id)
+    expect(first['method']).toBe(acknowledged)
+    return { honoured: objectAt(first, 'params')['notifications'], answer }
+  }
+  const heardBy = (wire: Wire, id: Id): readonly unknown[] =>
+    wire.heard.all.filter((message) => subscriptionOf(message) === id).map(({ method }) => method)
+
+  test.each(['by-text', 17])(
+    'the acknowledgement comes first, and every notification names the subscription (%s)',
+    async (id) => {
+      const wire = await wired()
+      const { honoured } = await listen(wire, id, { toolsListChanged: true, resourceSubscriptions: ['note://watched'] })
+      expect(honoured).toEqual({ toolsListChanged: true, resourceSubscriptions: ['note://watched'] })
+      await change(wire, 'tools')
+      await touch(wire, 'note://watched')
+      await wire.heard.next(methodIs(updated))
+      expect(wire.heard.all).toEqual([
+        {
+          jsonrpc: '2.0',
+          method: acknowledged,
+          params: { notifications: honoured, _meta: { [keys.subscription]: id } },
+        },
+        { jsonrpc: '2.0', method: changed('tools'), params: { _meta: { [keys.subscription]: id } } },
+        { jsonrpc: '2.0', method: updated, params: { uri: 'note://watched', _meta: { [keys.subscription]: id } } },
+      ])
+    },
+  )
+  test('what was not asked for is not heard', async () => {
+    const wire = await wired()
+    await listen(wire, 'l', { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: [] })
+    await change(wire, 'tools')
+    await change(wire, 'resources')
+    await touch(wire, 'note://watched')
+    await change(wire, 'prompts')
+    await wire.heard.next(methodIs(changed('prompts')))
+    expect(heardBy(wire, 'l')).toEqual([acknowledged, changed('prompts')])
+  })
+  test('what this server cannot do is left out of the acknowledgement', async () => {
+    const wire = await wired()
+    const { honoured } = await listen(wire, 'l', { toolsListChanged: true, taskIds: ['x'], moonPhases: true })
+    expect(honoured).toEqual({ toolsListChanged: true })
+  })
+  test('two subscriptions of one client each get their own copy', async () => {
+    const wire = await wired()
+    await listen(wire, 'one', { toolsListChanged: true, promptsListChanged: true })
+    await listen(wire, 'two', { toolsListChanged: true })
+    await change(wire, 'tools')
+    await change(wire, 'prompts')
+    await wire.heard.next(methodIs(changed('prompts')))
+    await wire.heard.next((message) => message['method'] === changed('tools') && subscriptionOf(message) === 'two')
+    expect(heardBy(wire, 'one')).toEqual([acknowledged, changed('tools'), changed('prompts')])
+    expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
+  })
+  test('one that is cancelled hears nothing more, the other goes on', async () => {
+    const wire = await wired()
+    const one = await listen(wire, 'one', { toolsListChanged: true })
+    await listen(wire, 'two', { toolsListChanged: true })
+    await wire.cancel('one')
+    expect(await one.answer).toBeNull()
+    await change(wire, 'tools')
+    await wire.heard.next(methodIs(changed('tools')))
+    expect(heardBy(wire, 'one')).toEqual([acknowledged])
+    expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
+  })
+  test('when the server ends it, it says so in an answer', async () => {
+    const wire = await openWire(transport, modern)
+    const { answer } = await listen(wire, 'l', { toolsListChanged: true })
+    wire.server.close()
+    expect(resultOf(await answer)).toMatchObject({ resultType: 'complete', _meta: { [keys.subscription]: 'l' } })
+    await wire.close()
+  })
+  test('a filter that is none is refused before anything is heard', async () => {
+    const wire = await wired()
+    for (const notifications of [
+      undefined,
+      7,
+      { resourceSubscriptions: 'note://watched' },
+      { resourceSubscriptions: [7] },
+    ]) {
+      const response = await wire.send('subscriptions/listen', notifications === undefined ? {} : { notifications })
+      expect(response).toMatchObject({ error: { code: -32602 } })
+    }
+    expect(wire.heard.all).toEqual([])
+  })
+  test('a definition that changed nothing tells nobody', async () => {
+    const wire = await wired()
+    await listen(wire, 'l', { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
+    await change(wire, 'resources')
+    await wire.heard.next(methodIs(changed('resources')))
+    expect(heardBy(wire, 'l')).toEqual([acknowledged, changed('resources')])
+  })
+})
+
+describe.each(transports)('the earlier revisions over %s', (transport) => {
+  describe.each(legacy)('%s', (revision) => {
+    async function wired(): Promise<Wire> {
+      const wire = await openWire(transport, revision)
+      onTestFinished(() => wire.close())
+      return wire
+    }
+    test('a changed list is heard of exactly once, without asking', async () => {
+      const wire = await wired()
+      for (const list of ['tools', 'prompts', 'resources']) await change(wire, list)
+      await wire.heard.next(methodIs(changed('resources')))
+      expect(wire.heard.all).toEqual(
+        ['tools', 'prompts', 'resources'].map((list) => ({ jsonrpc: '2.0', method: changed(list), params: {} })),
+      )
+    })
+    test('a resource is heard of while it is subscribed to', async () => {
+      const wire = await wired()
+      await touch(wire, 'note://watched')
+      expect(resultOf(await wire.send('resources/subscribe', { uri: 'note://watched' }))).toEqual({})
+      // Twice is once.
+      expect(resultOf(await wire.send('resources/subscribe', { uri: 'note://watched' }))).toEqual({})
+      await touch(wire, 'note://text')
+      await touch(wire, 'note://watched')
+      await wire.heard.next(methodIs(updated))
+      expect(resultOf(await wire.send('resources/unsubscribe', { uri: 'note://watched' }))).toEqual({})
+      await touch(wire, 'note://watched')
+      await change(wire, 'tools')
+      await wire.heard.next(methodIs(changed('tools')))
+      expect(wire.heard.all).toEqual([
+        { jsonrpc: '2.0', method: updated, params: { uri: 'note://watched' } },
+        { jsonrpc: '2.0', method: changed('tools'), params: {} },
+      ])
+    })
+  })
+})
+
+test('one change is heard by every client, each in its own words', async () => {
+  const server = createEverything()
+  const wires = await Promise.all(
+    [...legacy, modern].map((revision) => openWire('memory', revision as typeof modern, { server })),
+  )
+  const newest = wires.at(-1)
+  void newest?.send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l' })
+  await newest?.heard.next(methodIs(acknowledged))
+  server.updated('note://nobody-listens')
+  await newest?.send('tools/call', { name: 'change', arguments: { list: 'tools' } })
+  for (const { heard } of wires) {
+    await heard.next(methodIs(changed('tools')))
+    expect(heard.all.filter(methodIs(changed('tools')))).toHaveLength(1)
+    expect(heard.all.filter(methodIs(updated))).toHaveLength(0)
+  }
+})

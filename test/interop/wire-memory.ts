@@ -1,0 +1,63 @@
+/** In memory, through the client that users test their own servers with. */
+
+import type { Server } from 'sluice'
+import { testClient } from 'sluice/testing'
+import { Heard } from './heard.ts'
+import type { Params, Wire, WireOptions } from './wire.ts'
+import { resultOf } from './wire.ts'
+
+export async function openMemory(server: Server, options: WireOptions): Promise<Wire> {
+  const heard = new Heard<Params>()
+  let greeting: Params = {}
+  const controllers = new Map<unknown, AbortController>()
+  // Between the client and the server, since the client keeps what it hears to itself until it is asked.
+  const overheard: Server = {
+    ...server,
+    connect: ({ send, ...more }) =>
+      server.connect({
+        ...more,
+        send(message) {
+          heard.push({ ...message })
+          send(message)
+        },
+      }),
+    async handle(message, context) {
+      const { id, method } = message as Params
+      const controller = new AbortController()
+      controllers.set(id, controller)
+      const response = await server.handle(message, {
+        ...context,
+        signal: controller.signal,
+        send(sent) {
+          heard.push({ ...sent })
+          context?.send?.(sent)
+        },
+      })
+      if (method === 'initialize') greeting = resultOf({ ...response })
+      return response
+    },
+  }
+  const client = await testClient(overheard, options)
+  let ids = 0
+  const wire: Wire = {
+    revision: options.revision,
+    server,
+    get greeting() {
+      return greeting
+    },
+    heard,
+    send: (method, params = {}, { id = ++ids, meta } = {}) =>
+      client.send(method, meta ? { ...params, _meta: meta } : params, id),
+    notify: (method, params) => client.notify(method, params),
+    async cancel(id) {
+      if (options.revision === '2026-07-28') controllers.get(id)?.abort()
+      else await client.notify('notifications/cancelled', { requestId: id })
+    },
+    async close() {
+      client.close()
+      server.close()
+    },
+  }
+  if (options.revision === '2026-07-28') greeting = resultOf(await wire.send('server/discover'))
+  return wire
+}

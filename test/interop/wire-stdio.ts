@@ -1,0 +1,86 @@
+/** Over a pipe: lines in, lines out, in this process. The official clients start a real one. */
+
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import type { Server } from 'sluice'
+import { serveStdio } from 'sluice/node'
+import { toInitialize, toRequest, toResponse } from './envelope.ts'
+import { Heard } from './heard.ts'
+import type { Id, Params, Wire, WireOptions } from './wire.ts'
+import { isObject, resultOf } from './wire.ts'
+
+/** A pipe on which nothing was said yet. */
+export interface Pipe {
+  write(message: unknown): void
+  /** Every line that came out, parsed. */
+  readonly lines: Heard<unknown>
+  close(): Promise<void>
+}
+
+export function openPipe(server: Server): Pipe {
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const lines = new Heard<unknown>()
+  createInterface(output).on('line', (line) => lines.push(JSON.parse(line)))
+  // Subscriptions that a test left open would otherwise hold the pipe for its whole grace.
+  const serving = serveStdio(server, { input, output, graceMs: 0 })
+  return {
+    write: (message) => void input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+    lines,
+    async close() {
+      input.end()
+      await serving.closed
+      output.end()
+      if (!output.readableEnded) await once(output, 'close')
+    },
+  }
+}
+
+export async function openStdio(server: Server, options: WireOptions): Promise<Wire> {
+  const pipe = openPipe(server)
+  const { lines, write } = pipe
+  const heard = new Heard<Params>()
+  const gone = new Heard<Id>()
+  let ids = 0
+  void lines.next((line) => {
+    if (isObject(line) && typeof line['method'] === 'string') void take(line)
+    return false
+  })
+  async function take(message: Params): Promise<void> {
+    heard.push(message)
+    const { id, method, params } = message
+    if (id !== undefined && options.answer)
+      write(toResponse(id, await options.answer(String(method), isObject(params) ? params : {})))
+  }
+  async function send(
+    method: string,
+    params: Params = {},
+    { id = ++ids, meta }: { id?: Id; meta?: Params } = {},
+  ): Promise<Params | null> {
+    const isAnswer = (line: unknown): boolean => isObject(line) && line['id'] === id && line['method'] === undefined
+    write(toRequest(options, method, params, { id, ...(meta && { meta }) }))
+    const answer = await Promise.race([lines.next(isAnswer), gone.next((cancelled) => cancelled === id)])
+    return isObject(answer) ? answer : null
+  }
+  const notify = async (method: string, params: Params = {}): Promise<void> => write({ jsonrpc: '2.0', method, params })
+  const isModern = options.revision === '2026-07-28'
+  const greeting = resultOf(isModern ? await send('server/discover') : await send('initialize', toInitialize(options)))
+  if (!isModern) await notify('notifications/initialized')
+  return {
+    revision: options.revision,
+    server,
+    greeting,
+    heard,
+    send,
+    notify,
+    async cancel(id) {
+      await notify('notifications/cancelled', { requestId: id })
+      gone.push(id)
+    },
+    async close() {
+      await pipe.close()
+      server.close()
+    },
+  }
+}
