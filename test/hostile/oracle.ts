@@ -26,6 +26,28 @@ export function bytesWantAnswer(bytes: Buffer): boolean {
   }
 }
 
+/** Requests that may go unanswered, because another message of the same heap cancels their id. */
+export function cancelledAmong(messages: readonly Buffer[]): ReadonlySet<Buffer> {
+  const parsed = messages.map((bytes) => [bytes, parse(bytes)] as const)
+  const cancelled = new Set(
+    parsed.map(([, message]) =>
+      isObject(message) && message['method'] === 'notifications/cancelled' && isObject(message['params'])
+        ? (message['params']['requestId'] ?? undefined)
+        : undefined,
+    ),
+  )
+  cancelled.delete(undefined)
+  return new Set(parsed.filter(([, message]) => cancelled.has(readableId(message))).map(([bytes]) => bytes))
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 /** The id a refusal may carry. */
 export const readableId = (message: unknown): unknown => {
   const id = isObject(message) ? message['id'] : undefined

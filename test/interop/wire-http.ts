@@ -100,7 +100,10 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
     },
     async close() {
       closing.abort()
-      await serving.close()
+      const closed = serving.close()
+      // After an abort, fetch opens a spare connection that says nothing; closing would wait for it.
+      serving.server.closeAllConnections()
+      await closed
     },
   }
 }

@@ -104,7 +104,8 @@ export class RpcError extends Error {
   readonly reason: Reason
   readonly data: Params
   constructor(reason: Reason, message: string, { data = {}, cause }: RpcErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause })
+    // What a client sent is cut where it is quoted, and half of a surrogate pair makes strict parsers refuse the answer.
+    super(message.toWellFormed(), cause === undefined ? undefined : { cause })
     this.reason = reason
     this.data = data
   }

@@ -11,7 +11,7 @@ import type { Logger } from '../core/log.ts'
 import type { Stop } from '../core/stop.ts'
 import { createStop, follow } from '../core/stop.ts'
 import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './classify.ts'
-import { classify, idOf, legacyRevision } from './classify.ts'
+import { classify, idOf, isOneWay, legacyRevision } from './classify.ts'
 import type { ErrorStyle, Reply } from './encode.ts'
 import { refuse } from './encode.ts'
 import type { Registry } from './registry.ts'
@@ -166,7 +166,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** What never reached the layers: not a message, not for this era, an id in use. */
   function refuseEarly(thrown: unknown, message: unknown, context: Context): Reply | null {
-    const { id, method, features } = legible(message, context.via)
+    const { id, method, features, oneWay } = legible(message, context.via)
     const named = reference()
     const error = toWire(thrown, features?.era ?? 'legacy', named)
     const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
@@ -181,7 +181,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       ...why,
     })
     if (thrown instanceof RpcError) context.refused?.(thrown, features, error)
-    return thrown instanceof Unanswered ? null : { id, error }
+    return thrown instanceof Unanswered || oneWay ? null : { id, error }
   }
 }
 
@@ -189,9 +189,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 function legible(
   message: unknown,
   via: Via,
-): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined } {
+): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined; oneWay?: boolean } {
   try {
-    return { id: idOf(message), method: methodOf(message), features: featuresFor(message, via) }
+    return { id: idOf(message), method: methodOf(message), features: featuresFor(message, via), oneWay: isOneWay(message) }
   } catch {
     return {}
   }

@@ -135,7 +135,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
 
 /** One text for a URI that nobody serves, one that holds nothing and one the caller may not see. */
 export const notFound = (uri: string): RpcError =>
-  new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048) } })
+  new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048).toWellFormed() } })
 
 function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
   const basis = { uri, ...(mimeType !== undefined && { mimeType }) }

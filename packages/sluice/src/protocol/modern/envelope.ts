@@ -22,7 +22,7 @@ export function checkEnvelope(method: string, params: Params, meta: Params, via:
   if (via.transport === 'http') checkVersionHeader(via, version)
   if (version !== modernRevision)
     throw new RpcError('unsupportedVersion', `Unsupported protocol version: ${version.slice(0, 64)}`, {
-      data: { supported: [modernRevision], requested: version.slice(0, 64) },
+      data: { supported: [modernRevision], requested: version.slice(0, 64).toWellFormed() },
     })
   if (via.transport === 'http') checkMethodHeaders(via, method, params)
   const capabilities = meta[metaKeys.capabilities]
