@@ -9,7 +9,7 @@ export default defineConfig({
       { find: /^sluice$/, replacement: source('index.ts') },
       { find: /^sluice\/node$/, replacement: source('node.ts') },
       { find: /^sluice\/fetch$/, replacement: source('transports/fetch.ts') },
-      { find: /^sluice\/json-schema$/, replacement: source('json-schema.ts') },
+      { find: /^sluice\/json-schema$/, replacement: source('json-schema/index.ts') },
       { find: /^sluice\/testing$/, replacement: source('testing/index.ts') },
     ],
   },

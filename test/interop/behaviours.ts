@@ -133,6 +133,9 @@ const following: { readonly [behaviour: string]: Behaviour } = {
     expect(levels).toEqual(['warning', 'error', 'critical', 'alert', 'emergency'])
     expect(peer.heard.all[0]?.params).toMatchObject({ data: { level: 'warning' }, logger: 'everything' })
   },
+  async 'comes back for an answer whose stream the server ended'(peer) {
+    expect(await peer.call('detour')).toMatchObject(text('arrived'))
+  },
   async 'cancels a call, and the tool hears of it'(peer) {
     const key = newKey()
     const abort = new AbortController()
@@ -324,8 +327,13 @@ const subscribing: { readonly [behaviour: string]: Behaviour } = {
     ])
     await watch.stop()
     peer.heard.clear()
+    // What comes later shows that what would have come before did not.
+    const other = await peer.watch({ uris: ['note://text'] })
     await peer.call('touch', { uri: 'note://watched' })
-    expect(peer.heard.all).toEqual([])
+    await peer.call('touch', { uri: 'note://text' })
+    await peer.heard.next(({ params }) => params['uri'] === 'note://text')
+    expect(peer.heard.all.map(({ params }) => params['uri'])).toEqual(['note://text'])
+    await other.stop()
   },
   async 'hears once that a list changed, and lists it anew'(peer) {
     peer.heard.clear()

@@ -1,6 +1,6 @@
 /** Requests as the two eras write them. */
 
-import type { Id, Params, SendOptions, WireOptions } from './wire.ts'
+import type { Id, Params, SendOptions, WireOptions } from './messages.ts'
 
 export const keys = {
   version: 'io.modelcontextprotocol/protocolVersion',

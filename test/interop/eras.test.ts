@@ -2,7 +2,7 @@
 
 import { createServer, defineServer, tool } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Params, Wire } from './wire.ts'
+import type { Id, Params, Wire } from './wire.ts'
 import { callTool, errorOf, isObject, legacy, matrix, modern, openWire, resultOf } from './wire.ts'
 
 /** With parameters that are in order, so that only the method itself can be refused. */
@@ -108,6 +108,38 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
     await wire.cancel('slow')
     expect(resultOf(await callTool(wire, 'ended', { key: 'k' }))).toMatchObject({ content: [{ text: 'aborted k' }] })
     expect(await call).toBeNull()
+  })
+  test('an id is in use while its call is under way, on one connection; text and number are two ids', async () => {
+    const slow = (id: Id, key: string): Promise<Params | null> =>
+      wire.send('tools/call', { name: 'slow', arguments: { key } }, { id, meta: { progressToken: key } })
+    const began = (token: string): Promise<Params> =>
+      wire.heard.next(
+        ({ method, params }) =>
+          method === 'notifications/progress' && isObject(params) && params['progressToken'] === token,
+      )
+    const calls = [slow(1000, 'number'), slow('1000', 'text')]
+    await Promise.all(['number', 'text'].map(began))
+    // 2026-07-28 has a connection on a pipe only: elsewhere two clients may well use the same id at once.
+    const again = await wire.send('tools/list', {}, { id: 1000 })
+    if (transport === 'stdio' || revision !== modern) expect(errorOf(again)['code']).toBe(-32600)
+    else expect(resultOf(again)).toHaveProperty('tools')
+    await wire.cancel(1000)
+    await wire.cancel('1000')
+    for (const key of ['number', 'text']) await callTool(wire, 'ended', { key })
+    await Promise.all(calls)
+    expect(resultOf(await wire.send('tools/list', {}, { id: 1000 }))).toHaveProperty('tools')
+  })
+  test('notifications get no answer, whatever they are', async () => {
+    for (const method of ['notifications/roots/list_changed', 'notifications/nothing', 'notifications/initialized']) {
+      await wire.notify(method)
+      expect(statusOf()).toBe(transport === 'http' ? 202 : undefined)
+    }
+    // A request without an id would do something that nobody hears of: it does nothing.
+    const heard = wire.heard.all.length
+    await wire.notify('tools/call', { name: 'change', arguments: { list: 'tools' } })
+    expect(statusOf()).toBe(transport === 'http' ? 400 : undefined)
+    await wire.send('tools/list')
+    expect(wire.heard.all).toHaveLength(heard)
   })
   test('a cancellation of what is not under way is ignored', async () => {
     await wire.cancel('never')

@@ -11,6 +11,10 @@ export class Heard<T> {
   /** The first that fits, of those that came or the first to come. */
   next(fits: (item: T) => boolean): Promise<T> {
     for (const item of this.all) if (fits(item)) return Promise.resolve(item)
+    return this.later(fits)
+  }
+  /** The first to come that fits. */
+  later(fits: (item: T) => boolean): Promise<T> {
     return new Promise((resolve) => {
       const look = (item: T): void => {
         if (!fits(item)) return

@@ -1,7 +1,7 @@
 /** Plain HTTP and server-sent events, one step at a time. */
 
-import type { Params } from './wire.ts'
-import { isObject } from './wire.ts'
+import type { Params } from './messages.ts'
+import { isObject } from './messages.ts'
 
 export interface ServerEvent {
   readonly id?: string

@@ -5,9 +5,10 @@ import { serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { envelope } from './envelope.ts'
 import { createEverything } from './everything.ts'
-import { messagesOf, modernHeaders, post } from './http.ts'
+import { jsonHeaders, messagesOf, modernHeaders, post } from './http.ts'
 import type { Params, Transport } from './wire.ts'
-import { errorOf, isObject, legacy, listAt, modern, objectAt, openWire, resultOf, transports } from './wire.ts'
+import { errorOf, isObject, legacy, listAt, modern, objectAt, resultOf, transports } from './wire.ts'
+import { openHttp } from './wire-http.ts'
 import { openPipe } from './wire-stdio.ts'
 
 interface Line {
@@ -168,17 +169,19 @@ describe('the headers of HTTP', () => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
     expect(await refusal(await post(await served(), message, modernHeaders(message)))).toEqual([400, -32602])
   })
-  test.each(['POST', 'GET', 'DELETE'])('a %s in a session with a version nobody serves is refused', async (method) => {
-    const wire = await openWire('http', '2025-06-18')
+  test.each([
+    ['a request', 'POST', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+    ['a notification', 'POST', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+    ['a response', 'POST', { jsonrpc: '2.0', id: 'sluice-1', result: {} }],
+    ['a stream', 'GET', undefined],
+    ['the end', 'DELETE', undefined],
+  ])('%s of a session, in a version nobody serves, is refused', async (_what, method, message) => {
+    const wire = await openHttp(createEverything(), { revision: '2025-06-18', capabilities: {} })
     onTestFinished(() => wire.close())
-    const { url, session } = wire as typeof wire & { url: string; session: { [header: string]: string } }
-    const headers = { ...session, 'mcp-protocol-version': '1999-01-01' }
-    const response =
-      method === 'POST'
-        ? await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, headers)
-        : await fetch(url, { method, headers: { accept: 'text/event-stream', ...headers } })
+    const headers = { ...jsonHeaders, ...wire.session, 'mcp-protocol-version': '1999-01-01' }
+    const response = await fetch(wire.url, { method, headers, ...(message && { body: JSON.stringify(message) }) })
     expect(response.status).toBe(400)
-    await response.body?.cancel()
+    expect(await response.json()).toMatchObject({ error: { data: { reason: 'unsupportedVersion' } } })
     expect(resultOf(await wire.send('ping'))).toEqual({})
   })
 })

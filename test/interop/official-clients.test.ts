@@ -12,7 +12,6 @@ import type { Peer, Place } from './peers.ts'
 
 const clients: { readonly [name: string]: { connect(place: Place): Promise<Peer>; readonly revision: string } } = {
   'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
-  'v2, as it finds out': { connect: (place) => connectV2(place, 'auto'), revision: '2026-07-28' },
   'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
   v1: { connect: connectV1, revision: '2025-11-25' },
 }
@@ -57,6 +56,17 @@ describe.each(table)('$name over $over', ({ over, connect, revision }) => {
     // Nobody else is hurt.
     expect(await peer.call('say', { text: 'hello' })).toMatchObject({ isError: false })
   })
+})
+
+test.each(['http', 'stdio'] as const)('v2 that finds out by itself takes the newest revision over %s', async (over) => {
+  const serving = over === 'http' ? await serveHttp(createEverything(), { port: 0 }) : undefined
+  const peer = await connectV2(serving ? { over: 'http', url: serving.url } : piped, 'auto')
+  onTestFinished(async () => {
+    await peer.close()
+    await serving?.close()
+  })
+  expect(peer.revision).toBe('2026-07-28')
+  expect(await peer.call('say', { text: 'hello' })).toMatchObject({ isError: false })
 })
 
 test('a subscriber of 2026-07-28 is told when the server closes', async () => {

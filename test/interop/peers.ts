@@ -3,9 +3,10 @@
  * eras (a log level per connection or per call, `resources/subscribe` or `subscriptions/listen`) is hidden in here.
  */
 
-import { Heard } from './heard.ts'
+import type { Heard } from './heard.ts'
+import type { Params } from './messages.ts'
 
-export type Params = { readonly [key: string]: unknown }
+export type { Params } from './messages.ts'
 
 /** How the person, the model and the client answer; a behaviour puts in what it needs. */
 export interface Answers {

@@ -5,7 +5,20 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createEverything } from './everything.ts'
 import { isStream, messagesOf, post } from './http.ts'
 import type { Params, Revision, Transport, Wire, WireOptions } from './wire.ts'
-import { callTool, errorOf, isObject, legacy, matrix, methodIs, modern, objectAt, openWire, resultOf } from './wire.ts'
+import {
+  allCapabilities,
+  callTool,
+  errorOf,
+  isObject,
+  legacy,
+  matrix,
+  methodIs,
+  modern,
+  objectAt,
+  openWire,
+  resultOf,
+} from './wire.ts'
+import { openHttp } from './wire-http.ts'
 
 const answers: { readonly [method: string]: unknown } = {
   'roots/list': { roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'b' }] },
@@ -41,6 +54,7 @@ const text = (said: string): Params => ({ content: [{ type: 'text', text: said }
 
 describe.each(matrix)('$revision over $transport', (cell) => {
   const { transport, revision } = cell
+  const hasForms = elicitation(revision) !== 'none'
 
   test('a form is asked where the revision has forms', async () => {
     const { asked, call } = await talk(cell, () => trip)
@@ -79,14 +93,33 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     const { call } = await talk(cell, () => ({ action }))
     expect(resultOf(await call('book'))).toMatchObject({ isError: true })
   })
-  test('a form that was filled in wrongly is asked again', async () => {
-    if (elicitation(revision) === 'none') return
+  test.runIf(hasForms)('a form that was filled in wrongly is asked again', async () => {
     let tries = 0
     const { asked, call } = await talk(cell, () =>
       ++tries === 1 ? { action: 'accept', content: { seats: 99 } } : trip,
     )
     expect(resultOf(await call('book'))).toMatchObject(text('3 seats, soup, window: false'))
     expect(asked).toHaveLength(2)
+  })
+  test.runIf(hasForms)('choices have names in the way of the revision', async () => {
+    const { asked, call } = await talk(cell, (_method, { message }) => ({
+      action: 'accept',
+      content: message === 'Which color?' ? { color: '#0f0' } : { colors: ['#f00', '#0f0'] },
+    }))
+    expect(resultOf(await call('choose'))).toMatchObject(text('#0f0'))
+    const named = [
+      { const: '#f00', title: 'Red' },
+      { const: '#0f0', title: 'Green' },
+    ]
+    const rich = revision >= '2025-11-25'
+    const color = rich ? { oneOf: named } : { enum: ['#f00', '#0f0'], enumNames: ['Red', 'Green'] }
+    expect(asked[0]?.[1]).toMatchObject({ requestedSchema: { properties: { color: { type: 'string', ...color } } } })
+    const many = resultOf(await call('choose_many'))
+    if (rich) {
+      expect(many).toMatchObject(text('#f00 #0f0'))
+      const colors = { type: 'array', items: { anyOf: named }, minItems: 1 }
+      expect(asked[1]?.[1]).toMatchObject({ requestedSchema: { properties: { colors } } })
+    } else expect(many).toMatchObject({ isError: true })
   })
   test('a page is asked for where the revision has pages, by name where it wants one', async () => {
     const { asked, call } = await talk(cell, () => ({ action: 'accept' }))
@@ -130,8 +163,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
         ...text('Sign the contract: https://example.com/sign/k'),
       })
   })
-  test('a page that must be visited may be declined', async () => {
-    if (revision !== modern) return
+  test.runIf(revision === modern)('a page that must be visited may be declined', async () => {
     const { asked, call } = await talk(cell, () => ({ action: 'decline' }))
     expect(resultOf(await call('sign', { key: 'k' }))).toMatchObject({ isError: true, ...text('The person declined.') })
     expect(asked).toHaveLength(1)
@@ -151,6 +183,14 @@ describe.each(matrix)('$revision over $transport', (cell) => {
         },
       ],
     ])
+  })
+  test('a model that said nothing is asked again', async () => {
+    let tries = 0
+    const { call } = await talk(cell, (method) =>
+      ++tries === 1 ? { role: 'assistant', model: 'm', content: null } : answers[method],
+    )
+    expect(resultOf(await call('summarize', { text: 'Long' }))).toMatchObject({ isError: false })
+    expect(tries).toBe(2)
   })
   test('the roots are asked for', async () => {
     const { asked, call } = await talk(cell, (method) => answers[method])
@@ -230,9 +270,9 @@ describe.each(
 
 describe('over HTTP', () => {
   test.each(legacy)('%s is asked on the stream of its call, never on another', async (revision) => {
-    const wire = await openWire('http', revision)
+    const wire = await openHttp(createEverything(), { revision, capabilities: allCapabilities })
     onTestFinished(() => wire.close())
-    const { url, session } = wire as Wire & { url: string; session: { [header: string]: string } }
+    const { url, session } = wire
     const call = await post(
       url,
       { jsonrpc: '2.0', id: 'c', method: 'tools/call', params: { name: 'folders' } },
@@ -264,10 +304,13 @@ describe('over HTTP', () => {
     expect(wire.heard.all).toEqual([])
   })
   test('a response posted to 2026-07-28 is refused', async () => {
-    const wire = await openWire('http', modern)
+    const wire = await openHttp(createEverything(), { revision: modern, capabilities: {} })
     onTestFinished(() => wire.close())
-    const { url } = wire as Wire & { url: string }
-    const response = await post(url, { jsonrpc: '2.0', id: 'sluice-1', result: {} }, { 'mcp-protocol-version': modern })
+    const response = await post(
+      wire.url,
+      { jsonrpc: '2.0', id: 'sluice-1', result: {} },
+      { 'mcp-protocol-version': modern },
+    )
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { code: -32600 } })
   })

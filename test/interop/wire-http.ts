@@ -5,8 +5,8 @@ import { serveHttp } from 'sluice/node'
 import { toInitialize, toRequest, toResponse } from './envelope.ts'
 import { Heard } from './heard.ts'
 import { isStream, messagesOf, modernHeaders, post } from './http.ts'
-import type { Id, Params, SendOptions, Wire, WireOptions } from './wire.ts'
-import { isObject, resultOf } from './wire.ts'
+import type { Id, Params, SendOptions, Wire, WireOptions } from './messages.ts'
+import { isObject, resultOf } from './messages.ts'
 
 export interface HttpWire extends Wire {
   readonly url: string
@@ -49,7 +49,7 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
   ): Promise<Params | null> {
     const message = toRequest(options, method, params, { id, ...(meta && { meta }) })
     const controller = new AbortController()
-    open.set(id, controller)
+    if (!open.has(id)) open.set(id, controller)
     try {
       const headers = isModern ? modernHeaders(message) : session
       last = await post(url, message, headers, AbortSignal.any([controller.signal, closing.signal]))
@@ -60,7 +60,7 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
       if (controller.signal.aborted || closing.signal.aborted) return null
       throw thrown
     } finally {
-      open.delete(id)
+      if (open.get(id) === controller) open.delete(id)
     }
   }
   async function notify(method: string, params: Params = {}): Promise<void> {

@@ -3,8 +3,8 @@
 import type { Server } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { Heard } from './heard.ts'
-import type { Params, Wire, WireOptions } from './wire.ts'
-import { resultOf } from './wire.ts'
+import type { Params, Wire, WireOptions } from './messages.ts'
+import { resultOf } from './messages.ts'
 
 export async function openMemory(server: Server, options: WireOptions): Promise<Wire> {
   const heard = new Heard<Params>()
@@ -24,7 +24,7 @@ export async function openMemory(server: Server, options: WireOptions): Promise<
     async handle(message, context) {
       const { id, method } = message as Params
       const controller = new AbortController()
-      controllers.set(id, controller)
+      if (!controllers.has(id)) controllers.set(id, controller)
       const response = await server.handle(message, {
         ...context,
         signal: controller.signal,
@@ -33,6 +33,7 @@ export async function openMemory(server: Server, options: WireOptions): Promise<
           context?.send?.(sent)
         },
       })
+      if (controllers.get(id) === controller) controllers.delete(id)
       if (method === 'initialize') greeting = resultOf({ ...response })
       return response
     },

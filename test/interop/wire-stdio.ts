@@ -7,8 +7,8 @@ import type { Server } from 'sluice'
 import { serveStdio } from 'sluice/node'
 import { toInitialize, toRequest, toResponse } from './envelope.ts'
 import { Heard } from './heard.ts'
-import type { Id, Params, Wire, WireOptions } from './wire.ts'
-import { isObject, resultOf } from './wire.ts'
+import type { Id, Params, Wire, WireOptions } from './messages.ts'
+import { isObject, resultOf } from './messages.ts'
 
 /** A pipe on which nothing was said yet. */
 export interface Pipe {
@@ -43,7 +43,7 @@ export async function openStdio(server: Server, options: WireOptions): Promise<W
   const heard = new Heard<Params>()
   const gone = new Heard<Id>()
   let ids = 0
-  void lines.next((line) => {
+  void lines.later((line) => {
     if (isObject(line) && typeof line['method'] === 'string') void take(line)
     return false
   })
@@ -59,8 +59,9 @@ export async function openStdio(server: Server, options: WireOptions): Promise<W
     { id = ++ids, meta }: { id?: Id; meta?: Params } = {},
   ): Promise<Params | null> {
     const isAnswer = (line: unknown): boolean => isObject(line) && line['id'] === id && line['method'] === undefined
+    const answered = Promise.race([lines.later(isAnswer), gone.later((cancelled) => cancelled === id)])
     write(toRequest(options, method, params, { id, ...(meta && { meta }) }))
-    const answer = await Promise.race([lines.next(isAnswer), gone.next((cancelled) => cancelled === id)])
+    const answer = await answered
     return isObject(answer) ? answer : null
   }
   const notify = async (method: string, params: Params = {}): Promise<void> => write({ jsonrpc: '2.0', method, params })

@@ -228,7 +228,7 @@ test('a tool that never stops asking is ended', async () => {
 })
 
 test('2025-06-18 gets plain forms: names for choices, no defaults but for booleans, no lists', async () => {
-  const { jsonSchema } = await import('../json-schema.ts')
+  const { jsonSchema } = await import('../json-schema/index.ts')
   const seen: Params[] = []
   const make = (properties: Params) =>
     tool({

@@ -156,7 +156,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function refuseBatch(messages: readonly unknown[], via: Via): void {
-    if (!revisions[legacyRevision(via)].batches || messages.some(hasEnvelope))
+    const { batches } = featuresFor(messages, via) ?? revisions[legacyRevision(via)]
+    if (!batches || messages.some(hasEnvelope))
       throw new RpcError('invalidRequest', 'Invalid request: only 2025-03-26 has batches; send one message at a time')
     if (messages.length === 0 || messages.length > maxBatch)
       throw new RpcError('invalidRequest', `Invalid request: a batch holds 1 to ${maxBatch} messages`)
@@ -191,7 +192,12 @@ function legible(
   via: Via,
 ): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined; oneWay?: boolean } {
   try {
-    return { id: idOf(message), method: methodOf(message), features: featuresFor(message, via), oneWay: isOneWay(message) }
+    return {
+      id: idOf(message),
+      method: methodOf(message),
+      features: featuresFor(message, via),
+      oneWay: isOneWay(message),
+    }
   } catch {
     return {}
   }

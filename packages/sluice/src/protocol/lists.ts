@@ -91,7 +91,8 @@ export const toCursor = (list: string, place: string): string => btoa(encodeURIC
 export function fromCursor(list: string, cursor: unknown): string {
   try {
     const [of, place]: unknown[] = JSON.parse(decodeURIComponent(atob(String(cursor))))
-    if (of === list && typeof place === 'string') return place
+    // As it was given out, to the letter: pages are kept by their cursor, and `atob` reads over any amount of white space.
+    if (of === list && typeof place === 'string' && toCursor(list, place) === cursor) return place
   } catch {
     // Not ours: refused below.
   }

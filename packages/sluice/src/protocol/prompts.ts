@@ -10,11 +10,12 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { lazy } from '../core/lazy.ts'
-import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { Ready, Refused, Target } from '../core/target.ts'
 import type { Completers } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import { toIssues } from './issues.ts'
+import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
 import type { Out, Schema } from './schema.ts'
@@ -76,13 +77,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     ...(icons && { icons }),
     ...(meta && { _meta: meta }),
   }
-  const policy: Policy = {
-    scopes: definition.scopes ?? [],
-    listed: definition.listed ?? false,
-    approval: 'never',
-    timeoutMs: definition.timeoutMs ?? 30_000,
-    readOnly: true,
-  }
+  const policy = policyOf(definition, `prompt "${name}"`, { readOnly: true })
   const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {
     kind: 'prompt',

@@ -17,6 +17,7 @@ import { initialize } from './legacy/initialize.ts'
 import type { List } from './lists.ts'
 import { createList } from './lists.ts'
 import { parseLogLevel } from './logging.ts'
+import { policyOf } from './policy.ts'
 import { projectEntry, projectServerInfo, projectTool } from './project.ts'
 import type { Prompt } from './prompts.ts'
 import { unknownPrompt } from './prompts.ts'
@@ -52,7 +53,7 @@ export interface RegistryOptions {
   readonly errors: ErrorStyle
 }
 
-const open: Policy = { scopes: [], listed: false, approval: 'never', timeoutMs: 30_000, readOnly: true }
+const open = policyOf({}, 'method', { readOnly: true })
 const endless: Policy = { ...open, timeoutMs: Number.POSITIVE_INFINITY }
 
 /** Only `authorize` refuses it, so that unknown and forbidden look alike and cost alike. */

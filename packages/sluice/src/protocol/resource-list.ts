@@ -31,9 +31,9 @@ export function createResourceList(
     let source: Resource | undefined
     let own: string | null = null
     if (cursor !== undefined && !isFixed(cursor)) {
-      const [name, theirs] = JSON.parse(fromCursor('listed', cursor)) as [string, string | null]
-      source = open.find((candidate) => candidate.name === name)
-      own = theirs
+      const place = parsePlace(fromCursor('listed', cursor))
+      source = open.find((candidate) => candidate.name === place?.[0])
+      own = place?.[1] ?? null
       if (!source) fromCursor('listed', '')
     }
     if (!source) {
@@ -53,6 +53,16 @@ export function createResourceList(
   /** All pages of one list say the same scope, and what templates list may depend on the caller. */
   function seal(result: Params): Prepared {
     return new Prepared(JSON.stringify('cacheScope' in result ? { ...result, cacheScope: 'private' } : result))
+  }
+}
+
+/** Cursors are not sealed, so what comes back may be anybody's. */
+function parsePlace(text: string): readonly [name: string, cursor: string | null] | undefined {
+  try {
+    const [name, cursor]: unknown[] = JSON.parse(text)
+    return typeof name === 'string' && (cursor === null || typeof cursor === 'string') ? [name, cursor] : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -10,12 +10,13 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { lazy } from '../core/lazy.ts'
-import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { Ready, Refused, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
 import type { Completers } from './completion.ts'
 import type { Annotations, Icon, ResourceContents } from './content.ts'
 import { toWireContents } from './content.ts'
+import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
 import type { Work } from './work.ts'
@@ -97,13 +98,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     ...(icons && { icons }),
     ...(meta && { _meta: meta }),
   }
-  const policy: Policy = {
-    scopes: definition.scopes ?? [],
-    listed: definition.listed ?? false,
-    approval: 'never',
-    timeoutMs: definition.timeoutMs ?? 30_000,
-    readOnly: true,
-  }
+  const policy = policyOf(definition, where, { readOnly: true })
   const hints = { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.scope ?? 'private' }
   const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {

@@ -8,10 +8,11 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { lazy } from '../core/lazy.ts'
-import type { Policy, Ready, Refused, Target } from '../core/target.ts'
+import type { Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import { toIssues } from './issues.ts'
+import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
 import type { In, Out, Schema } from './schema.ts'
@@ -118,13 +119,10 @@ export function tool<
     ...(icons && { icons }),
     ...(meta && { _meta: meta }),
   }
-  const policy: Policy = {
-    scopes: definition.scopes ?? [],
-    listed: definition.listed ?? false,
+  const policy = policyOf(definition, `tool "${name}"`, {
     approval: typeof approval === 'function' ? 'depends' : approval,
-    timeoutMs: definition.timeoutMs ?? 30_000,
     readOnly: annotations?.readOnlyHint === true,
-  }
+  })
   const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
 
   /** The parsed input lives in this closure, typed. */

@@ -92,12 +92,11 @@ class NodeReply implements HttpReply {
   end(status: number, headers: HttpHeaders, body = ''): void {
     const response = this.#response
     if (response.headersSent || response.destroyed) return
-    // A body that was not read to its end would be taken for the next request on this connection.
-    const unread = !response.req.complete
     const lines = status === 204 ? [] : ['content-length', String(Buffer.byteLength(body))]
     for (const name in headers) lines.push(name, headers[name] ?? '')
-    if (unread) lines.push('connection', 'close')
     response.writeHead(status, lines)
+    // What is left of the request's body Node reads into nothing, within `requestTimeout`: a client that is still
+    // writing would not see this answer on a connection that was reset.
     response.end(body)
   }
   stream(headers: HttpHeaders): Sink {
@@ -144,7 +143,8 @@ export async function listenHttp(server: Server, options: ServeHttpOptions = {})
   const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000 } = options
   const handler = createHttpHandler(server, options)
   const node = createNodeServer(
-    { headersTimeout: 5_000, requestTimeout: 15_000, maxHeaderSize: 16 * 1024 },
+    // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
+    { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
     (request, response) => {
       const { url = '' } = request
       if (url === path || (url.startsWith(path) && url[path.length] === '?')) handler(request, response)

@@ -65,17 +65,20 @@ export function createSessions(server: Server, { idleMs, max }: SessionsOptions)
     session.standing.finish()
   }
   /** A flood of handshakes pushes out the sessions that were silent longest, never one with a call under way. */
-  function makeRoom(): void {
+  function makeRoom(newcomer: Session): void {
     if (kept.size < max) return
     const idle = [...kept.values()].find(({ session }) => session.connection.inFlight.size === 0)
     if (idle) end(idle.session)
-    else
+    else {
+      // Nobody would ever find it to end it.
+      newcomer.connection.close()
       throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+    }
   }
   return {
     create: () => createSession(server),
     keep(session) {
-      makeRoom()
+      makeRoom(session)
       kept.set(session.id, { session, until: server.clock.now() + idleMs })
       sweepLater()
     },

@@ -1,0 +1,40 @@
+/** Words for the keywords that TypeBox judges. They quote the schema, never the value: that may be a secret. */
+
+const maxLength = 500
+
+const sentences: { readonly [keyword: string]: string } = {
+  type: 'must be …',
+  const: 'must be …',
+  enum: 'must be one of …',
+  multipleOf: 'must be a multiple of …',
+  minimum: 'must be at least …',
+  maximum: 'must be at most …',
+  exclusiveMinimum: 'must be more than …',
+  exclusiveMaximum: 'must be less than …',
+  minLength: 'must have at least … characters',
+  maxLength: 'must have at most … characters',
+  pattern: 'must match the pattern …',
+  format: 'must be in the format …',
+  minItems: 'must have at least … items',
+  maxItems: 'must have at most … items',
+  uniqueItems: 'must not have two equal items',
+  minProperties: 'must have at least … properties',
+  maxProperties: 'must have at most … properties',
+}
+
+export function sayWhy(keyword: string, argument: unknown): string {
+  const sentence = (sentences[keyword] ?? 'does not match the schema').replace('…', () => show(keyword, argument))
+  return sentence.length > maxLength ? `${sentence.slice(0, maxLength)} …` : sentence
+}
+
+function show(keyword: string, argument: unknown): string {
+  if (argument instanceof RegExp) return argument.source
+  if (keyword === 'type') return [argument].flat().map(withArticle).join(' or ')
+  if (keyword === 'enum' && Array.isArray(argument)) return argument.map((one) => JSON.stringify(one)).join(', ')
+  return JSON.stringify(argument)
+}
+
+function withArticle(type: unknown): string {
+  if (type === 'null') return 'null'
+  return /^[aio]/.test(String(type)) ? `an ${type}` : `a ${type}`
+}

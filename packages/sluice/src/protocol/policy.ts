@@ -1,0 +1,23 @@
+/** What a definition says about who may call it and for how long, with the safe choice where it says nothing. */
+
+import type { Policy } from '../core/target.ts'
+
+export interface PolicyDefinition {
+  readonly scopes?: readonly string[]
+  readonly listed?: boolean
+  readonly timeoutMs?: number
+}
+
+/** Timers take a longer wait for none at all, so the call would end before it began. */
+const longest = 2 ** 31 - 1
+const usual = 30_000
+
+export function policyOf(
+  { scopes = [], listed = false, timeoutMs = usual }: PolicyDefinition,
+  where: string,
+  more: { readonly approval?: Policy['approval']; readonly readOnly: boolean },
+): Policy {
+  if (!(timeoutMs > 0) || (timeoutMs > longest && timeoutMs !== Number.POSITIVE_INFINITY))
+    throw new TypeError(`${where}: timeoutMs must be more than 0 and at most ${longest}, or Infinity`)
+  return { scopes, listed, approval: 'never', timeoutMs, ...more }
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest'
+import type { Params } from '../core/json.ts'
+import { createServer } from '../server.ts'
+import { testClient } from '../testing/client.ts'
+import { settle } from '../testing/clock.ts'
+import type { ServerDefinition } from './definition.ts'
+import { defineServer } from './definition.ts'
+import { prompt } from './prompts.ts'
+import { resource } from './resources.ts'
+import { metaKeys } from './revisions.ts'
+import { tool } from './tools.ts'
+
+const touch = tool({
+  name: 'touch',
+  description: 'Changes a resource',
+  run(_, { updated }) {
+    updated('note:1')
+    return 'done'
+  },
+})
+const small = (description: string): ServerDefinition =>
+  defineServer({
+    info: { name: 'x', version: '1' },
+    tools: [touch, tool({ name: 't', description, run: () => 'x' })],
+    resources: [resource({ uri: 'note:1', name: 'one', read: () => 'x' })],
+    prompts: [prompt({ name: 'p', description: 'P', run: () => 'x' })],
+  })
+const changed: ServerDefinition = defineServer({
+  ...small('B'),
+  prompts: [prompt({ name: 'q', description: 'Q', run: () => 'x' })],
+  resources: [],
+})
+const methods = (heard: readonly Params[]): unknown[] => heard.map(({ method }) => method)
+const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+
+test('a subscription is acknowledged first, hears what it asked for, and ends with the server', async () => {
+  const server = createServer(small('A'))
+  const client = await testClient(server)
+  const asked = { ...all, resourceSubscriptions: ['note:1'] }
+  const listening = client.send('subscriptions/listen', { notifications: asked }, 'sub')
+  await client.call('touch')
+  server.updated('note:2')
+  server.update(changed)
+  server.close()
+  expect(await listening).toMatchObject({
+    id: 'sub',
+    result: { resultType: 'complete', _meta: { [metaKeys.subscription]: 'sub' } },
+  })
+  expect(client.heard[0]).toMatchObject({
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications: asked },
+  })
+  expect(methods(client.heard).slice(1)).toEqual([
+    'notifications/resources/updated',
+    'notifications/tools/list_changed',
+    'notifications/prompts/list_changed',
+    'notifications/resources/list_changed',
+  ])
+  for (const { params } of client.heard) expect(params).toMatchObject({ _meta: { [metaKeys.subscription]: 'sub' } })
+})
+
+test('what was not asked for, or is not there, is not sent', async () => {
+  const bare = createServer(defineServer({ info: { name: 'x', version: '1' } }))
+  const client = await testClient(bare)
+  void client.send('subscriptions/listen', { notifications: { ...all, resourceSubscriptions: ['note:1'] } })
+  await settle()
+  expect(client.heard[0]).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
+  bare.updated('note:1')
+  bare.update(small('A'))
+  expect(methods(client.heard).slice(1)).toEqual(['notifications/tools/list_changed'])
+})
+
+test('an update that changes nothing says nothing', async () => {
+  const server = createServer(small('A'))
+  const client = await testClient(server, { revision: '2025-06-18' })
+  server.update(small('A'))
+  expect(client.heard).toEqual([])
+  server.update(small('B'))
+  expect(methods(client.heard)).toEqual(['notifications/tools/list_changed'])
+})
+
+test('an earlier client hears of lists always, and of resources it subscribed to', async () => {
+  const server = createServer(small('A'))
+  const client = await testClient(server, { revision: '2025-11-25' })
+  await client.call('touch')
+  await client.request('resources/subscribe', { uri: 'note:1' })
+  await client.call('touch')
+  await client.request('resources/unsubscribe', { uri: 'note:1' })
+  await client.call('touch')
+  expect(methods(client.heard)).toEqual(['notifications/resources/updated'])
+  client.close()
+  server.updated('note:1')
+  expect(client.heard).toHaveLength(1)
+  expect(await client.send('resources/subscribe', {})).toMatchObject({ error: { code: -32602 } })
+})
+
+test('subscriptions on one connection are limited', async () => {
+  const client = await testClient(small('A'), { revision: '2025-11-25' })
+  for (let i = 0; i < 1000; i++) await client.request('resources/subscribe', { uri: `note:${i}` })
+  expect(await client.send('resources/subscribe', { uri: 'note:one-more' })).toMatchObject({ error: { code: -32000 } })
+})
+
+test.each([
+  {},
+  { notifications: 5 },
+  { notifications: { resourceSubscriptions: 'x' } },
+  { notifications: { resourceSubscriptions: [5] } },
+  { notifications: { resourceSubscriptions: Array(1001).fill('a:b') } },
+])('a subscription to %.60j is refused', async (params) => {
+  const client = await testClient(small('A'))
+  expect(await client.send('subscriptions/listen', params)).toMatchObject({ error: { code: -32602 } })
+  expect(client.heard).toEqual([])
+})
+
+test('where nothing can be streamed, a subscription is refused at once', async () => {
+  const server = createServer(small('A'))
+  const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
+  const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: all, _meta } }
+  expect(await server.handle(message)).toMatchObject({ error: { code: 40600 } })
+})
+
+test('a client that cancels gets no answer and hears no more', async () => {
+  const server = createServer(small('A'))
+  const client = await testClient(server)
+  const controller = new AbortController()
+  const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
+  const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: all, _meta } }
+  const heard: object[] = []
+  const listening = server.handle(message, { signal: controller.signal, send: (said) => heard.push(said) })
+  controller.abort()
+  expect(await listening).toBeNull()
+  server.update(changed)
+  expect(heard).toHaveLength(1)
+  client.close()
+})
+
+test('a bad definition leaves the old one in place', async () => {
+  const server = createServer(small('A'))
+  expect(() => server.update({ ...small('A'), tools: [touch, touch] })).toThrow('defined twice')
+  const client = await testClient(server)
+  expect(await client.call('touch')).toMatchObject({ isError: false })
+})

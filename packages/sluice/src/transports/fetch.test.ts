@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineServer } from '../protocol/definition.ts'
+import { tool } from '../protocol/tools.ts'
+import { createServer } from '../server.ts'
+import { toFetch } from './fetch.ts'
+
+const aborted = Promise.withResolvers<void>()
+const definition = defineServer({
+  info: { name: 'edge', version: '1' },
+  tools: [
+    tool({ name: 'echo', description: 'Echo', input: z.object({ text: z.string() }), run: ({ text }) => text }),
+    tool({
+      name: 'steps',
+      description: 'Reports progress',
+      run(_, { progress }) {
+        progress(1, 2)
+        progress(2, 2)
+        return 'done'
+      },
+    }),
+    tool({
+      name: 'endless',
+      description: 'Waits to be cancelled',
+      run: (_, { signal, progress }) => {
+        progress(1)
+        signal.addEventListener('abort', () => aborted.resolve())
+        return new Promise<string>(() => {})
+      },
+    }),
+    tool({
+      name: 'flood',
+      description: 'Sends more than anybody reads',
+      run(_, { log }) {
+        for (let i = 0; i < 40; i++) log('info', 'x'.repeat(64 * 1024))
+        return 'done'
+      },
+    }),
+  ],
+})
+const modern = (method: string, params: object = {}, meta: object = {}): object => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  params: {
+    ...params,
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      ...meta,
+    },
+  },
+})
+const post = (message: unknown, headers: Record<string, string> = {}, init: RequestInit = {}): Request => {
+  const { method, params } = message as { method?: string; params?: { name?: string } }
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    body: JSON.stringify(message),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      ...(method !== undefined && { 'mcp-method': method }),
+      ...(params?.name !== undefined && { 'mcp-name': params.name }),
+      ...headers,
+    },
+    ...init,
+  })
+}
+
+test('a call is answered as JSON', async () => {
+  const fetch = toFetch(createServer(definition))
+  const response = await fetch(post(modern('tools/call', { name: 'echo', arguments: { text: 'hi' } })))
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.json()).toMatchObject({ result: { content: [{ text: 'hi' }] } })
+})
+
+test('what must stream, streams', async () => {
+  const fetch = toFetch(createServer(definition))
+  const response = await fetch(post(modern('tools/call', { name: 'steps' }, { progressToken: 't' })))
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const data = (await response.text()).match(/^data: .*/gm)?.map((line) => JSON.parse(line.slice(6)) as object)
+  expect(data).toMatchObject([{ params: { progress: 1 } }, { params: { progress: 2 } }, { result: { isError: false } }])
+})
+
+test('a client that accepts nothing but events gets events, and one that accepts none gets no notifications', async () => {
+  const fetch = toFetch(createServer(definition))
+  const message = modern('tools/call', { name: 'steps' }, { progressToken: 't' })
+  const events = await fetch(
+    post(modern('tools/call', { name: 'echo', arguments: { text: 'hi' } }), { accept: 'text/event-stream' }),
+  )
+  expect(events.headers.get('content-type')).toBe('text/event-stream')
+  expect(await events.text()).toContain('"hi"')
+  const json = await fetch(post(message, { accept: 'application/json' }))
+  expect(await json.json()).toMatchObject({ result: { isError: false } })
+  expect((await fetch(post(message, { accept: 'text/html' }))).status).toBe(406)
+})
+
+test('a reader that goes away cancels the call', async () => {
+  const fetch = toFetch(createServer(definition))
+  const response = await fetch(post(modern('tools/call', { name: 'endless' }, { progressToken: 't' })))
+  await response.body?.cancel()
+  await aborted.promise
+})
+
+test('a request whose signal aborts cancels the call', async () => {
+  const seen = Promise.withResolvers<void>()
+  const waiting = tool({
+    name: 'waiting',
+    description: 'Waits',
+    run(_, { signal }) {
+      signal.addEventListener('abort', () => seen.resolve())
+      controller.abort()
+      return new Promise<string>(() => {})
+    },
+  })
+  const controller = new AbortController()
+  const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [waiting] })))
+  void fetch(post(modern('tools/call', { name: 'waiting' }), {}, { signal: controller.signal }))
+  await seen.promise
+})
+
+test('a reader that stalls is cut off', async () => {
+  const fetch = toFetch(createServer(definition))
+  const message = modern('tools/call', { name: 'flood' }, { 'io.modelcontextprotocol/logLevel': 'info' })
+  const response = await fetch(post(message))
+  await expect(response.text()).rejects.toThrow('stalled')
+})
+
+test.each<[string, Request, number]>([
+  ['a foreign host', new Request('http://evil.example/mcp', { method: 'POST', body: '{}' }), 403],
+  ['a foreign origin', post(modern('ping'), { origin: 'https://evil.example' }), 403],
+  ['another method', new Request('http://localhost/mcp', { method: 'PUT', body: '{}' }), 405],
+  [
+    'a form',
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      body: 'a=b',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }),
+    415,
+  ],
+  ['what is not UTF-8', post({}, {}, { body: new Uint8Array([0x7b, 0xff]) }), 400],
+  ['half a character at the end', post({}, {}, { body: new Uint8Array([0x7b, 0xc3]) }), 400],
+  ['no body', post({}, {}, { body: '' }), 400],
+  ['a body that is too large', post({ x: 'y'.repeat(2 * 1024 * 1024) }), 413],
+  ['a notification', post({ jsonrpc: '2.0', method: 'notifications/initialized' }), 202],
+])('%s gets its status', async (_, request, status) => {
+  expect((await toFetch(createServer(definition))(request)).status).toBe(status)
+})
+
+test('a page of a listed origin may call, and is told so', async () => {
+  const fetch = toFetch(createServer(definition), { origins: ['https://app.example'] })
+  const origin = 'https://app.example'
+  const preflight = await fetch(
+    new Request('http://localhost/mcp', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-headers': 'content-type, mcp-param-region, x-evil' },
+    }),
+  )
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type, mcp-param-region')
+  const response = await fetch(post(modern('tools/call', { name: 'echo', arguments: { text: 'hi' } }), { origin }))
+  expect(response.headers.get('access-control-allow-origin')).toBe(origin)
+})
+
+test('a legacy client gets a session, also here', async () => {
+  const fetch = toFetch(createServer(definition))
+  const legacy = (message: object, headers: Record<string, string> = {}): Request =>
+    post({ jsonrpc: '2.0', ...message }, { 'mcp-protocol-version': '2025-11-25', ...headers })
+  const started = await fetch(
+    legacy({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }),
+  )
+  const session = { 'mcp-session-id': String(started.headers.get('mcp-session-id')) }
+  expect(await (await fetch(legacy({ id: 2, method: 'ping' }, session))).json()).toEqual({
+    jsonrpc: '2.0',
+    id: 2,
+    result: {},
+  })
+  fetch.close()
+  expect((await fetch(legacy({ id: 3, method: 'ping' }, session))).status).toBe(404)
+})

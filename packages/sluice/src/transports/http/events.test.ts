@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { Sink } from './events.ts'
+import { createResumable, parseEventId } from './events.ts'
+
+function sink(): Sink & { readonly text: string[] } {
+  const text: string[] = []
+  let closed = false
+  return {
+    text,
+    write: (said) => void (closed || text.push(said)),
+    end: () => {
+      closed = true
+    },
+    get closed() {
+      return closed
+    },
+  }
+}
+
+test('what was missed is sent again, from the event after the last one received', () => {
+  const stream = createResumable('s', false, 1000)
+  const first = sink()
+  stream.attach(first)
+  stream.write('"a"')
+  first.end()
+  stream.write('"b"')
+  stream.write('"c"')
+  const second = sink()
+  stream.attach(second, 1)
+  stream.write('"d"')
+  stream.finish()
+  expect(second.text.join('').match(/data: .*/g)).toEqual(['data: "b"', 'data: "c"', 'data: "d"'])
+  expect(second.closed).toBe(true)
+})
+
+test('a stream that ended is replayed and closed at once', () => {
+  const stream = createResumable('s', false, 1000)
+  stream.write('"a"')
+  stream.finish()
+  const late = sink()
+  stream.attach(late, 0)
+  expect(late.text).toEqual(['id: s.1\nevent: message\ndata: "a"\n\n'])
+  expect(late.closed).toBe(true)
+  expect(stream.finished).toBe(true)
+})
+
+test('a primed stream starts with an id to come back to, and says when', () => {
+  const stream = createResumable('s', true, 1000)
+  const first = sink()
+  stream.attach(first)
+  stream.detach()
+  expect(first.text).toEqual(['id: s.0\ndata: \n\n', 'retry: 1000\n\n'])
+  expect(first.closed).toBe(true)
+})
+
+test('a newer connection takes over from an older one', () => {
+  const stream = createResumable('s', false, 1000)
+  const [old, fresh] = [sink(), sink()]
+  stream.attach(old)
+  stream.attach(fresh)
+  stream.write('"a"')
+  expect(old.closed).toBe(true)
+  expect(fresh.text).toHaveLength(1)
+})
+
+test('what is kept is bounded', () => {
+  const stream = createResumable('s', false, 100)
+  for (let i = 0; i < 1000; i++) stream.write('"0123456789"')
+  expect(stream.size).toBeLessThanOrEqual(100)
+})
+
+test.each([
+  ['abc.12', { stream: 'abc', after: 12 }],
+  ['a.b.3', { stream: 'a.b', after: 3 }],
+  ['abc', undefined],
+  ['.1', undefined],
+  ['abc.', undefined],
+  ['abc.1e9', undefined],
+  ['abc.-1', undefined],
+  [`abc.${'9'.repeat(40)}`, undefined],
+])('the event id %s means %o', (text, expected) => {
+  expect(parseEventId(text)).toEqual(expected)
+})

@@ -1,0 +1,309 @@
+/**
+ * Who may knock: Host and Origin on every leg that speaks HTTP. A leg is a row: the next transport gets the whole matrix
+ * by adding one.
+ */
+
+import type { Server } from 'sluice'
+import { toFetch } from 'sluice/fetch'
+import { createHttpHandler, serveHttp } from 'sluice/node'
+import { createServer as createNodeServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { attacked } from './fixture.ts'
+import { callOf, headersFor, initialize } from './messages.ts'
+import { rawHttp, requestHead } from './raw-http.ts'
+
+interface Allowed {
+  readonly hosts?: readonly string[]
+  readonly origins?: readonly string[]
+}
+type HeaderLine = readonly [name: string, value: string]
+
+interface Leg {
+  readonly port: number
+  /** Sends a tool call with exactly these headers beside what the leg itself needs; gives back the status. */
+  knock(headers: readonly HeaderLine[], method?: string): Promise<number>
+  close(): Promise<void>
+}
+
+const call = callOf(1, 'echo', { text: 'a' })
+const body = JSON.stringify(call)
+const basics: readonly HeaderLine[] = [['content-type', 'application/json'], ...Object.entries(headersFor(call))]
+
+const knockAt = (port: number, path = '/mcp', host?: string) =>
+  async function knock(headers: readonly HeaderLine[], method = 'POST'): Promise<number> {
+    const http = await rawHttp(port, host)
+    const withBody: readonly HeaderLine[] = method === 'POST' ? [['content-length', String(body.length)]] : []
+    http.write(requestHead([...headers, ...basics, ...withBody], { method, path }) + (method === 'POST' ? body : ''))
+    const { status } = await http.next()
+    http.destroy()
+    return status
+  }
+
+interface LegKind {
+  readonly name: string
+  /** Whether it sees the header lines as they came: some runtimes hand in a URL and one value for each name. */
+  readonly raw: boolean
+  open(server: Server, allowed: Allowed): Promise<Leg>
+}
+
+const legKinds: readonly LegKind[] = [
+  {
+    name: '/mcp',
+    raw: true,
+    async open(server, allowed) {
+      const serving = await serveHttp(server, { port: 0, ...allowed })
+      const port = Number(new URL(serving.url).port)
+      return { port, knock: knockAt(port), close: serving.close }
+    },
+  },
+  {
+    name: 'mounted into a server of your own',
+    raw: true,
+    async open(server, allowed) {
+      const handler = createHttpHandler(server, allowed)
+      const node = createNodeServer(handler)
+      await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+      const { port } = node.address() as AddressInfo
+      return {
+        port,
+        knock: knockAt(port, '/anywhere'),
+        async close() {
+          handler.close()
+          await new Promise((resolve) => node.close(resolve))
+        },
+      }
+    },
+  },
+  {
+    name: 'fetch',
+    raw: false,
+    async open(server, allowed) {
+      const handler = toFetch(server, allowed)
+      return {
+        port: 8787,
+        async knock(headers, method = 'POST') {
+          const all = new Map([...headers, ...basics].map(([name, value]) => [name.toLowerCase(), value]))
+          const host = all.get('host') ?? 'localhost'
+          all.delete('host')
+          const request = new Request(`http://${host}/mcp`, { method, headers: [...all], ...(method === 'POST' && { body }) })
+          return (await handler(request)).status
+        },
+        close: async () => handler.close(),
+      }
+    },
+  },
+]
+
+describe.each(legKinds)('$name', ({ open, raw }) => {
+  describe('by default', () => {
+    const { server, runs } = attacked()
+    let leg: Leg
+    beforeAll(async () => {
+      leg = await open(server, {})
+    })
+    afterAll(() => leg.close())
+    /** `PORT` stands for the one it listens on. */
+    const filled = (headers: readonly HeaderLine[]): readonly HeaderLine[] =>
+      headers.map(([name, value]) => [name, value.replaceAll('PORT', String(leg.port))])
+    const ran = (): number => runs.get('echo') ?? 0
+
+    test.each([
+      ['localhost', [['Host', 'localhost:PORT']]],
+      ['127.0.0.1', [['Host', '127.0.0.1:PORT']]],
+      ['[::1]', [['Host', '[::1]:PORT']]],
+      ['in capitals', [['HOST', 'LocalHost:PORT']]],
+      ['with a page of its own', [['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT']]],
+      ['with a page of its own in capitals', [['Host', 'localhost:PORT'], ['Origin', 'HTTP://LOCALHOST:PORT']]],
+      ['with a page of its own behind TLS', [['Host', '127.0.0.1:PORT'], ['Origin', 'https://127.0.0.1:PORT']]],
+    ] as const)('serves its own name: %s', async (_, headers) => {
+      const before = ran()
+      expect(await leg.knock(filled(headers))).toBe(200)
+      expect(ran()).toBe(before + 1)
+    })
+
+    const evil = [
+      ...['evil.example', 'evil.example:PORT', 'localhost.evil.example:PORT', 'localhost.:PORT', 'localhost.evil:PORT', '127.0.0.1.nip.io:PORT'],
+      ...['127.0.0.1.:PORT', 'evil-localhost:PORT', 'xlocalhost:PORT', 'localhostx:PORT', '127.0.0.2:PORT', '127.1:PORT', '0.0.0.0:PORT'],
+      ...['2130706433:PORT', '0x7f000001:PORT', '0177.0.0.1:PORT', '169.254.169.254:PORT', '[::ffff:127.0.0.1]:PORT', '[::]:PORT', '[0:0:0:0:0:0:0:1]:PORT'],
+      ...['[::1%25lo]:PORT', 'localhost:1', 'localhost:80', 'localhost', '127.0.0.1', '[::1]', 'user@localhost:PORT', 'localhost:PORT:PORT'],
+      ...['localhost:PORT, evil.example', 'evil.example, localhost:PORT', 'localhost:PORT/', 'localhost:PORT#', 'localhost:PORT@evil.example', 'null', '*', '::1'],
+      ...['localhost:', 'localhost:x', 'localhost:PORT\tevil', 'undefined', 'ｌocalhost:PORT', 'localhost%00:PORT'],
+    ]
+    // A URL is normalised before the fetch leg sees it, and then these are other names of the same thing.
+    const sameAsUrl = /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
+
+    test.each(evil.filter((host) => raw || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
+      const before = ran()
+      const status = await leg.knock(filled([['Host', host]])).catch(() => 403)
+      expect(status === 403 || (status === 400 && raw && /[^\x20-\x7e]/.test(host))).toBe(true)
+      expect(ran()).toBe(before)
+    })
+
+    const foreign = [
+      ...['http://evil.example', 'https://evil.example', 'http://evil.example:PORT', 'null', 'undefined', 'file://', 'http://localhost.evil.example'],
+      ...['http://localhost.:PORT', 'http://localhost:1', 'http://localhost', 'http://127.0.0.1.nip.io:PORT', 'http://127.0.0.1:PORT', 'http://[::1]:PORT'],
+      ...['http://localhost:PORT.evil.example', 'http://localhost:PORT@evil.example', 'http://localhost:PORT/', 'http://localhost:PORT/path', 'ws://localhost:PORT'],
+      ...['localhost:PORT', '//localhost:PORT', 'chrome-extension://abc', 'http://localhost:PORT http://evil.example', 'http://evil.example, http://localhost:PORT', '*', ''],
+    ]
+
+    test.each(foreign)('refuses a page of the origin %j, though the host is right', async (origin) => {
+      const before = ran()
+      // One that passed just before must not help.
+      expect(await leg.knock(filled([['Host', 'localhost:PORT']]))).toBe(200)
+      expect(await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', origin]]))).toBe(403)
+      expect(ran()).toBe(before + 1)
+    })
+
+    test('refuses a host and an origin that agree with each other', async () => {
+      for (const name of ['evil.example', 'evil.example:PORT', '127.0.0.1.nip.io:PORT'])
+        expect(await leg.knock(filled([['Host', name], ['Origin', `http://${name}`]]))).toBe(403)
+    })
+
+    test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])('refuses strangers before it looks at the method: %s', async (method) => {
+      expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), method)).toBe(403)
+      expect(await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', 'http://evil.example']]), method)).toBe(403)
+    })
+
+    test('gives no page leave to ask', async () => {
+      const preflight: readonly HeaderLine[] = [['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT'], ['Access-Control-Request-Method', 'POST']]
+      expect(await leg.knock(filled(preflight), 'OPTIONS')).toBe(405)
+    })
+
+    if (raw) {
+      test.each([
+        ['two of them, the good one first', [['Host', 'localhost:PORT'], ['Host', 'evil.example']]],
+        ['two of them, the evil one first', [['Host', 'evil.example'], ['Host', 'localhost:PORT']]],
+        ['two that are equal', [['Host', 'localhost:PORT'], ['Host', 'localhost:PORT']]],
+        ['two in different case', [['Host', 'localhost:PORT'], ['hOST', 'evil.example']]],
+        ['an empty one', [['Host', '']]],
+      ] as const)('refuses %s', async (_, headers) => {
+        const before = ran()
+        expect([400, 403]).toContain(await leg.knock(filled(headers)))
+        expect(ran()).toBe(before)
+      })
+
+      test('refuses two origins, also if one is welcome', async () => {
+        expect(
+          await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT'], ['Origin', 'http://evil.example']])),
+        ).toBe(403)
+      })
+
+      test('refuses a request without a host, of either version of HTTP', async () => {
+        const before = ran()
+        expect([400, 403]).toContain(await leg.knock([]))
+        const http = await rawHttp(leg.port)
+        http.write(requestHead([...basics, ['content-length', String(body.length)]], { version: 'HTTP/1.0' }) + body)
+        expect((await http.next()).status).toBe(403)
+        expect(ran()).toBe(before)
+      })
+
+      test('believes no header that a proxy might have set', async () => {
+        for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host', 'X-Original-Host'])
+          expect(await leg.knock(filled([['Host', 'evil.example'], [name, name === 'Forwarded' ? 'host=localhost:PORT' : 'localhost:PORT']]))).toBe(403)
+      })
+    }
+  })
+
+  describe('with lists', () => {
+    const { server, runs } = attacked()
+    let leg: Leg
+    beforeAll(async () => {
+      leg = await open(server, { hosts: ['mcp.example.com', 'MCP.example.com:8443'], origins: ['https://app.example.com', 'http://LOCALHOST:5173'] })
+    })
+    afterAll(() => leg.close())
+
+    test.each([
+      [[['Host', 'mcp.example.com']]],
+      [[['Host', 'MCP.Example.Com']]],
+      [[['Host', 'mcp.example.com:8443']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com']]],
+      [[['Host', 'mcp.example.com:8443'], ['Origin', 'http://localhost:5173']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'https://mcp.example.com']]],
+    ] as const)('serves %j', async (headers) => {
+      expect(await leg.knock(headers)).toBe(200)
+    })
+
+    test.each([
+      [[['Host', 'localhost']]],
+      [[['Host', '127.0.0.1']]],
+      [[['Host', 'mcp.example.com.']]],
+      [[['Host', 'mcp.example.com:8444']]],
+      [[['Host', 'evil.example']]],
+      [[['Host', 'amcp.example.com']]],
+      [[['Host', 'mcp.example.com.evil.example']]],
+      [[['Host', 'app.example.com'], ['Origin', 'https://app.example.com']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'http://app.example.com']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com:8443']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com.']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'https://evil.example']]],
+      [[['Host', 'mcp.example.com'], ['Origin', 'null']]],
+      [[['Host', 'evil.example'], ['Origin', 'https://app.example.com']]],
+    ] as const)('refuses %j', async (headers) => {
+      const before = runs.get('echo') ?? 0
+      expect(await leg.knock(headers)).toBe(403)
+      expect(runs.get('echo') ?? 0).toBe(before)
+    })
+
+    test('lets a page that is welcome ask first', async () => {
+      const preflight: readonly HeaderLine[] = [['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com'], ['Access-Control-Request-Method', 'POST']]
+      expect(await leg.knock(preflight, 'OPTIONS')).toBe(204)
+    })
+  })
+})
+
+test('the origin of a welcome page comes back in its own words, and no other', async () => {
+  const { server } = attacked()
+  const serving = await serveHttp(server, { port: 0, origins: ['https://app.example.com'] })
+  const http = await rawHttp(Number(new URL(serving.url).port))
+  const welcome = await http.post(body, { ...headersFor(call), origin: 'https://app.example.com' })
+  expect(welcome.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
+  expect(welcome.headers.get('vary')).toBe('origin')
+  for (const origin of ['https://evil.example', 'null']) {
+    const refused = await http.post(body, { ...headersFor(call), origin })
+    expect(refused.status).toBe(403)
+    expect(refused.headers.has('access-control-allow-origin')).toBe(false)
+  }
+  const preflight = await rawHttp(Number(new URL(serving.url).port))
+  preflight.write(
+    requestHead({ host: `127.0.0.1:${preflight.port}`, origin: 'https://app.example.com', 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type, mcp-param-region, x-evil, cookie' }, { method: 'OPTIONS' }),
+  )
+  const granted = await preflight.next()
+  expect(granted.headers.get('access-control-allow-headers')).toBe('content-type, mcp-param-region')
+  expect(granted.headers.has('access-control-allow-credentials')).toBe(false)
+  http.destroy()
+  preflight.destroy()
+  await serving.close()
+})
+
+test('a path that is not the endpoint serves nothing, however it is written', async () => {
+  const { server, runs } = attacked()
+  const serving = await serveHttp(server, { port: 0 })
+  const port = Number(new URL(serving.url).port)
+  for (const path of ['/', '/mcp/', '/mcp/x', '/MCP', '//mcp', '/%6dcp', '/./mcp', '/x/../mcp', '/mcp%3f', `http://127.0.0.1:${port}/mcp`, 'http://evil.example/mcp', '*']) {
+    const http = await rawHttp(port)
+    http.write(requestHead([['host', `127.0.0.1:${port}`], ...basics, ['content-length', String(body.length)]], { path }) + body)
+    expect((await http.next()).status, path).toBe(404)
+    http.destroy()
+  }
+  expect(runs.get('echo')).toBeUndefined()
+  expect(await knockAt(port, '/mcp?x=1')([['host', `127.0.0.1:${port}`]])).toBe(200)
+  await serving.close()
+})
+
+test('a session is no way around the guard', async () => {
+  const { server, runs } = attacked()
+  const serving = await serveHttp(server, { port: 0 })
+  const port = Number(new URL(serving.url).port)
+  const http = await rawHttp(port)
+  const opened = await http.post(JSON.stringify(initialize()))
+  const session = String(opened.headers.get('mcp-session-id'))
+  for (const method of ['POST', 'GET', 'DELETE']) {
+    const status = await knockAt(port)([['host', 'evil.example'], ['mcp-session-id', session]], method)
+    expect(status).toBe(403)
+  }
+  expect(runs.get('echo')).toBeUndefined()
+  expect((await http.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }), { 'mcp-session-id': session })).status).toBe(200)
+  http.destroy()
+  await serving.close()
+})
