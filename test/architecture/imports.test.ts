@@ -18,7 +18,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly = new Set(['node.ts', 'transports/http/node.ts', 'transports/stdio.ts', 'transports/lines.ts'])
-for (const file of ['transports/stdout-guard.ts', 'transports/stderr.ts']) nodeOnly.add(file)
+for (const file of ['transports/stdout-guard.ts', 'transports/stderr.ts', 'transports/line-writer.ts'])
+  nodeOnly.add(file)
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.d.ts'),

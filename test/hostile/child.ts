@@ -21,13 +21,20 @@ export interface Child {
   /** Settles when stderr has said this. */
   said(pattern: RegExp): Promise<void>
   /** Code or signal it ended with, and all it wrote; lines nobody took are in `left`. */
-  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string; readonly left: readonly string[] }>
+  readonly exit: Promise<{
+    readonly code: number | null
+    readonly signal: string | null
+    readonly stderr: string
+    readonly left: readonly string[]
+  }>
 }
 
 const running = new Set<ChildProcessWithoutNullStreams>()
 
 export function start(program: string, ...args: readonly string[]): Child {
-  const child = spawn(node, [fileURLToPath(new URL(`programs/${program}`, import.meta.url)), ...args], { stdio: 'pipe' })
+  const child = spawn(node, [fileURLToPath(new URL(`fixtures/${program}`, import.meta.url)), ...args], {
+    stdio: 'pipe',
+  })
   running.add(child)
   const lines: string[] = []
   const waiting: { resolve(line: string): void; reject(error: Error): void }[] = []
@@ -55,7 +62,12 @@ export function start(program: string, ...args: readonly string[]): Child {
     running.delete(child)
     for (const { reject } of waiting.splice(0)) reject(new Error(`The process ended: ${stderr}`))
     for (const look of [...listening]) look()
-    return { code: code as number | null, signal: signal as string | null, stderr, left: rest === '' ? lines : [...lines, rest] }
+    return {
+      code: code as number | null,
+      signal: signal as string | null,
+      stderr,
+      left: rest === '' ? lines : [...lines, rest],
+    }
   })
   const line = (): Promise<string> => {
     const first = lines.shift()

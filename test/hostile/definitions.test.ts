@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { callOf } from './messages.ts'
 
-const define = (schema: object): Tool => tool({ name: 'x', description: 'x', input: jsonSchema<object>(schema), run: () => 'ran' })
+const define = (schema: object): Tool =>
+  tool({ name: 'x', description: 'x', input: jsonSchema<object>(schema), run: () => 'ran' })
 const withProperty = (schema: object): object => ({ type: 'object', properties: { a: schema } })
 
 describe('schemas', () => {
@@ -24,12 +25,31 @@ describe('schemas', () => {
   })
 
   test.each([
-    ...['http://evil.example/schema.json', 'https://evil.example/schema.json', 'https://json-schema.org/draft/2020-12/schema', 'file:///etc/passwd', '//evil.example/x'],
-    ...['http://169.254.169.254/latest', 'ftp://x/y', 'data:application/json,{}', 'other.json', './other.json', '/etc/passwd', 'urn:uuid:1', 'schema.json#/$defs/a', '#/$defs/missing', '#missing'],
+    ...[
+      'http://evil.example/schema.json',
+      'https://evil.example/schema.json',
+      'https://json-schema.org/draft/2020-12/schema',
+      'file:///etc/passwd',
+      '//evil.example/x',
+    ],
+    ...[
+      'http://169.254.169.254/latest',
+      'ftp://x/y',
+      'data:application/json,{}',
+      'other.json',
+      './other.json',
+      '/etc/passwd',
+      'urn:uuid:1',
+      'schema.json#/$defs/a',
+      '#/$defs/missing',
+      '#missing',
+    ],
   ])('a $ref to %s is refused, not fetched', (ref) => {
     expect(() => define(withProperty({ $ref: ref }))).toThrow(TypeError)
     expect(() => define(withProperty({ items: { anyOf: [{ $ref: ref }] } }))).toThrow(TypeError)
-    expect(() => define({ type: 'object', $defs: { a: { $ref: ref } }, properties: { b: { $ref: '#/$defs/a' } } })).toThrow(TypeError)
+    expect(() =>
+      define({ type: 'object', $defs: { a: { $ref: ref } }, properties: { b: { $ref: '#/$defs/a' } } }),
+    ).toThrow(TypeError)
     expect(fetched).not.toHaveBeenCalled()
   })
 
@@ -43,7 +63,10 @@ describe('schemas', () => {
         version: 1 as const,
         vendor: 'evil',
         validate: (value: unknown) => ({ value }),
-        jsonSchema: { input: () => withProperty({ $ref: 'http://evil.example/x' }) as Record<string, unknown>, output: () => ({}) },
+        jsonSchema: {
+          input: () => withProperty({ $ref: 'http://evil.example/x' }) as Record<string, unknown>,
+          output: () => ({}),
+        },
       },
     }
     expect(() => tool({ name: 'x', description: 'x', input: foreign, run: () => 'ran' })).toThrow(/points outside/)
@@ -52,7 +75,9 @@ describe('schemas', () => {
   test('a hundred thousand subschemas are refused, in width and in depth', () => {
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`p${index}`, { type: 'string' }]))
     expect(() => define({ type: 'object', properties: wide })).toThrow(TypeError)
-    expect(() => define(withProperty({ anyOf: Array.from({ length: 100_000 }, () => ({ type: 'string' })) }))).toThrow(TypeError)
+    expect(() => define(withProperty({ anyOf: Array.from({ length: 100_000 }, () => ({ type: 'string' })) }))).toThrow(
+      TypeError,
+    )
     let deep: object = { type: 'string' }
     for (let level = 0; level < 100_000; level++) deep = { items: deep }
     expect(() => define(withProperty(deep))).toThrow(TypeError)
@@ -60,7 +85,12 @@ describe('schemas', () => {
 
   test('references that multiply are refused', () => {
     const $defs = Object.fromEntries(
-      Array.from({ length: 40 }, (_, level) => [`d${level}`, level === 39 ? { type: 'string' } : { allOf: Array.from({ length: 40 }, () => ({ $ref: `#/$defs/d${level + 1}` })) }]),
+      Array.from({ length: 40 }, (_, level) => [
+        `d${level}`,
+        level === 39
+          ? { type: 'string' }
+          : { allOf: Array.from({ length: 40 }, () => ({ $ref: `#/$defs/d${level + 1}` })) },
+      ]),
     )
     const built = ((): Tool | undefined => {
       try {
@@ -76,21 +106,53 @@ describe('schemas', () => {
 
   test('a $ref that leads back to itself for the same value is refused', () => {
     expect(() => define({ type: 'object', $ref: '#' })).toThrow(TypeError)
-    expect(() => define({ type: 'object', $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [{ $ref: '#/$defs/a' }] } }, properties: { x: { $ref: '#/$defs/a' } } })).toThrow(TypeError)
-    expect(() => define({ type: 'object', $defs: { a: { not: { $ref: '#/$defs/a' } } }, properties: { x: { $ref: '#/$defs/a' } } })).toThrow(TypeError)
+    expect(() =>
+      define({
+        type: 'object',
+        $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
+        properties: { x: { $ref: '#/$defs/a' } },
+      }),
+    ).toThrow(TypeError)
+    expect(() =>
+      define({
+        type: 'object',
+        $defs: { a: { not: { $ref: '#/$defs/a' } } },
+        properties: { x: { $ref: '#/$defs/a' } },
+      }),
+    ).toThrow(TypeError)
   })
 
   test('a $ref that leads further down is served, and a deep value does not bring it down', async () => {
-    const tree = define({ type: 'object', $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, v: { type: 'number' } }, additionalProperties: false } }, properties: { root: { $ref: '#/$defs/node' } } })
+    const tree = define({
+      type: 'object',
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { next: { $ref: '#/$defs/node' }, v: { type: 'number' } },
+          additionalProperties: false,
+        },
+      },
+      properties: { root: { $ref: '#/$defs/node' } },
+    })
     const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [tree] }))
-    const nested = (levels: number, bottom: unknown): object => (levels === 0 ? { v: bottom } : { next: nested(levels - 1, bottom) }) as object
+    const nested = (levels: number, bottom: unknown): object =>
+      (levels === 0 ? { v: bottom } : { next: nested(levels - 1, bottom) }) as object
     expect(await server.handle(callOf(1, 'x', { root: nested(50, 1) }))).toMatchObject({ result: { isError: false } })
-    expect(await server.handle(callOf(1, 'x', { root: nested(50, 'no number') }))).toMatchObject({ result: { isError: true } })
+    expect(await server.handle(callOf(1, 'x', { root: nested(50, 'no number') }))).toMatchObject({
+      result: { isError: true },
+    })
     expect(await server.handle(callOf(1, 'x', { root: nested(2000, 'no number') }))).toHaveProperty('jsonrpc')
   })
 
   test.each([
-    ...['http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-04/schema', 'https://json-schema.org/draft/2019-09/schema', 'http://evil.example/dialect', 'x', ''],
+    ...[
+      'http://json-schema.org/draft-07/schema#',
+      'http://json-schema.org/draft-04/schema',
+      'https://json-schema.org/draft/2019-09/schema',
+      'http://evil.example/dialect',
+      'x',
+      '',
+    ],
   ])('the dialect %j is refused', (dialect) => {
     expect(() => define({ $schema: dialect, type: 'object' })).toThrow(TypeError)
     expect(fetched).not.toHaveBeenCalled()
@@ -109,7 +171,10 @@ describe('schemas', () => {
     ['a pattern that can run for years', withProperty({ pattern: '^(a+)+$' })],
     ['another such pattern', withProperty({ pattern: '^(\\w+\\s?)*$' })],
     ['a pattern of names that can run for years', { type: 'object', patternProperties: { '^(a+)+$': true } }],
-    ['two schemas of one name', withProperty({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x', type: 'string' } }, $ref: '#x' })],
+    [
+      'two schemas of one name',
+      withProperty({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x', type: 'string' } }, $ref: '#x' }),
+    ],
   ])('%s is refused', (_, schema) => {
     expect(() => define(schema)).toThrow(TypeError)
   })
@@ -131,7 +196,12 @@ describe('schemas', () => {
   })
 
   test('names of inherited members are names like any other', async () => {
-    const strange = define({ type: 'object', properties: { constructor: { type: 'string' }, toString: { type: 'number' } }, required: ['constructor'], additionalProperties: false })
+    const strange = define({
+      type: 'object',
+      properties: { constructor: { type: 'string' }, toString: { type: 'number' } },
+      required: ['constructor'],
+      additionalProperties: false,
+    })
     expect(strange.prepare({})).toHaveProperty('issues')
     expect(strange.prepare({ constructor: 'a' })).not.toHaveProperty('issues')
     expect(strange.prepare({ constructor: 'a', toString: 'b' })).toHaveProperty('issues')
@@ -139,7 +209,13 @@ describe('schemas', () => {
   })
 
   test('a value that is expensive to check is decided on in bounded time', () => {
-    const expensive = define(withProperty({ type: 'array', items: { anyOf: Array.from({ length: 100 }, (_, index) => ({ const: { x: index } })) }, uniqueItems: true }))
+    const expensive = define(
+      withProperty({
+        type: 'array',
+        items: { anyOf: Array.from({ length: 100 }, (_, index) => ({ const: { x: index } })) },
+        uniqueItems: true,
+      }),
+    )
     const began = performance.now()
     const prepared = expensive.prepare({ a: Array.from({ length: 20_000 }, (_, index) => ({ x: 100 + index })) })
     expect(prepared).toHaveProperty('issues')
@@ -148,16 +224,27 @@ describe('schemas', () => {
 })
 
 describe('names and the rest', () => {
-  test.each(['', ' ', 'a b', 'a/b', 'é', 'a'.repeat(129), 'a\n', 'a\0', '../x', '<script>', 'a,b', 'a:b', 'ｅcho'])('the name %j is refused', (name) => {
-    expect(() => tool({ name, description: 'x', run: () => 'x' })).toThrow(TypeError)
-  })
+  test.each(['', ' ', 'a b', 'a/b', 'é', 'a'.repeat(129), 'a\n', 'a\0', '../x', '<script>', 'a,b', 'a:b', 'ｅcho'])(
+    'the name %j is refused',
+    (name) => {
+      expect(() => tool({ name, description: 'x', run: () => 'x' })).toThrow(TypeError)
+    },
+  )
 
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', '.', '-', '0'])('a tool called %s is itself and nothing inherited', async (name) => {
-    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [tool({ name, description: 'x', run: () => 'mine' })] }))
-    expect(await server.handle(callOf(1, name))).toMatchObject({ result: { content: [{ text: 'mine' }] } })
-    const empty = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [] }))
-    expect(await empty.handle(callOf(1, name))).toMatchObject({ error: { code: -32602 } })
-  })
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', '.', '-', '0'])(
+    'a tool called %s is itself and nothing inherited',
+    async (name) => {
+      const server = createServer(
+        defineServer({
+          info: { name: 'x', version: '1' },
+          tools: [tool({ name, description: 'x', run: () => 'mine' })],
+        }),
+      )
+      expect(await server.handle(callOf(1, name))).toMatchObject({ result: { content: [{ text: 'mine' }] } })
+      const empty = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [] }))
+      expect(await empty.handle(callOf(1, name))).toMatchObject({ error: { code: -32602 } })
+    },
+  )
 
   test('two tools of one name are refused', () => {
     const one = tool({ name: 'a', description: 'x', run: () => 'x' })
@@ -183,7 +270,9 @@ describe('the hash of a definition', () => {
   const base = { name: 'pay', description: 'Pays', input, scopes: ['pay'], run: () => 'paid' }
 
   test('is the same for the same definition, whatever the order it was written in', () => {
-    expect(tool(base).hash).toBe(tool({ run: () => 'other code', scopes: ['pay'], input, description: 'Pays', name: 'pay' }).hash)
+    expect(tool(base).hash).toBe(
+      tool({ run: () => 'other code', scopes: ['pay'], input, description: 'Pays', name: 'pay' }).hash,
+    )
     expect(tool({ ...base, input: z.object({ a: z.string() }) }).hash).toBe(tool(base).hash)
     expect(tool(base).hash).toMatch(/^[0-9a-f]{64}$/)
   })
@@ -198,7 +287,10 @@ describe('the hash of a definition', () => {
     ['an argument renamed', () => tool({ ...base, input: z.object({ A: z.string() }) })],
     ['a type', () => tool({ ...base, input: z.object({ a: z.number() }) })],
     ['a limit', () => tool({ ...base, input: z.object({ a: z.string().max(5) }) })],
-    ['the description of an argument', () => tool({ ...base, input: z.object({ a: z.string().describe('the account') }) })],
+    [
+      'the description of an argument',
+      () => tool({ ...base, input: z.object({ a: z.string().describe('the account') }) }),
+    ],
     ['a default', () => tool({ ...base, input: z.object({ a: z.string().default('x') }) })],
     ['an output schema', () => tool({ ...base, output: z.object({ ok: z.boolean() }), run: () => ({ ok: true }) })],
     ['fewer scopes', () => tool({ ...base, scopes: [] })],
@@ -216,6 +308,8 @@ describe('the hash of a definition', () => {
   })
 
   test('is different for every change', () => {
-    expect(new Set([tool(base), ...changes.map(([, changed]) => changed())].map(({ hash }) => hash)).size).toBe(changes.length + 1)
+    expect(new Set([tool(base), ...changes.map(([, changed]) => changed())].map(({ hash }) => hash)).size).toBe(
+      changes.length + 1,
+    )
   })
 })

@@ -86,7 +86,17 @@ export function attacked(runtime: Runtime = {}): Attacked {
         description: 'Returns what cannot be printed',
         run() {
           note('bug-print')
-          return [{ type: 'text', text: 'x', _meta: { toJSON: () => { throw bug() } } }]
+          return [
+            {
+              type: 'text',
+              text: 'x',
+              _meta: {
+                toJSON: () => {
+                  throw bug()
+                },
+              },
+            },
+          ]
         },
       }),
       tool({
@@ -138,7 +148,10 @@ export function attacked(runtime: Runtime = {}): Attacked {
       tool({
         name: 'routed',
         description: 'Its region is repeated as a header',
-        input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }), size: z.int().meta({ 'x-mcp-header': 'Size' }).optional() }),
+        input: z.object({
+          region: z.string().meta({ 'x-mcp-header': 'Region' }),
+          size: z.int().meta({ 'x-mcp-header': 'Size' }).optional(),
+        }),
         run({ region }) {
           note('routed')
           return region
@@ -193,7 +206,12 @@ export function attacked(runtime: Runtime = {}): Attacked {
       }),
     ],
     prompts: [
-      prompt({ name: 'greet', description: 'A greeting', input: z.object({ name: z.string() }), run: ({ name }) => `Hello ${name}` }),
+      prompt({
+        name: 'greet',
+        description: 'A greeting',
+        input: z.object({ name: z.string() }),
+        run: ({ name }) => `Hello ${name}`,
+      }),
       prompt({
         name: 'bug',
         description: 'Throws',
@@ -212,4 +230,5 @@ export function attacked(runtime: Runtime = {}): Attacked {
 }
 
 /** Nothing of the inside may be in what leaves: no exception's text, no stack, no path of ours. */
-export const inside = /CANARY|\n\s+at |\\n\s+at |node_modules|file:\/\/|\/srv\/app|\/packages\/|\.[tj]s:\d|(?:Type|Range|Syntax|Reference)Error|is not a function|Cannot read prop/
+export const inside =
+  /CANARY|\n\s+at |\\n\s+at |node_modules|file:\/\/|\/srv\/app|\/packages\/|\.[tj]s:\d|(?:Type|Range|Syntax|Reference)Error|is not a function|Cannot read prop/

@@ -5,30 +5,116 @@ import type { Params } from 'sluice'
 import { callOf, envelope, initialize, modernRequest, request } from './messages.ts'
 
 const methods = [
-  ...['tools/call', 'tools/list', 'resources/read', 'resources/list', 'resources/templates/list', 'prompts/get', 'prompts/list'],
-  ...['completion/complete', 'ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'server/discover'],
-  ...['notifications/initialized', 'notifications/progress', 'notifications/roots/list_changed', 'tasks/get', 'constructor', '__proto__', 'toString', ''],
+  ...[
+    'tools/call',
+    'tools/list',
+    'resources/read',
+    'resources/list',
+    'resources/templates/list',
+    'prompts/get',
+    'prompts/list',
+  ],
+  ...[
+    'completion/complete',
+    'ping',
+    'initialize',
+    'logging/setLevel',
+    'resources/subscribe',
+    'resources/unsubscribe',
+    'server/discover',
+  ],
+  ...[
+    'notifications/initialized',
+    'notifications/progress',
+    'notifications/roots/list_changed',
+    'tasks/get',
+    'constructor',
+    '__proto__',
+    'toString',
+    '',
+  ],
 ]
-const tools = ['echo', 'any', 'strict', 'bug', 'bug-late', 'bug-output', 'bug-print', 'bug-ask', 'asks', 'gated', 'bug-gate', 'scoped', 'routed', 'nobody', 'constructor']
+const tools = [
+  'echo',
+  'any',
+  'strict',
+  'bug',
+  'bug-late',
+  'bug-output',
+  'bug-print',
+  'bug-ask',
+  'asks',
+  'gated',
+  'bug-gate',
+  'scoped',
+  'routed',
+  'nobody',
+  'constructor',
+]
 
 const names = [
-  ...['jsonrpc', 'id', 'method', 'params', 'result', 'error', '_meta', 'name', 'arguments', 'uri', 'cursor', 'level', 'ref', 'argument'],
-  ...['text', 'value', 'count', 'kind', 'tags', 'region', 'size', 'requestState', 'inputResponses', 'progressToken', 'protocolVersion', 'capabilities'],
+  ...[
+    'jsonrpc',
+    'id',
+    'method',
+    'params',
+    'result',
+    'error',
+    '_meta',
+    'name',
+    'arguments',
+    'uri',
+    'cursor',
+    'level',
+    'ref',
+    'argument',
+  ],
+  ...[
+    'text',
+    'value',
+    'count',
+    'kind',
+    'tags',
+    'region',
+    'size',
+    'requestState',
+    'inputResponses',
+    'progressToken',
+    'protocolVersion',
+    'capabilities',
+  ],
   ...['constructor', 'toString', 'then', 'length', 'toJSON', ...Object.keys(envelope)],
 ]
 
 /** What honest clients send, of both eras: every method, every planted bug. */
 export const honest: readonly Params[] = [
-  ...tools.map((name, id) => callOf(id, name, { text: 'a', value: [1, { b: null }], count: 3, kind: 'a', region: 'eu' })),
-  ...tools.map((name, id) => request(`l${id}`, 'tools/call', { name, arguments: { text: 'a', count: 30 }, _meta: { progressToken: id } })),
+  ...tools.map((name, id) =>
+    callOf(id, name, { text: 'a', value: [1, { b: null }], count: 3, kind: 'a', region: 'eu' }),
+  ),
+  ...tools.map((name, id) =>
+    request(`l${id}`, 'tools/call', { name, arguments: { text: 'a', count: 30 }, _meta: { progressToken: id } }),
+  ),
   ...tools.map((name, id) => callOf(20 + id, name)),
-  modernRequest(51, 'tools/call', { name: 'asks', arguments: {}, requestState: 'AAAAAAAAAAAAAAAA.AAAA', inputResponses: { where: { action: 'accept', content: { region: 'eu' } } } }),
-  ...['note://plain', 'bug://read', 'note://2026/bug', 'note://2026/a', 'note://', 'nobody://x'].map((uri, id) => modernRequest(60 + id, 'resources/read', { uri })),
+  modernRequest(51, 'tools/call', {
+    name: 'asks',
+    arguments: {},
+    requestState: 'AAAAAAAAAAAAAAAA.AAAA',
+    inputResponses: { where: { action: 'accept', content: { region: 'eu' } } },
+  }),
+  ...['note://plain', 'bug://read', 'note://2026/bug', 'note://2026/a', 'note://', 'nobody://x'].map((uri, id) =>
+    modernRequest(60 + id, 'resources/read', { uri }),
+  ),
   ...['greet', 'bug', 'nobody'].map((name, id) => request(70 + id, 'prompts/get', { name, arguments: { name: 'a' } })),
   ...['year', 'slug', 'nobody'].map((name, id) =>
-    request(80 + id, 'completion/complete', { ref: { type: 'ref/resource', uri: 'note://{year}/{slug}' }, argument: { name, value: '2' } }),
+    request(80 + id, 'completion/complete', {
+      ref: { type: 'ref/resource', uri: 'note://{year}/{slug}' },
+      argument: { name, value: '2' },
+    }),
   ),
-  request(90, 'completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: '' } }),
+  request(90, 'completion/complete', {
+    ref: { type: 'ref/prompt', name: 'greet' },
+    argument: { name: 'name', value: '' },
+  }),
   ...methods.map((method, id) => modernRequest(100 + id, method, { cursor: 'AAAA' })),
   ...methods.map((method, id) => request(`m${id}`, method)),
   request(200, 'logging/setLevel', { level: 'debug' }),
@@ -48,7 +134,10 @@ const leaf = fc.oneof(
   fc.string({ maxLength: 12, unit: 'binary' }),
   fc.constantFrom<unknown>(...methods, ...tools),
 )
-const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) })
+const name = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...names) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) },
+)
 
 /** Never called `__proto__`: as an object literal that would not be a member, and framing is tried on text. */
 const toObject = (entries: readonly (readonly [string, unknown])[]): Params =>
@@ -110,7 +199,9 @@ function changed(message: unknown, { at, how, value, name }: Change): unknown {
   return walk(message)
 }
 const count = (node: unknown): number =>
-  typeof node === 'object' && node !== null ? Object.values(node).reduce((total: number, inner) => total + 1 + count(inner), 0) : 0
+  typeof node === 'object' && node !== null
+    ? Object.values(node).reduce((total: number, inner) => total + 1 + count(inner), 0)
+    : 0
 
 /** An honest message, and what became of it. */
 export interface Mutant<T> {

@@ -1,11 +1,11 @@
-/** Requests whose body, headers or pace are wrong, on bare sockets. */
+/** Requests whose body or headers are wrong, on bare sockets. */
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
-import { callOf, headersFor, initialize, request } from './messages.ts'
+import { callOf, headersFor } from './messages.ts'
 import type { Headers, RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
 
@@ -39,9 +39,29 @@ const withHeaders = (...more: readonly (readonly [string, string])[]): readonly 
 
 describe('content types', () => {
   test.each([
-    ...['text/plain', 'text/plain; charset=utf-8', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/html', 'text/json'],
-    ...['application/json-rpc', 'application/jsonp', 'application/ld+json', 'application/json5', 'xapplication/json', 'application/json/x', 'json'],
-    ...['text/plain; application/json', 'application/x; q="application/json"', 'text/plain, application/json', 'application/json, text/plain'],
+    ...[
+      'text/plain',
+      'text/plain; charset=utf-8',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/html',
+      'text/json',
+    ],
+    ...[
+      'application/json-rpc',
+      'application/jsonp',
+      'application/ld+json',
+      'application/json5',
+      'xapplication/json',
+      'application/json/x',
+      'json',
+    ],
+    ...[
+      'text/plain; application/json',
+      'application/x; q="application/json"',
+      'text/plain, application/json',
+      'application/json, text/plain',
+    ],
     ...['application/json; charset=utf-16', 'application/json; charset=latin1', 'application/json; charset=utf-7'],
     ...['*/*', 'application/*', '', ' ', ';'],
   ])('%j is refused, and nothing runs', async (type) => {
@@ -71,7 +91,14 @@ describe('content types', () => {
   })
 
   test.each([
-    ...['application/json', 'Application/JSON', 'APPLICATION/JSON', 'application/json;charset=utf-8', 'Application/JSON; charset=UTF-8', 'application/json; charset="utf-8"'],
+    ...[
+      'application/json',
+      'Application/JSON',
+      'APPLICATION/JSON',
+      'application/json;charset=utf-8',
+      'Application/JSON; charset=UTF-8',
+      'application/json; charset="utf-8"',
+    ],
     ...['application/json ; charset=utf-8', 'application/json; boundary=x', 'application/json;', '\tapplication/json'],
   ])('%j is served', async (type) => {
     const http = await sendRaw(withHeaders(['content-type', type]), body)
@@ -84,7 +111,10 @@ describe('content types', () => {
     const forms: readonly (readonly [string, string])[] = [
       ['text/plain', `${body.slice(0, -1)},"x=":"="}`],
       ['application/x-www-form-urlencoded', `message=${encodeURIComponent(body)}`],
-      ['multipart/form-data; boundary=x', `--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/json\r\n\r\n${body}\r\n--x--`],
+      [
+        'multipart/form-data; boundary=x',
+        `--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/json\r\n\r\n${body}\r\n--x--`,
+      ],
     ]
     for (const [type, form] of forms) {
       const http = await sendRaw({ host: host(), 'content-type': type, 'content-length': String(form.length) }, form)
@@ -145,7 +175,12 @@ describe('sizes', () => {
     }
     return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
   }
-  const chunkedHeaders = (): Headers => ({ host: host(), 'content-type': 'application/json', 'transfer-encoding': 'chunked', ...headersFor(call) })
+  const chunkedHeaders = (): Headers => ({
+    host: host(),
+    'content-type': 'application/json',
+    'transfer-encoding': 'chunked',
+    ...headersFor(call),
+  })
 
   test('exactly the limit is served, one byte more is not, and the connection goes on', async () => {
     const http = await rawHttp(port)
@@ -165,14 +200,19 @@ describe('sizes', () => {
       http.write(chunks(padded(maxBodyBytes + 1), size))
       const refused = await http.next()
       expect(refused.status).toBe(413)
-      expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 41300, data: { reason: 'payloadTooLarge', maxBytes: maxBodyBytes } } })
+      expect(JSON.parse(refused.body)).toMatchObject({
+        error: { code: 41300, data: { reason: 'payloadTooLarge', maxBytes: maxBodyBytes } },
+      })
       expect((await http.post(body, headersFor(call))).status).toBe(200)
       http.destroy()
     }
   })
 
   test('a length that is announced and too large is refused before a byte of it came', async () => {
-    const http = await sendRaw({ host: host(), 'content-type': 'application/json', 'content-length': '999999999999' }, '')
+    const http = await sendRaw(
+      { host: host(), 'content-type': 'application/json', 'content-length': '999999999999' },
+      '',
+    )
     expect((await http.next()).status).toBe(413)
     http.destroy()
   })
@@ -201,7 +241,10 @@ describe('sizes', () => {
   })
 
   test('headers past 16 KB are refused', async () => {
-    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['x-large', 'x'.repeat(17 * 1024)]), body)
+    const http = await sendRaw(
+      withHeaders(['content-type', 'application/json'], ['x-large', 'x'.repeat(17 * 1024)]),
+      body,
+    )
     expect((await http.next()).status).toBe(431)
     await http.closed
   })
@@ -235,160 +278,24 @@ describe('framing that two readers could read differently', () => {
   const json = ['content-type', 'application/json'] as const
 
   test('two lengths that differ', () => expectNothing(withHeaders(json, ['content-length', '5']), body))
-  test('a length and chunks', () => expectNothing(withHeaders(json, ['transfer-encoding', 'chunked']), `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`))
+  test('a length and chunks', () =>
+    expectNothing(
+      withHeaders(json, ['transfer-encoding', 'chunked']),
+      `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ))
   test('a length that is no number', () => expectNothing([['host', host()], json, ['content-length', 'abc']], body))
   test('a negative length', () => expectNothing([['host', host()], json, ['content-length', '-1']], body))
   test('a length in hexadecimal', () => expectNothing([['host', host()], json, ['content-length', '0x10']], body))
-  test('chunks of an unknown kind', () => expectNothing([['host', host()], json, ['transfer-encoding', 'chunked, gzip']], body))
-  test('a chunk whose size is no number', () => expectNothing([['host', host()], json, ...Object.entries(headersFor(call)), ['transfer-encoding', 'chunked']], 'xyz\r\n'))
-  test('a header with a space before its colon', () => expectNothing([['host', host()], json, ['content-length ', '5']], body))
-  test('a line feed without its carriage return in a header', () => expectNothing([['host', host()], ['x', 'a\nx: b'], json], body))
+  test('chunks of an unknown kind', () =>
+    expectNothing([['host', host()], json, ['transfer-encoding', 'chunked, gzip']], body))
+  test('a chunk whose size is no number', () =>
+    expectNothing(
+      [['host', host()], json, ...Object.entries(headersFor(call)), ['transfer-encoding', 'chunked']],
+      'xyz\r\n',
+    ))
+  test('a header with a space before its colon', () =>
+    expectNothing([['host', host()], json, ['content-length ', '5']], body))
+  test('a line feed without its carriage return in a header', () =>
+    expectNothing([['host', host()], ['x', 'a\nx: b'], json], body))
   test('a NUL in a header', () => expectNothing([['host', host()], ['x', 'a\0b'], json], body))
-})
-
-describe('order and patience', () => {
-  test('pipelined requests are answered in their order, whatever takes longer', async () => {
-    const http = await rawHttp(port)
-    const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`)
-    const messages = texts.map((text, id) => (id % 3 === 0 ? request(id, 'nonsense') : callOf(id, 'echo', { text })))
-    http.write(Buffer.concat(messages.map((message) => toPost(port, JSON.stringify(message), headersFor(message)))))
-    for (const [id, text] of texts.entries()) {
-      const answer: unknown = JSON.parse((await http.next()).body)
-      if (id % 3 === 0) expect(answer).toMatchObject({ id, error: {} })
-      else expect(answer).toMatchObject({ id, result: { content: [{ text }] } })
-    }
-    http.destroy()
-  })
-
-  test('a request in single bytes is served', async () => {
-    const http = await rawHttp(port)
-    for (const byte of toPost(port, body, headersFor(call))) http.write(Buffer.from([byte]))
-    expect((await http.next()).status).toBe(200)
-    http.destroy()
-  })
-
-  test('Expect: 100-continue is told to go on, and then served', async () => {
-    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', '100-continue']), '')
-    expect((await http.next()).status).toBe(100)
-    http.write(body)
-    expect((await http.next()).status).toBe(200)
-    http.destroy()
-  })
-
-  test('an expectation nobody knows is refused', async () => {
-    const before = ran()
-    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', 'miracles']), body)
-    expect((await http.next()).status).toBe(417)
-    expect(ran()).toBe(before)
-    http.destroy()
-  })
-
-  test('an upgrade nobody offers is served as what it is', async () => {
-    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['connection', 'upgrade'], ['upgrade', 'websocket']), body)
-    expect((await http.next()).status).toBe(200)
-    http.destroy()
-  })
-
-  test('a CONNECT gets nowhere', async () => {
-    const http = await rawHttp(port)
-    http.write(`CONNECT evil.example:443 HTTP/1.1\r\nHost: ${host()}\r\n\r\n`)
-    await http.closed
-  })
-
-  test.each(['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])('%s is not allowed, and says what is', async (method) => {
-    const before = ran()
-    const http = await sendRaw(withHeaders(['content-type', 'application/json']), method === 'HEAD' ? '' : body, method)
-    // An answer to HEAD announces a body that never comes.
-    const head = method === 'HEAD' ? await http.seen(/\r\n\r\n/) : undefined
-    const { status, headers } = head === undefined ? await http.next() : { status: Number(head.split(' ')[1]), headers: new Map([['allow', head]]) }
-    expect(status).toBe(405)
-    expect(headers.get('allow')).toMatch(/POST/)
-    expect(ran()).toBe(before)
-    http.destroy()
-  })
-
-  test('a client that stops reading its stream is cut off', async () => {
-    const flooded = attacked()
-    const own = await serveHttp(flooded.server, { port: 0 })
-    const http = await rawHttp(Number(new URL(own.url).port))
-    const opened = await http.post(JSON.stringify(initialize()))
-    const session = { 'mcp-session-id': String(opened.headers.get('mcp-session-id')) }
-    await http.post(JSON.stringify(request(1, 'resources/subscribe', { uri: 'note://plain' })), session)
-    const stream = await rawHttp(Number(new URL(own.url).port))
-    stream.write(requestHead({ host: `127.0.0.1:${new URL(own.url).port}`, accept: 'text/event-stream', ...session }, { method: 'GET' }))
-    await stream.seen(/text\/event-stream/)
-    stream.socket.pause()
-    const cut = new Promise<void>((resolve) => {
-      const look = (): void => own.server.getConnections((_, open) => (open <= 1 ? resolve() : flood()))
-      const flood = (): void => {
-        for (let event = 0; event < 2000; event++) flooded.server.updated('note://plain')
-        setImmediate(look)
-      }
-      flood()
-    })
-    await cut
-    // The session lives on, and so does everybody else.
-    expect((await http.post(JSON.stringify(request(2, 'ping')), session)).status).toBe(200)
-    stream.destroy()
-    http.destroy()
-    await own.close()
-  })
-})
-
-describe('slow clients', () => {
-  test('the server has limits on how slowly a request may come, and looks for it often', () => {
-    expect(serving.server.headersTimeout).toBe(5_000)
-    expect(serving.server.requestTimeout).toBe(15_000)
-    expect(serving.server).toMatchObject({ connectionsCheckingInterval: 1_000 })
-    expect(serving.server.keepAliveTimeout).toBeLessThanOrEqual(10_000)
-    expect(serving.server.maxConnections).toBe(10_000)
-  })
-
-  test('whoever never finishes head, body or chunk is let go, and nobody else waits for that', async () => {
-    const own = await serveHttp(attacked().server, { port: 0 })
-    const at = Number(new URL(own.url).port)
-    own.server.headersTimeout = 100
-    own.server.requestTimeout = 100
-    const head = requestHead({ host: `127.0.0.1:${at}`, 'content-type': 'application/json', 'content-length': '100' })
-    const slow = await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
-        const http = await rawHttp(at)
-        // Nothing at all, half a head, a head without a body, half a body, half a chunk.
-        const starts = ['', 'POST /mcp HTT', head.slice(0, -4), head, `${head}{"jsonrpc"`, `${head.replace('content-length: 100', 'transfer-encoding: chunked')}ff\r\n{`]
-        http.write(starts[index % starts.length] ?? '')
-        return http
-      }),
-    )
-    const healthy = await rawHttp(at)
-    expect((await healthy.post(body, headersFor(call))).status).toBe(200)
-    await Promise.all(slow.map(({ closed }) => closed))
-    const again = await rawHttp(at)
-    expect((await again.post(body, headersFor(call))).status).toBe(200)
-    healthy.destroy()
-    again.destroy()
-    await own.close()
-  })
-
-  test('a body that drips without end is let go, also after it was refused', async () => {
-    const own = await serveHttp(attacked().server, { port: 0, maxBodyBytes: 1000 })
-    const at = Number(new URL(own.url).port)
-    own.server.requestTimeout = 300
-    own.server.headersTimeout = 300
-    const http = await rawHttp(at)
-    http.write(requestHead({ host: `127.0.0.1:${at}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }))
-    let over = false
-    void http.closed.then(() => {
-      over = true
-    })
-    const drip = (): void => {
-      if (over) return
-      http.write(`64\r\n${'x'.repeat(100)}\r\n`)
-      setTimeout(drip, 5)
-    }
-    drip()
-    expect((await http.next()).status).toBe(413)
-    await http.closed
-    http.destroy()
-    await own.close()
-  })
 })

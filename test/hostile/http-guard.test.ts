@@ -3,11 +3,11 @@
  * by adding one.
  */
 
+import { createServer as createNodeServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Server } from 'sluice'
 import { toFetch } from 'sluice/fetch'
 import { createHttpHandler, serveHttp } from 'sluice/node'
-import { createServer as createNodeServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
 import { callOf, headersFor, initialize } from './messages.ts'
@@ -86,7 +86,11 @@ const legKinds: readonly LegKind[] = [
           const all = new Map([...headers, ...basics].map(([name, value]) => [name.toLowerCase(), value]))
           const host = all.get('host') ?? 'localhost'
           all.delete('host')
-          const request = new Request(`http://${host}/mcp`, { method, headers: [...all], ...(method === 'POST' && { body }) })
+          const request = new Request(`http://${host}/mcp`, {
+            method,
+            headers: [...all],
+            ...(method === 'POST' && { body }),
+          })
           return (await handler(request)).status
         },
         close: async () => handler.close(),
@@ -113,9 +117,27 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
       ['127.0.0.1', [['Host', '127.0.0.1:PORT']]],
       ['[::1]', [['Host', '[::1]:PORT']]],
       ['in capitals', [['HOST', 'LocalHost:PORT']]],
-      ['with a page of its own', [['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT']]],
-      ['with a page of its own in capitals', [['Host', 'localhost:PORT'], ['Origin', 'HTTP://LOCALHOST:PORT']]],
-      ['with a page of its own behind TLS', [['Host', '127.0.0.1:PORT'], ['Origin', 'https://127.0.0.1:PORT']]],
+      [
+        'with a page of its own',
+        [
+          ['Host', 'localhost:PORT'],
+          ['Origin', 'http://localhost:PORT'],
+        ],
+      ],
+      [
+        'with a page of its own in capitals',
+        [
+          ['Host', 'localhost:PORT'],
+          ['Origin', 'HTTP://LOCALHOST:PORT'],
+        ],
+      ],
+      [
+        'with a page of its own behind TLS',
+        [
+          ['Host', '127.0.0.1:PORT'],
+          ['Origin', 'https://127.0.0.1:PORT'],
+        ],
+      ],
     ] as const)('serves its own name: %s', async (_, headers) => {
       const before = ran()
       expect(await leg.knock(filled(headers))).toBe(200)
@@ -123,15 +145,57 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     })
 
     const evil = [
-      ...['evil.example', 'evil.example:PORT', 'localhost.evil.example:PORT', 'localhost.:PORT', 'localhost.evil:PORT', '127.0.0.1.nip.io:PORT'],
-      ...['127.0.0.1.:PORT', 'evil-localhost:PORT', 'xlocalhost:PORT', 'localhostx:PORT', '127.0.0.2:PORT', '127.1:PORT', '0.0.0.0:PORT'],
-      ...['2130706433:PORT', '0x7f000001:PORT', '0177.0.0.1:PORT', '169.254.169.254:PORT', '[::ffff:127.0.0.1]:PORT', '[::]:PORT', '[0:0:0:0:0:0:0:1]:PORT'],
-      ...['[::1%25lo]:PORT', 'localhost:1', 'localhost:80', 'localhost', '127.0.0.1', '[::1]', 'user@localhost:PORT', 'localhost:PORT:PORT'],
-      ...['localhost:PORT, evil.example', 'evil.example, localhost:PORT', 'localhost:PORT/', 'localhost:PORT#', 'localhost:PORT@evil.example', 'null', '*', '::1'],
+      ...[
+        'evil.example',
+        'evil.example:PORT',
+        'localhost.evil.example:PORT',
+        'localhost.:PORT',
+        'localhost.evil:PORT',
+        '127.0.0.1.nip.io:PORT',
+      ],
+      ...[
+        '127.0.0.1.:PORT',
+        'evil-localhost:PORT',
+        'xlocalhost:PORT',
+        'localhostx:PORT',
+        '127.0.0.2:PORT',
+        '127.1:PORT',
+        '0.0.0.0:PORT',
+      ],
+      ...[
+        '2130706433:PORT',
+        '0x7f000001:PORT',
+        '0177.0.0.1:PORT',
+        '169.254.169.254:PORT',
+        '[::ffff:127.0.0.1]:PORT',
+        '[::]:PORT',
+        '[0:0:0:0:0:0:0:1]:PORT',
+      ],
+      ...[
+        '[::1%25lo]:PORT',
+        'localhost:1',
+        'localhost:80',
+        'localhost',
+        '127.0.0.1',
+        '[::1]',
+        'user@localhost:PORT',
+        'localhost:PORT:PORT',
+      ],
+      ...[
+        'localhost:PORT, evil.example',
+        'evil.example, localhost:PORT',
+        'localhost:PORT/',
+        'localhost:PORT#',
+        'localhost:PORT@evil.example',
+        'null',
+        '*',
+        '::1',
+      ],
       ...['localhost:', 'localhost:x', 'localhost:PORT\tevil', 'undefined', 'ｌocalhost:PORT', 'localhost%00:PORT'],
     ]
     // A URL is normalised before the fetch leg sees it, and then these are other names of the same thing.
-    const sameAsUrl = /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
+    const sameAsUrl =
+      /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
 
     test.each(evil.filter((host) => raw || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
       const before = ran()
@@ -141,41 +205,123 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     })
 
     const foreign = [
-      ...['http://evil.example', 'https://evil.example', 'http://evil.example:PORT', 'null', 'undefined', 'file://', 'http://localhost.evil.example'],
-      ...['http://localhost.:PORT', 'http://localhost:1', 'http://localhost', 'http://127.0.0.1.nip.io:PORT', 'http://127.0.0.1:PORT', 'http://[::1]:PORT'],
-      ...['http://localhost:PORT.evil.example', 'http://localhost:PORT@evil.example', 'http://localhost:PORT/', 'http://localhost:PORT/path', 'ws://localhost:PORT'],
-      ...['localhost:PORT', '//localhost:PORT', 'chrome-extension://abc', 'http://localhost:PORT http://evil.example', 'http://evil.example, http://localhost:PORT', '*', ''],
+      ...[
+        'http://evil.example',
+        'https://evil.example',
+        'http://evil.example:PORT',
+        'null',
+        'undefined',
+        'file://',
+        'http://localhost.evil.example',
+      ],
+      ...[
+        'http://localhost.:PORT',
+        'http://localhost:1',
+        'http://localhost',
+        'http://127.0.0.1.nip.io:PORT',
+        'http://127.0.0.1:PORT',
+        'http://[::1]:PORT',
+      ],
+      ...[
+        'http://localhost:PORT.evil.example',
+        'http://localhost:PORT@evil.example',
+        'http://localhost:PORT/',
+        'http://localhost:PORT/path',
+        'ws://localhost:PORT',
+      ],
+      ...[
+        'localhost:PORT',
+        '//localhost:PORT',
+        'chrome-extension://abc',
+        'http://localhost:PORT http://evil.example',
+        'http://evil.example, http://localhost:PORT',
+        '*',
+        '',
+      ],
     ]
 
     test.each(foreign)('refuses a page of the origin %j, though the host is right', async (origin) => {
       const before = ran()
       // One that passed just before must not help.
       expect(await leg.knock(filled([['Host', 'localhost:PORT']]))).toBe(200)
-      expect(await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', origin]]))).toBe(403)
+      expect(
+        await leg.knock(
+          filled([
+            ['Host', 'localhost:PORT'],
+            ['Origin', origin],
+          ]),
+        ),
+      ).toBe(403)
       expect(ran()).toBe(before + 1)
     })
 
     test('refuses a host and an origin that agree with each other', async () => {
       for (const name of ['evil.example', 'evil.example:PORT', '127.0.0.1.nip.io:PORT'])
-        expect(await leg.knock(filled([['Host', name], ['Origin', `http://${name}`]]))).toBe(403)
+        expect(
+          await leg.knock(
+            filled([
+              ['Host', name],
+              ['Origin', `http://${name}`],
+            ]),
+          ),
+        ).toBe(403)
     })
 
-    test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])('refuses strangers before it looks at the method: %s', async (method) => {
-      expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), method)).toBe(403)
-      expect(await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', 'http://evil.example']]), method)).toBe(403)
-    })
+    test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])(
+      'refuses strangers before it looks at the method: %s',
+      async (method) => {
+        expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), method)).toBe(403)
+        expect(
+          await leg.knock(
+            filled([
+              ['Host', 'localhost:PORT'],
+              ['Origin', 'http://evil.example'],
+            ]),
+            method,
+          ),
+        ).toBe(403)
+      },
+    )
 
     test('gives no page leave to ask', async () => {
-      const preflight: readonly HeaderLine[] = [['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT'], ['Access-Control-Request-Method', 'POST']]
+      const preflight: readonly HeaderLine[] = [
+        ['Host', 'localhost:PORT'],
+        ['Origin', 'http://localhost:PORT'],
+        ['Access-Control-Request-Method', 'POST'],
+      ]
       expect(await leg.knock(filled(preflight), 'OPTIONS')).toBe(405)
     })
 
     if (raw) {
       test.each([
-        ['two of them, the good one first', [['Host', 'localhost:PORT'], ['Host', 'evil.example']]],
-        ['two of them, the evil one first', [['Host', 'evil.example'], ['Host', 'localhost:PORT']]],
-        ['two that are equal', [['Host', 'localhost:PORT'], ['Host', 'localhost:PORT']]],
-        ['two in different case', [['Host', 'localhost:PORT'], ['hOST', 'evil.example']]],
+        [
+          'two of them, the good one first',
+          [
+            ['Host', 'localhost:PORT'],
+            ['Host', 'evil.example'],
+          ],
+        ],
+        [
+          'two of them, the evil one first',
+          [
+            ['Host', 'evil.example'],
+            ['Host', 'localhost:PORT'],
+          ],
+        ],
+        [
+          'two that are equal',
+          [
+            ['Host', 'localhost:PORT'],
+            ['Host', 'localhost:PORT'],
+          ],
+        ],
+        [
+          'two in different case',
+          [
+            ['Host', 'localhost:PORT'],
+            ['hOST', 'evil.example'],
+          ],
+        ],
         ['an empty one', [['Host', '']]],
       ] as const)('refuses %s', async (_, headers) => {
         const before = ran()
@@ -185,7 +331,13 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
 
       test('refuses two origins, also if one is welcome', async () => {
         expect(
-          await leg.knock(filled([['Host', 'localhost:PORT'], ['Origin', 'http://localhost:PORT'], ['Origin', 'http://evil.example']])),
+          await leg.knock(
+            filled([
+              ['Host', 'localhost:PORT'],
+              ['Origin', 'http://localhost:PORT'],
+              ['Origin', 'http://evil.example'],
+            ]),
+          ),
         ).toBe(403)
       })
 
@@ -200,7 +352,14 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
 
       test('believes no header that a proxy might have set', async () => {
         for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host', 'X-Original-Host'])
-          expect(await leg.knock(filled([['Host', 'evil.example'], [name, name === 'Forwarded' ? 'host=localhost:PORT' : 'localhost:PORT']]))).toBe(403)
+          expect(
+            await leg.knock(
+              filled([
+                ['Host', 'evil.example'],
+                [name, name === 'Forwarded' ? 'host=localhost:PORT' : 'localhost:PORT'],
+              ]),
+            ),
+          ).toBe(403)
       })
     }
   })
@@ -209,7 +368,10 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     const { server, runs } = attacked()
     let leg: Leg
     beforeAll(async () => {
-      leg = await open(server, { hosts: ['mcp.example.com', 'MCP.example.com:8443'], origins: ['https://app.example.com', 'http://LOCALHOST:5173'] })
+      leg = await open(server, {
+        hosts: ['mcp.example.com', 'MCP.example.com:8443'],
+        origins: ['https://app.example.com', 'http://LOCALHOST:5173'],
+      })
     })
     afterAll(() => leg.close())
 
@@ -217,9 +379,24 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
       [[['Host', 'mcp.example.com']]],
       [[['Host', 'MCP.Example.Com']]],
       [[['Host', 'mcp.example.com:8443']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com']]],
-      [[['Host', 'mcp.example.com:8443'], ['Origin', 'http://localhost:5173']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'https://mcp.example.com']]],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'https://app.example.com'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com:8443'],
+          ['Origin', 'http://localhost:5173'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'https://mcp.example.com'],
+        ],
+      ],
     ] as const)('serves %j', async (headers) => {
       expect(await leg.knock(headers)).toBe(200)
     })
@@ -232,13 +409,48 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
       [[['Host', 'evil.example']]],
       [[['Host', 'amcp.example.com']]],
       [[['Host', 'mcp.example.com.evil.example']]],
-      [[['Host', 'app.example.com'], ['Origin', 'https://app.example.com']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'http://app.example.com']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com:8443']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com.']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'https://evil.example']]],
-      [[['Host', 'mcp.example.com'], ['Origin', 'null']]],
-      [[['Host', 'evil.example'], ['Origin', 'https://app.example.com']]],
+      [
+        [
+          ['Host', 'app.example.com'],
+          ['Origin', 'https://app.example.com'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'http://app.example.com'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'https://app.example.com:8443'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'https://app.example.com.'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'https://evil.example'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'mcp.example.com'],
+          ['Origin', 'null'],
+        ],
+      ],
+      [
+        [
+          ['Host', 'evil.example'],
+          ['Origin', 'https://app.example.com'],
+        ],
+      ],
     ] as const)('refuses %j', async (headers) => {
       const before = runs.get('echo') ?? 0
       expect(await leg.knock(headers)).toBe(403)
@@ -246,7 +458,11 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     })
 
     test('lets a page that is welcome ask first', async () => {
-      const preflight: readonly HeaderLine[] = [['Host', 'mcp.example.com'], ['Origin', 'https://app.example.com'], ['Access-Control-Request-Method', 'POST']]
+      const preflight: readonly HeaderLine[] = [
+        ['Host', 'mcp.example.com'],
+        ['Origin', 'https://app.example.com'],
+        ['Access-Control-Request-Method', 'POST'],
+      ]
       expect(await leg.knock(preflight, 'OPTIONS')).toBe(204)
     })
   })
@@ -266,7 +482,15 @@ test('the origin of a welcome page comes back in its own words, and no other', a
   }
   const preflight = await rawHttp(Number(new URL(serving.url).port))
   preflight.write(
-    requestHead({ host: `127.0.0.1:${preflight.port}`, origin: 'https://app.example.com', 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type, mcp-param-region, x-evil, cookie' }, { method: 'OPTIONS' }),
+    requestHead(
+      {
+        host: `127.0.0.1:${preflight.port}`,
+        origin: 'https://app.example.com',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type, mcp-param-region, x-evil, cookie',
+      },
+      { method: 'OPTIONS' },
+    ),
   )
   const granted = await preflight.next()
   expect(granted.headers.get('access-control-allow-headers')).toBe('content-type, mcp-param-region')
@@ -280,9 +504,24 @@ test('a path that is not the endpoint serves nothing, however it is written', as
   const { server, runs } = attacked()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
-  for (const path of ['/', '/mcp/', '/mcp/x', '/MCP', '//mcp', '/%6dcp', '/./mcp', '/x/../mcp', '/mcp%3f', `http://127.0.0.1:${port}/mcp`, 'http://evil.example/mcp', '*']) {
+  for (const path of [
+    '/',
+    '/mcp/',
+    '/mcp/x',
+    '/MCP',
+    '//mcp',
+    '/%6dcp',
+    '/./mcp',
+    '/x/../mcp',
+    '/mcp%3f',
+    `http://127.0.0.1:${port}/mcp`,
+    'http://evil.example/mcp',
+    '*',
+  ]) {
     const http = await rawHttp(port)
-    http.write(requestHead([['host', `127.0.0.1:${port}`], ...basics, ['content-length', String(body.length)]], { path }) + body)
+    http.write(
+      requestHead([['host', `127.0.0.1:${port}`], ...basics, ['content-length', String(body.length)]], { path }) + body,
+    )
     expect((await http.next()).status, path).toBe(404)
     http.destroy()
   }
@@ -299,11 +538,19 @@ test('a session is no way around the guard', async () => {
   const opened = await http.post(JSON.stringify(initialize()))
   const session = String(opened.headers.get('mcp-session-id'))
   for (const method of ['POST', 'GET', 'DELETE']) {
-    const status = await knockAt(port)([['host', 'evil.example'], ['mcp-session-id', session]], method)
+    const status = await knockAt(port)(
+      [
+        ['host', 'evil.example'],
+        ['mcp-session-id', session],
+      ],
+      method,
+    )
     expect(status).toBe(403)
   }
   expect(runs.get('echo')).toBeUndefined()
-  expect((await http.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }), { 'mcp-session-id': session })).status).toBe(200)
+  expect(
+    (await http.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }), { 'mcp-session-id': session })).status,
+  ).toBe(200)
   http.destroy()
   await serving.close()
 })

@@ -15,7 +15,8 @@ import type { RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
 
 /** Nobody can make another's from it. */
-const canaryOf = (caller: string, text: string): string => `K-${createHmac('sha256', caller).update(text).digest('hex').slice(0, 24)}-K`
+const canaryOf = (caller: string, text: string): string =>
+  `K-${createHmac('sha256', caller).update(text).digest('hex').slice(0, 24)}-K`
 const canariesIn = (text: string): readonly string[] => text.match(/K-[0-9a-f]{24}-K/g) ?? []
 
 /** Calls wait here for each other: whoever fills the room wakes all, in its own turn and not in theirs. */
@@ -44,7 +45,8 @@ function shared(): Server {
     room,
   ]
   const wander = async (): Promise<void> => {
-    for (let hop = Math.floor(Math.random() * 4); hop > 0; hop--) await ways[Math.floor(Math.random() * ways.length)]?.()
+    for (let hop = Math.floor(Math.random() * 4); hop > 0; hop--)
+      await ways[Math.floor(Math.random() * ways.length)]?.()
   }
   const input = z.object({ caller: z.string(), text: z.string() })
   return createServer(
@@ -119,15 +121,20 @@ function count(seen: Tally, text: string, owed: ReadonlySet<string>): void {
 const messageOf = (caller: string, id: number, make: typeof modernRequest): Params => {
   const args = { caller, text: String(id) }
   if (id % 7 === 3) return make(id, 'resources/read', { uri: `mine://${caller}/${id}` })
-  return make(id, 'tools/call', { name: id % 5 === 1 ? 'fails' : 'work', arguments: args, ...(id % 3 !== 0 && { _meta: { progressToken: id % 4, 'io.modelcontextprotocol/logLevel': 'info' } }) })
+  return make(id, 'tools/call', {
+    name: id % 5 === 1 ? 'fails' : 'work',
+    arguments: args,
+    ...(id % 3 !== 0 && { _meta: { progressToken: id % 4, 'io.modelcontextprotocol/logLevel': 'info' } }),
+  })
 }
-const owedFor = (caller: string, calls: number): ReadonlySet<string> => new Set(Array.from({ length: calls }, (_, id) => canaryOf(caller, String(id))))
+const owedFor = (caller: string, calls: number): ReadonlySet<string> =>
+  new Set(Array.from({ length: calls }, (_, id) => canaryOf(caller, String(id))))
 
 test('thousands of stateless calls over HTTP', { timeout: 60_000 }, async () => {
   const serving = await serveHttp(shared(), { port: 0 })
   const port = Number(new URL(serving.url).port)
   const seen = tally()
-  const [clients, calls, pipelined] = [32, 250, 10]
+  const [clients, calls, pipelined] = [32, 500, 10]
   await Promise.all(
     Array.from({ length: clients }, async (_, client) => {
       const http = await rawHttp(port)
@@ -156,12 +163,24 @@ test('thousands of stateless calls over HTTP', { timeout: 60_000 }, async () => 
 })
 
 /** A legacy client: a session, a stream for what belongs to no call, and any number of connections for its calls. */
-async function openSession(port: number): Promise<{ readonly headers: { readonly [name: string]: string }; readonly stream: RawHttp }> {
+async function openSession(
+  port: number,
+): Promise<{ readonly headers: { readonly [name: string]: string }; readonly stream: RawHttp }> {
   const http = await rawHttp(port)
-  const capable = { ...initialize(), params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: { name: 'a', version: '1' } } }
+  const capable = {
+    ...initialize(),
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: { name: 'a', version: '1' },
+    },
+  }
   const opened = await http.post(JSON.stringify(capable))
   http.destroy()
-  const headers = { 'mcp-session-id': String(opened.headers.get('mcp-session-id')), 'mcp-protocol-version': '2025-11-25' }
+  const headers = {
+    'mcp-session-id': String(opened.headers.get('mcp-session-id')),
+    'mcp-protocol-version': '2025-11-25',
+  }
   const stream = await rawHttp(port)
   stream.write(requestHead({ host: `127.0.0.1:${port}`, accept: 'text/event-stream', ...headers }, { method: 'GET' }))
   await stream.seen(/text\/event-stream/)
@@ -173,7 +192,7 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
   const seen = tally()
-  const [sessions, connections, calls] = [16, 3, 120]
+  const [sessions, connections, calls] = [16, 3, 200]
   await Promise.all(
     Array.from({ length: sessions }, async (_, client) => {
       const caller = `session ${client}`
@@ -181,11 +200,16 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
       const owed = owedFor(caller, connections * calls)
       const setup = await rawHttp(port)
       // Everybody hears of their own resource and of nobody else's.
-      await setup.post(JSON.stringify(request('subscribe', 'resources/subscribe', { uri: `mine://${caller}/0` })), headers)
+      await setup.post(
+        JSON.stringify(request('subscribe', 'resources/subscribe', { uri: `mine://${caller}/0` })),
+        headers,
+      )
       await Promise.all(
         Array.from({ length: connections }, async (_, connection) => {
           const http = await rawHttp(port)
-          const messages = Array.from({ length: calls }, (_, index) => messageOf(caller, connection * calls + index, request))
+          const messages = Array.from({ length: calls }, (_, index) =>
+            messageOf(caller, connection * calls + index, request),
+          )
           http.write(Buffer.concat(messages.map((message) => toPost(port, JSON.stringify(message), headers))))
           for (const message of messages) {
             const { status, body } = await http.next()
@@ -217,7 +241,7 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
 test('thousands of calls over pipes', { timeout: 60_000 }, async () => {
   const server = shared()
   const seen = tally()
-  const [pipes, calls] = [24, 600]
+  const [pipes, calls] = [24, 800]
   await Promise.all(
     Array.from({ length: pipes }, async (_, client) => {
       const caller = `pipe ${client}`
@@ -263,13 +287,23 @@ test('questions reach the one who was meant, and answers count for nobody else',
       for (let id = 0; id < calls; id++) {
         const http = await rawHttp(port)
         const mine = canaryOf(caller, String(id))
-        http.write(toPost(port, JSON.stringify(request(id, 'tools/call', { name: 'asks', arguments: { caller, text: String(id) } })), headers))
+        http.write(
+          toPost(
+            port,
+            JSON.stringify(request(id, 'tools/call', { name: 'asks', arguments: { caller, text: String(id) } })),
+            headers,
+          ),
+        )
         const asked = await http.seen(/elicitation\/create[^\n]*\n\n/)
         expect(new Set(canariesIn(asked))).toEqual(new Set([mine]))
         const question = /"id":"(sluice-\d+)"/.exec(asked)?.[1]
-        const said = (word: string): string => JSON.stringify({ jsonrpc: '2.0', id: question, result: { action: 'accept', content: { word } } })
+        const said = (word: string): string =>
+          JSON.stringify({ jsonrpc: '2.0', id: question, result: { action: 'accept', content: { word } } })
         // Everybody's questions are called alike: an answer in a session where it is not open changes nothing here.
-        const wrong = await replier.post(JSON.stringify({ jsonrpc: '2.0', id: 'sluice-999999', result: {} }), others[id % others.length]?.headers ?? {})
+        const wrong = await replier.post(
+          JSON.stringify({ jsonrpc: '2.0', id: 'sluice-999999', result: {} }),
+          others[id % others.length]?.headers ?? {},
+        )
         expect(wrong.status).toBe(400)
         expect((await replier.post(said(mine), headers)).status).toBe(202)
         const { body } = await http.next()
@@ -292,19 +326,49 @@ test('what was asked of one caller cannot be answered with the state of another 
   const server = shared()
   const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
   const ask = async (caller: string, more: Params = {}): Promise<Params> => {
-    const answer = await server.handle(modernRequest(1, 'tools/call', { name: 'asks', arguments: { caller, text: '1' }, _meta: meta, ...more }))
+    const answer = await server.handle(
+      modernRequest(1, 'tools/call', { name: 'asks', arguments: { caller, text: '1' }, _meta: meta, ...more }),
+    )
     return { ...answer }
   }
   const { result } = (await ask('a')) as { result: { requestState: string } }
   const inputResponses = { word: { action: 'accept', content: { word: 'open' } } }
-  expect(await ask('a', { inputResponses, requestState: result.requestState })).toMatchObject({ result: { content: [{ text: 'open' }] } })
+  expect(await ask('a', { inputResponses, requestState: result.requestState })).toMatchObject({
+    result: { content: [{ text: 'open' }] },
+  })
   // Other arguments, another tool, one bit off, cut, empty, doubled.
-  expect(await ask('b', { inputResponses, requestState: result.requestState })).toMatchObject({ error: { code: -32602 } })
+  expect(await ask('b', { inputResponses, requestState: result.requestState })).toMatchObject({
+    error: { code: -32602 },
+  })
   const state = result.requestState
   const flipped = state.slice(0, -1) + (state.endsWith('A') ? 'B' : 'A')
-  for (const requestState of [flipped, state.slice(1), state.slice(0, -4), '', '.', `${state}.`, state + state, ` ${state}`, 1, null, {}])
-    expect(await ask('a', { inputResponses, requestState }), String(requestState)).toMatchObject({ error: { code: -32602 } })
+  for (const requestState of [
+    flipped,
+    state.slice(1),
+    state.slice(0, -4),
+    '',
+    '.',
+    `${state}.`,
+    state + state,
+    ` ${state}`,
+    1,
+    null,
+    {},
+  ])
+    expect(await ask('a', { inputResponses, requestState }), String(requestState)).toMatchObject({
+      error: { code: -32602 },
+    })
   const other = shared()
-  expect(await other.handle(modernRequest(1, 'tools/call', { name: 'asks', arguments: { caller: 'a', text: '1' }, _meta: meta, inputResponses, requestState: state }))).toMatchObject({ error: { code: -32602 } })
+  expect(
+    await other.handle(
+      modernRequest(1, 'tools/call', {
+        name: 'asks',
+        arguments: { caller: 'a', text: '1' },
+        _meta: meta,
+        inputResponses,
+        requestState: state,
+      }),
+    ),
+  ).toMatchObject({ error: { code: -32602 } })
   expect(await server.handle(callOf(1, 'work', { caller: 'a', text: '1' }))).toHaveProperty('result')
 })

@@ -11,7 +11,12 @@
  */
 export type Outcome = 'json' | 'syntax' | 'shape' | 'value'
 
-export const codes: { readonly [outcome in Outcome]: number } = { json: -32600, syntax: -32700, shape: -32600, value: -32602 }
+export const codes: { readonly [outcome in Outcome]: number } = {
+  json: -32600,
+  syntax: -32700,
+  shape: -32600,
+  value: -32602,
+}
 
 export interface Row {
   readonly name: string
@@ -81,7 +86,7 @@ export const table: readonly Row[] = [
     ['carriage returns', '\r[\r1\r]\r'],
     ['newlines', '\n{\n"a"\n:\n1\n}\n'],
     ['64 levels', '['.repeat(64) + ']'.repeat(64)],
-    ['63 levels of objects', '{"a":'.repeat(63) + '1' + '}'.repeat(63)],
+    ['63 levels of objects', `${'{"a":'.repeat(63)}1${'}'.repeat(63)}`],
     ['ten thousand members on one level', `[${'0,'.repeat(9_999)}0]`],
   ]),
   ...rows('syntax', [
@@ -211,7 +216,7 @@ export const table: readonly Row[] = [
   ...rows('shape', [
     ['65 levels', '['.repeat(65) + ']'.repeat(65)],
     ['65 levels that never close', '['.repeat(65)],
-    ['65 levels of objects', '{"a":'.repeat(65) + '1' + '}'.repeat(65)],
+    ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
     ['500 levels', '['.repeat(500) + ']'.repeat(500)],
     ['a hundred thousand levels', '['.repeat(100_000)],
     ['levels of both kinds', '[{"":'.repeat(50_000)],

@@ -38,22 +38,31 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
 
   const send = (text: string | Buffer, like?: Params): Promise<Reply> => leg.send(Buffer.from(text as string), like)
   /** A call whose text was changed by hand; the headers are those of the honest one. */
-  const sendCall = (change: (text: string) => string, name = 'any', args: Params = { value: 'VALUE' }): Promise<Reply> => {
+  const sendCall = (
+    change: (text: string) => string,
+    name = 'any',
+    args: Params = { value: 'VALUE' },
+  ): Promise<Reply> => {
     const honest = callOf(7, name, args)
     return send(change(JSON.stringify(honest)), honest)
   }
 
-  test.each(table.filter(({ bytes }) => !lines || !bytes.includes(10)))('$outcome: $name', async ({ bytes, outcome }) => {
-    const reply = await leg.send(bytes)
-    expect(errorOf(reply).code).toBe(codes[outcome])
-    expect(hasId(reply)).toBe(false)
-    if (reply.status !== undefined) expect(reply.status).toBe(400)
-  })
+  test.each(table.filter(({ bytes }) => !lines || !bytes.includes(10)))(
+    '$outcome: $name',
+    async ({ bytes, outcome }) => {
+      const reply = await leg.send(bytes)
+      expect(errorOf(reply).code).toBe(codes[outcome])
+      expect(hasId(reply)).toBe(false)
+      if (reply.status !== undefined) expect(reply.status).toBe(400)
+    },
+  )
 
   test('the same bytes inside a call are refused before it runs', async () => {
     const before = runs.get('any') ?? 0
     // A value of ten thousand members is fine as an argument, and so is whatever else is JSON.
-    const bad = table.filter(({ outcome, bytes }) => outcome !== 'json' && bytes.length > 0 && !(lines && bytes.includes(10)))
+    const bad = table.filter(
+      ({ outcome, bytes }) => outcome !== 'json' && bytes.length > 0 && !(lines && bytes.includes(10)),
+    )
     for (const { bytes, name, outcome } of bad) {
       const honest = callOf(7, 'any', { value: 'VALUE' })
       const [head = '', tail = ''] = JSON.stringify(honest).split('"VALUE"')
@@ -68,21 +77,41 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     // The message itself, its params and its arguments are three of them.
     const value = levels < 4 ? '1' : nested(levels - 3)
     const { text } = await sendCall((text) => text.replace('"VALUE"', value))
-    expect(JSON.parse(text ?? '{}')).toMatchObject({ id: 7, result: { isError: false, structuredContent: { value: JSON.parse(value) } } })
+    expect(JSON.parse(text ?? '{}')).toMatchObject({
+      id: 7,
+      result: { isError: false, structuredContent: { value: JSON.parse(value) } },
+    })
   })
 
   test.each([65, 10_000, 500_000, 1_000_000])('%i levels are refused without being built', async (levels) => {
     const before = runs.get('any') ?? 0
-    const reply = await sendCall((text) => text.replace('"VALUE"', levels > 500_000 ? '['.repeat(levels) : nested(levels - 3)))
+    const reply = await sendCall((text) =>
+      text.replace('"VALUE"', levels > 500_000 ? '['.repeat(levels) : nested(levels - 3)),
+    )
     expect(errorOf(reply).code).toBe(-32600)
     expect(hasId(reply)).toBe(false)
     expect(runs.get('any') ?? 0).toBe(before)
   })
 
-  test.each(labelled([
-    ...['null', '1.5', '1e400', '-1e400', '-0', 'true', 'false', '{}', '[]', '[1]', '9007199254740992', '9007199254740993'],
-    ...['-9007199254740993', '1e21', `"${'x'.repeat(257)}"`, `"${'x'.repeat(10_240)}"`],
-  ]))('the id $label is refused and never echoed', async ({ text: id }) => {
+  test.each(
+    labelled([
+      ...[
+        'null',
+        '1.5',
+        '1e400',
+        '-1e400',
+        '-0',
+        'true',
+        'false',
+        '{}',
+        '[]',
+        '[1]',
+        '9007199254740992',
+        '9007199254740993',
+      ],
+      ...['-9007199254740993', '1e21', `"${'x'.repeat(257)}"`, `"${'x'.repeat(10_240)}"`],
+    ]),
+  )('the id $label is refused and never echoed', async ({ text: id }) => {
     const before = runs.get('any') ?? 0
     const reply = await sendCall((text) => text.replace('"id":7', `"id":${id}`))
     expect(errorOf(reply).code).toBe(-32600)
@@ -90,19 +119,36 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     expect(runs.get('any') ?? 0).toBe(before)
   })
 
-  test.each(labelled(['0', '-1', '9007199254740991', '-9007199254740991', '1.0', '1e3', '""', '"null"', `"${'x'.repeat(256)}"`, '"\\u0000"', '"🚧"']))(
-    'the id $label is served and echoed as the same value',
-    async ({ text: id }) => {
-      const { text } = await sendCall((text) => text.replace('"id":7', `"id":${id}`))
-      expect(JSON.parse(text ?? '{}')).toMatchObject({ id: JSON.parse(id), result: { structuredContent: { value: 'VALUE' } } })
+  test.each(
+    labelled([
+      '0',
+      '-1',
+      '9007199254740991',
+      '-9007199254740991',
+      '1.0',
+      '1e3',
+      '""',
+      '"null"',
+      `"${'x'.repeat(256)}"`,
+      '"\\u0000"',
+      '"🚧"',
+    ]),
+  )('the id $label is served and echoed as the same value', async ({ text: id }) => {
+    const { text } = await sendCall((text) => text.replace('"id":7', `"id":${id}`))
+    expect(JSON.parse(text ?? '{}')).toMatchObject({
+      id: JSON.parse(id),
+      result: { structuredContent: { value: 'VALUE' } },
+    })
+  })
+
+  test.each(['\\ud800', '\\udc00', 'a\\ud800b', '\\udea7\\ud83d'])(
+    'half of a surrogate pair (%s) in an argument is invalid params',
+    async (half) => {
+      const reply = await sendCall((text) => text.replace('VALUE', half))
+      expect(errorOf(reply).code).toBe(-32602)
+      expect(JSON.parse(reply.text ?? '{}')).toHaveProperty('id', 7)
     },
   )
-
-  test.each(['\\ud800', '\\udc00', 'a\\ud800b', '\\udea7\\ud83d'])('half of a surrogate pair (%s) in an argument is invalid params', async (half) => {
-    const reply = await sendCall((text) => text.replace('VALUE', half))
-    expect(errorOf(reply).code).toBe(-32602)
-    expect(JSON.parse(reply.text ?? '{}')).toHaveProperty('id', 7)
-  })
 
   test.each([
     ['an empty batch', []],
@@ -110,7 +156,15 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     ['a batch of one', [callOf(1, 'any', { value: 1 })]],
     ['a batch of a thousand', Array.from({ length: 1000 }, (_, id) => callOf(id, 'any', { value: 1 }))],
     ['a batch of batches', [[callOf(1, 'any', { value: 1 })]]],
-    ['a batch of a thousand without envelopes', Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'any', arguments: {} } }))],
+    [
+      'a batch of a thousand without envelopes',
+      Array.from({ length: 1000 }, (_, id) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name: 'any', arguments: {} },
+      })),
+    ],
   ])('%s is refused once, and nothing runs', async (_, batch) => {
     const before = new Map(runs)
     const reply = await send(JSON.stringify(batch))
@@ -120,15 +174,25 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     expect({ ...Object.fromEntries(runs), barrier: 0 }).toEqual({ ...Object.fromEntries(before), barrier: 0 })
   })
 
-  test.each(['Method', 'METHOD', 'method\\u0000', '\\u0000method', 'method ', ' method', 'ｍethod', 'methоd', 'mеthod', 'me\\u200bthod', '\\ufeffmethod', 'methods'])(
-    'a member called %s is not the method',
-    async (name) => {
-      const before = runs.get('any') ?? 0
-      const reply = await sendCall((text) => text.replace('"method":', `"${name}":`))
-      expect(errorOf(reply)).toMatchObject({ code: -32600, message: expect.stringContaining('missing method') })
-      expect(runs.get('any') ?? 0).toBe(before)
-    },
-  )
+  test.each([
+    'Method',
+    'METHOD',
+    'method\\u0000',
+    '\\u0000method',
+    'method ',
+    ' method',
+    'ｍethod',
+    'methоd',
+    'mеthod',
+    'me\\u200bthod',
+    '\\ufeffmethod',
+    'methods',
+  ])('a member called %s is not the method', async (name) => {
+    const before = runs.get('any') ?? 0
+    const reply = await sendCall((text) => text.replace('"method":', `"${name}":`))
+    expect(errorOf(reply)).toMatchObject({ code: -32600, message: expect.stringContaining('missing method') })
+    expect(runs.get('any') ?? 0).toBe(before)
+  })
 
   test('an escaped name is the same name, and counts as a second one beside it', async () => {
     const same = await sendCall((text) => text.replace('"method"', String.raw`"\u006dethod"`))
@@ -143,7 +207,9 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
   ])('%s named twice is refused', async (member, text) => {
     const before = runs.get('any') ?? 0
     const [, inner] = member.split('.')
-    const reply = await sendCall((honest) => (inner ? honest.replace('"params":{', text) : honest.replace('{', `{${text}`)))
+    const reply = await sendCall((honest) =>
+      inner ? honest.replace('"params":{', text) : honest.replace('{', `{${text}`),
+    )
     expect(errorOf(reply).code).toBe(-32600)
     expect(hasId(reply)).toBe(false)
     expect(runs.get('any') ?? 0).toBe(before)
@@ -169,9 +235,12 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     expect(runs.get('any') ?? 0).toBe(before)
   })
 
-  test.each(['NaN', 'Infinity', '-Infinity', 'undefined', '0x10', '+1', '.5', '1_000', '10n', "'a'"])('%s for a value is a parse error', async (value) => {
-    expect(errorOf(await sendCall((text) => text.replace('"VALUE"', value))).code).toBe(-32700)
-  })
+  test.each(['NaN', 'Infinity', '-Infinity', 'undefined', '0x10', '+1', '.5', '1_000', '10n', "'a'"])(
+    '%s for a value is a parse error',
+    async (value) => {
+      expect(errorOf(await sendCall((text) => text.replace('"VALUE"', value))).code).toBe(-32700)
+    },
+  )
 
   test('white space around a message is no part of it', async () => {
     for (const space of lines ? [' ', '\t', ' \t ', '\r'] : [' ', '\t', '\r\n', '\n\n \t\r\n']) {
@@ -203,7 +272,10 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
   })
 
   test.each([null, 1, 'a', true, [], [1]])('params %j are invalid', async (params) => {
-    const reply = await send(JSON.stringify({ ...modernRequest(7, 'tools/list'), params }), modernRequest(7, 'tools/list'))
+    const reply = await send(
+      JSON.stringify({ ...modernRequest(7, 'tools/list'), params }),
+      modernRequest(7, 'tools/list'),
+    )
     expect(errorOf(reply).code).toBe(-32602)
   })
 })

@@ -2,9 +2,9 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Params, Server, Via } from 'sluice'
+import { RpcError } from 'sluice'
 import { toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
-import { RpcError } from 'sluice'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
 import { isOneWay } from '../../packages/sluice/src/protocol/classify.ts'
 import { headersFor, modern } from './messages.ts'
@@ -74,7 +74,9 @@ const openFetch = async (server: Server): Promise<Leg> => {
   return {
     async send(bytes, like) {
       const headers = { 'content-type': 'application/json', ...modernHeaders(like) }
-      const response = await handler(new Request('http://localhost/mcp', { method: 'POST', headers, body: new Uint8Array(bytes) }))
+      const response = await handler(
+        new Request('http://localhost/mcp', { method: 'POST', headers, body: new Uint8Array(bytes) }),
+      )
       const body = await response.text()
       return { status: response.status, text: body === '' ? undefined : body }
     },

@@ -18,7 +18,8 @@ export const request = (id: Id, method: string, params: Params = {}): Params => 
 export const modernRequest = (id: Id, method: string, params: Params = {}): Params =>
   request(id, method, { ...params, _meta: { ...envelope, ...(params['_meta'] as Params | undefined) } })
 
-export const callOf = (id: Id, name: string, args: Params = {}): Params => modernRequest(id, 'tools/call', { name, arguments: args })
+export const callOf = (id: Id, name: string, args: Params = {}): Params =>
+  modernRequest(id, 'tools/call', { name, arguments: args })
 
 export const initialize = (protocolVersion = '2025-11-25', id: Id = 'init'): Params =>
   request(id, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'attacker', version: '1' } })
@@ -30,6 +31,7 @@ export function headersFor(message: Params): { readonly [name: string]: string }
   return {
     'mcp-protocol-version': modern,
     'mcp-method': method,
-    ...(typeof name === 'string' && /^(tools\/call|prompts\/get|resources\/read)$/.test(method) && { 'mcp-name': name }),
+    ...(typeof name === 'string' &&
+      /^(tools\/call|prompts\/get|resources\/read)$/.test(method) && { 'mcp-name': name }),
   }
 }

@@ -31,13 +31,38 @@ interface Row {
   readonly answersTo: number | undefined
 }
 const rows: readonly Row[] = [
-  { input: 'invalid UTF-8 in a string', bytes: withValue(Buffer.from([0x22, 0xc3, 0x28, 0x22])), code: -32700, answersTo: undefined },
+  {
+    input: 'invalid UTF-8 in a string',
+    bytes: withValue(Buffer.from([0x22, 0xc3, 0x28, 0x22])),
+    code: -32700,
+    answersTo: undefined,
+  },
   { input: 'nesting 100 000 levels deep', bytes: withValue(deep), code: -32600, answersTo: undefined },
-  { input: 'the member "method" twice', bytes: Buffer.from(honestText.replace('{', '{"method":"ping",')), code: -32600, answersTo: undefined },
-  { input: '__proto__ in the arguments', bytes: Buffer.from(honestText.replace('"text":', '"__proto__":{"admin":true},"text":')), code: -32602, answersTo: 7 },
-  { input: 'the id 2^53 + 1', bytes: Buffer.from(honestText.replace('"id":7', '"id":9007199254740993')), code: -32600, answersTo: undefined },
+  {
+    input: 'the member "method" twice',
+    bytes: Buffer.from(honestText.replace('{', '{"method":"ping",')),
+    code: -32600,
+    answersTo: undefined,
+  },
+  {
+    input: '__proto__ in the arguments',
+    bytes: Buffer.from(honestText.replace('"text":', '"__proto__":{"admin":true},"text":')),
+    code: -32602,
+    answersTo: 7,
+  },
+  {
+    input: 'the id 2^53 + 1',
+    bytes: Buffer.from(honestText.replace('"id":7', '"id":9007199254740993')),
+    code: -32600,
+    answersTo: undefined,
+  },
   { input: 'garbage', bytes: Buffer.from('GET / HTTP/1.1'), code: -32700, answersTo: undefined },
-  { input: 'the id null', bytes: Buffer.from(honestText.replace('"id":7', '"id":null')), code: -32600, answersTo: undefined },
+  {
+    input: 'the id null',
+    bytes: Buffer.from(honestText.replace('"id":7', '"id":null')),
+    code: -32600,
+    answersTo: undefined,
+  },
   { input: 'a batch', bytes: Buffer.from(`[${honestText}]`), code: -32600, answersTo: undefined },
 ]
 
@@ -79,32 +104,39 @@ describe('over HTTP', () => {
     await expectAlive()
   })
 
-  test.each(['with its length', 'in chunks, without a length'])('a body of 200 MB, %s: 413, and the server lives', async (how) => {
-    const http = await rawHttp(port)
-    const length = 200 * 1024 * 1024
-    const chunked = how !== 'with its length'
-    const kind = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }
-    http.write(requestHead({ host: `127.0.0.1:${port}`, 'content-type': 'application/json', ...headersFor(honest), ...kind }))
-    const piece = Buffer.alloc(1024 * 1024, 'x')
-    const chunk = chunked ? Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]) : piece
-    let over = false
-    void http.closed.then(() => {
-      over = true
-    })
-    let written = 0
-    const response = http.next()
-    while (written < length && !over) {
-      const more = http.socket.write(chunk)
-      written += piece.length
-      if (!more) await Promise.race([http.closed, new Promise((resolve) => http.socket.once('drain', resolve))])
-    }
-    const { status, body } = await response
-    expect(status).toBe(413)
-    expect(JSON.parse(body)).toMatchObject({ error: { code: 41300, data: { reason: 'payloadTooLarge' } } })
-    expect(JSON.parse(body)).not.toHaveProperty('id')
-    http.destroy()
-    await expectAlive()
-  })
+  test.each(['with its length', 'in chunks, without a length'])(
+    'a body of 200 MB, %s: 413, and the server lives',
+    async (how) => {
+      const http = await rawHttp(port)
+      const length = 200 * 1024 * 1024
+      const chunked = how !== 'with its length'
+      const kind = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }
+      http.write(
+        requestHead({ host: `127.0.0.1:${port}`, 'content-type': 'application/json', ...headersFor(honest), ...kind }),
+      )
+      const piece = Buffer.alloc(1024 * 1024, 'x')
+      const chunk = chunked
+        ? Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+        : piece
+      let over = false
+      void http.closed.then(() => {
+        over = true
+      })
+      let written = 0
+      const response = http.next()
+      while (written < length && !over) {
+        const more = http.socket.write(chunk)
+        written += piece.length
+        if (!more) await Promise.race([http.closed, new Promise((resolve) => http.socket.once('drain', resolve))])
+      }
+      const { status, body } = await response
+      expect(status).toBe(413)
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 41300, data: { reason: 'payloadTooLarge' } } })
+      expect(JSON.parse(body)).not.toHaveProperty('id')
+      http.destroy()
+      await expectAlive()
+    },
+  )
 
   test.each([
     ['Origin and Host', 'evil.example', 'http://evil.example'],
@@ -124,14 +156,22 @@ describe('over HTTP', () => {
 
   test('an id that is in use, in one session: the second is refused, the first is answered', async () => {
     const first = await rawHttp(port)
-    const session = { 'mcp-session-id': String((await first.post(JSON.stringify(initialize()))).headers.get('mcp-session-id')) }
+    const session = {
+      'mcp-session-id': String((await first.post(JSON.stringify(initialize()))).headers.get('mcp-session-id')),
+    }
     const second = await rawHttp(port)
     const waited = first.post(JSON.stringify(request(5, 'tools/call', { name: 'wait', arguments: {} })), session)
     await expect.poll(() => runs.get('wait')).toBe(1)
-    const refused = await second.post(JSON.stringify(request(5, 'tools/call', { name: 'echo', arguments: { text: 'a' } })), session)
+    const refused = await second.post(
+      JSON.stringify(request(5, 'tools/call', { name: 'echo', arguments: { text: 'a' } })),
+      session,
+    )
     expect(JSON.parse(refused.body)).toMatchObject({ id: 5, error: { code: -32600 } })
     expect(refused.status).toBe(400)
-    const cancelled = await second.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } }), session)
+    const cancelled = await second.post(
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } }),
+      session,
+    )
     expect(cancelled.status).toBe(202)
     expect((await waited).body).toBe('')
     first.destroy()
@@ -197,7 +237,9 @@ describe('over stdio', () => {
 
   test('the id of the handshake is in use while it is under way', async () => {
     const own = pipeTo(attacked().server)
-    own.write(`${JSON.stringify(initialize('2025-11-25', 1))}\n${JSON.stringify(request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } }))}\n`)
+    own.write(
+      `${JSON.stringify(initialize('2025-11-25', 1))}\n${JSON.stringify(request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } }))}\n`,
+    )
     const heard = await own.settled()
     expect(heard.filter((line) => 'result' in line)).toHaveLength(1)
     expect(heard.filter((line) => 'error' in line)).toMatchObject([{ id: 1, error: { code: -32600 } }])

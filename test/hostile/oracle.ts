@@ -5,7 +5,8 @@ import type { Params } from 'sluice'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
 import { inside } from './fixture.ts'
 
-const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Notifications and responses are never answered; everything else is, exactly once. */
 export function wantsAnswer(message: unknown): boolean {
@@ -29,7 +30,7 @@ export function bytesWantAnswer(bytes: Buffer): boolean {
 /** Requests that may go unanswered, because another message of the same heap cancels their id. */
 export function cancelledAmong(messages: readonly Buffer[]): ReadonlySet<Buffer> {
   const parsed = messages.map((bytes) => [bytes, parse(bytes)] as const)
-  const cancelled = new Set(
+  const cancelled = new Set<unknown>(
     parsed.map(([, message]) =>
       isObject(message) && message['method'] === 'notifications/cancelled' && isObject(message['params'])
         ? (message['params']['requestId'] ?? undefined)
@@ -87,7 +88,8 @@ function problemWith(answer: unknown): string | undefined {
   if (result !== undefined && (!isObject(result) || id === undefined)) return 'no proper result'
   if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return 'no proper id'
   if (error === undefined) return undefined
-  if (!isObject(error) || !Number.isInteger(error['code']) || typeof error['message'] !== 'string') return 'no proper error'
+  if (!isObject(error) || !Number.isInteger(error['code']) || typeof error['message'] !== 'string')
+    return 'no proper error'
   const extra = Object.keys(error).filter((key) => key !== 'code' && key !== 'message' && key !== 'data')
   return extra.length > 0 ? 'more in the error than there is' : undefined
 }

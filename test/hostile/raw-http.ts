@@ -38,7 +38,10 @@ export interface RequestLine {
 }
 
 /** The text of a request with exactly these headers. */
-export const requestHead = (headers: Headers, { method = 'POST', path = '/mcp', version = 'HTTP/1.1' }: RequestLine = {}): string => {
+export const requestHead = (
+  headers: Headers,
+  { method = 'POST', path = '/mcp', version = 'HTTP/1.1' }: RequestLine = {},
+): string => {
   const lines = Array.isArray(headers) ? headers : Object.entries(headers)
   return `${method} ${path} ${version}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }
@@ -132,14 +135,22 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
   return http
 }
 
-function parseResponse(bytes: Buffer, ended: boolean): { readonly response: RawResponse; readonly length: number } | undefined {
+function parseResponse(
+  bytes: Buffer,
+  ended: boolean,
+): { readonly response: RawResponse; readonly length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined
   const [first = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n')
   const status = Number(first.split(' ')[1])
-  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
   const from = headEnd + 4
-  const done = (body: string, length: number): { response: RawResponse; length: number } => ({ response: { status, headers, body }, length })
+  const done = (body: string, length: number): { response: RawResponse; length: number } => ({
+    response: { status, headers, body },
+    length,
+  })
   if (status < 200 || status === 204 || status === 304) return done('', from)
   if (headers.get('transfer-encoding') === 'chunked') {
     const parts: Buffer[] = []

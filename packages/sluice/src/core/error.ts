@@ -140,7 +140,12 @@ export function bugOf(thrown: unknown): Bug | undefined {
   const bug = thrown instanceof RpcError ? thrown.cause : thrown
   if (!(bug instanceof Error))
     return { errorType: typeof bug, errorMessage: 'something that is not an Error was thrown' }
-  return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
+  try {
+    return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
+  } catch {
+    // Its getters throw; without this the line with its reference would be lost.
+    return { errorType: 'Error', errorMessage: 'an Error that cannot be read was thrown' }
+  }
 }
 export interface Bug {
   readonly errorType: string

@@ -17,23 +17,34 @@ export interface Stop {
   readonly signal: AbortSignal
 }
 
+type Hearer = (reason: RpcError) => void
+
+/** Nearly every call has one hearer (its deadline), so that one needs no collection. */
 class StopOnce implements Stop {
   reason: RpcError | undefined = undefined
-  #hearers: Set<(reason: RpcError) => void> | undefined
-  #controller: AbortController | undefined
+  #first: Hearer | undefined = undefined
+  #more: Set<Hearer> | undefined = undefined
+  #controller: AbortController | undefined = undefined
   stop(reason: RpcError): void {
     if (this.reason) return
     this.reason = reason
     // Ours first: whoever waits for the answer must hear the reason before the work throws because of the signal.
-    for (const hear of [...(this.#hearers ?? [])]) hear(reason)
-    this.#hearers = undefined
+    this.#first?.(reason)
+    for (const hear of [...(this.#more ?? [])]) hear(reason)
     this.#controller?.abort(reason)
   }
-  onStop(then: (reason: RpcError) => void): () => void {
-    this.#hearers ??= new Set()
+  onStop(then: Hearer): () => void {
     if (this.reason) then(this.reason)
-    else this.#hearers.add(then)
-    return () => this.#hearers?.delete(then)
+    else if (!this.#first) {
+      this.#first = then
+      return () => {
+        if (this.#first === then) this.#first = undefined
+      }
+    } else {
+      this.#more ??= new Set()
+      this.#more.add(then)
+    }
+    return () => this.#more?.delete(then)
   }
   get signal(): AbortSignal {
     if (!this.#controller) {

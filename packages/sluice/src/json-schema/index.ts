@@ -1,10 +1,10 @@
 /**
  * `jsonSchema(…)`: plain JSON Schema 2020-12 as a Standard Schema, for tools whose schema is already written down.
  *
- * TypeBox is the engine, but it does not get the author's document. That is first read, checked and linked (`survey`,
- * `link`); then TypeBox makes code of it where code may be generated (`compile`), and what is wrong with a value is
- * found by a walk of our own (`walk`). Each file says what would go wrong if this were left to TypeBox alone. The walk
- * decides by itself where code is refused: workerd, `--disallow-code-generation-from-strings`, a page's CSP.
+ * TypeBox is the engine, but it does not get the author's document. That is first checked and linked; then TypeBox makes
+ * code of it where code may be generated, and what is wrong with a value is found by a walk of our own. Each file says
+ * what would go wrong if TypeBox were left to itself. Where code is refused the walk decides alone: on workerd, under
+ * `--disallow-code-generation-from-strings`, under a page's CSP.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'

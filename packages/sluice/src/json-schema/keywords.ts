@@ -34,49 +34,46 @@ export type Keywords<S> = { readonly [K in Words<typeof one>]?: S } & {
 export type Schema = boolean | Node
 interface Node extends Keywords<Schema> {}
 
+type Is = (value: unknown) => boolean
 const isString = (value: unknown): value is string => typeof value === 'string'
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isString)
-const isNamesByName = (value: unknown): boolean => isObject(value) && Object.values(value).every(isNames)
-const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
-const isAnchor = (value: unknown): boolean => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value)
-const isWhole = (value: unknown): boolean => isString(value) && !/#./.test(value)
-const isDialect = (value: unknown): boolean => value === dialect.uri || value === `${dialect.uri}#`
+const isNames: Is = (value) => Array.isArray(value) && value.every(isString)
+const isNamesByName: Is = (value) => isObject(value) && Object.values(value).every(isNames)
 const types: readonly unknown[] = words('string number integer boolean null array object')
-const isType = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && value.every((type) => types.includes(type)) : types.includes(value)
+const isType: Is = (value) => types.includes(value)
+const isTypes: Is = (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
 
 /** A test, and what to say of a keyword that does not meet it. */
-type Shape = readonly [is: (value: unknown) => boolean, problem: string]
-const each = (keywords: string, ...shape: Shape): readonly (readonly [string, Shape])[] =>
-  words(keywords).map((keyword) => [keyword, shape])
-// The later entry counts.
-const shapes: ReadonlyMap<string, Shape> = new Map([
-  ...each(one, () => true, ''),
-  ...each('items', (value) => !Array.isArray(value), 'must be one schema; write "prefixItems" for a list'),
-  ...each(list, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'),
-  ...each(named, isObject, 'must be an object of schemas'),
-  ...each(texts, isString, 'must be a string'),
-  ...each(anchors, isAnchor, 'must be a name without "#"'),
-  ...each(numbers, Number.isFinite, 'must be a number'),
-  ...each(counts, isCount, 'must be a whole number, 0 or more'),
-  ...each('multipleOf', (value) => Number.isFinite(value) && Number(value) > 0, 'must be a number above 0'),
-  ...each('type', isType, `must be one of ${types.join(', ')}, or a list of them`),
-  ...each('const', () => true, ''),
-  ...each('enum', Array.isArray, 'must be a list of values'),
-  ...each('uniqueItems', (value) => typeof value === 'boolean', 'must be true or false'),
-  ...each('required', isNames, 'must be a list of names'),
-  ...each('dependentRequired', isNamesByName, 'must be an object of lists of names'),
-  ...each('$id', isWhole, 'must be a URI without a fragment; write that as "$anchor"'),
-  ...each('$schema', isDialect, `must be "${dialect.uri}"; convert the schema or remove "$schema"`),
+const shapes: readonly (readonly [keywords: string, Is, problem: string])[] = [
+  [`${one} const`, () => true, ''],
+  [list, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
+  [named, isObject, 'must be an object of schemas'],
+  [texts, isString, 'must be a string'],
+  [anchors, (value) => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value), 'must be a name without "#"'],
+  [numbers, Number.isFinite, 'must be a number'],
+  [counts, (value) => Number.isInteger(value) && Number(value) >= 0, 'must be a whole number, 0 or more'],
+  ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0, 'must be a number above 0'],
+  ['items', (value) => !Array.isArray(value), 'must be one schema; write "prefixItems" for a list'],
+  ['type', isTypes, `must be one of ${types.join(', ')}, or a list of them`],
+  ['enum', Array.isArray, 'must be a list of values'],
+  ['uniqueItems', (value) => typeof value === 'boolean', 'must be true or false'],
+  ['required', isNames, 'must be a list of names'],
+  ['dependentRequired', isNamesByName, 'must be an object of lists of names'],
+  ['$id', (value) => isString(value) && !/#./.test(value), 'must be a URI without a fragment; write that as "$anchor"'],
+  [
+    '$schema',
+    (value) => isString(value) && value.replace(/#$/, '') === dialect.uri,
+    `must be "${dialect.uri}"; convert the schema or remove "$schema"`,
+  ],
   // 2020-12 ignores these: a rule its author believes in would not be there.
-  ...each('additionalItems', () => false, 'is of an earlier draft; write "prefixItems", and "items" for the rest'),
-  ...each('dependencies', () => false, 'is of an earlier draft; write "dependentRequired" or "dependentSchemas"'),
-  ...each('$recursiveRef', () => false, 'is of an earlier draft; write "$dynamicRef"'),
-])
+  ['additionalItems', () => false, 'is of an earlier draft; write "prefixItems", and "items" for the rest'],
+  ['dependencies', () => false, 'is of an earlier draft; write "dependentRequired" or "dependentSchemas"'],
+  ['$recursiveRef', () => false, 'is of an earlier draft; write "$dynamicRef"'],
+]
+const shapeOf = new Map(shapes.flatMap(([keywords, ...shape]) => words(keywords).map((keyword) => [keyword, shape])))
 
 const bookkeeping = new Set(words(`$defs definitions $id $schema $ref $dynamicRef ${anchors}`))
 /** Whether a keyword by itself says something about values. */
-export const isRule = (keyword: string): boolean => shapes.has(keyword) && !bookkeeping.has(keyword)
+export const isRule = (keyword: string): boolean => shapeOf.has(keyword) && !bookkeeping.has(keyword)
 /** Keywords that look at the same value again. */
 export const inPlace: ReadonlySet<string> = new Set(words('allOf anyOf oneOf not if then else dependentSchemas'))
 
@@ -88,7 +85,7 @@ export function refuse(at: string, problem: string): never {
 export function checkKeywords(schema: unknown, at: string): asserts schema is Keywords<unknown> {
   if (!isObject(schema)) refuse(at, 'a schema must be an object, true or false; correct it')
   for (const [keyword, value] of Object.entries(schema)) {
-    const [is, problem] = shapes.get(keyword) ?? []
+    const [is, problem] = shapeOf.get(keyword) ?? []
     if (is?.(value) === false) refuse(at, `"${keyword}" ${problem}`)
   }
   const { pattern = '', patternProperties = {} }: Keywords<unknown> = schema

@@ -32,7 +32,9 @@ function repeatsRepetition(text: string): boolean {
   const [whole, body = '', repeated = ''] = group.exec(text) ?? []
   if (whole === undefined) return false
   const isRepetition = body.split('|').some(repeatsOneThing)
-  return (isRepetition && repeated !== '') || repeatsRepetition(text.replace(whole, isRepetition ? 'a+' : `a${repeated}`))
+  return (
+    (isRepetition && repeated !== '') || repeatsRepetition(text.replace(whole, isRepetition ? 'a+' : `a${repeated}`))
+  )
 }
 
 /** `x+`, `x*y?` and the like: repeated once more, the same text can be cut up in exponentially many ways. */

@@ -30,11 +30,9 @@ export function sayWhy(keyword: string, argument: unknown): string {
 function show(keyword: string, argument: unknown): string {
   if (argument instanceof RegExp) return argument.source
   if (keyword === 'type') return [argument].flat().map(withArticle).join(' or ')
-  if (keyword === 'enum' && Array.isArray(argument)) return argument.map((one) => JSON.stringify(one)).join(', ')
-  return JSON.stringify(argument)
+  const values = keyword === 'enum' && Array.isArray(argument) ? argument : [argument]
+  return values.map((value) => JSON.stringify(value)).join(', ')
 }
 
-function withArticle(type: unknown): string {
-  if (type === 'null') return 'null'
-  return /^[aio]/.test(String(type)) ? `an ${type}` : `a ${type}`
-}
+const withArticle = (type: unknown): string =>
+  type === 'null' ? 'null' : `${/^[aio]/.test(String(type)) ? 'an' : 'a'} ${type}`

@@ -5,78 +5,71 @@
  * remembers what it has seen, counts its steps, and stops when enough is told.
  */
 
-import { Check } from 'typebox/schema'
-import type { Keywords, Schema } from './keywords.ts'
+import type { Schema } from './keywords.ts'
 import { mapSchemas } from './keywords.ts'
 import type { Linked } from './link.ts'
-import { ruleFor } from './rules.ts'
-import { sayWhy } from './sentences.ts'
-import type { Issue, Known, Test } from './visit.ts'
-import { aside, every, fail, tell } from './visit.ts'
+import { toRule } from './rules.ts'
+import type { Issue, Test, Visit } from './visit.ts'
+import { aside, every, fail, maxIssues } from './visit.ts'
 
 const maxSteps = 200_000
+const readByOthers = new Set(['then', 'else', 'minContains', 'maxContains'])
 
 /** `undefined` for a value that passes. */
 export function walk({ root, schemas }: Linked): (value: unknown) => readonly Issue[] | undefined {
-  let tracks = false
+  let [left, tracks] = [0, false]
+  const memories: Map<unknown, Visit & { readonly passed: boolean }>[] = []
   const tests = new Map<string, Test>()
-  for (const [uri, schema] of schemas) tests.set(uri, toTest(schema))
+  for (const [uri, schema] of schemas) tests.set(uri, once(toTest(schema)))
   return function findIssues(value) {
     const issues: Issue[] = []
-    const run = { left: maxSteps, known: new Map() }
+    left = maxSteps
     try {
-      const passed = tests.get(root)?.(value, { path: undefined, issues, seen: tracks ? new Set() : undefined, run })
-      return passed ? undefined : issues
+      if (tests.get(root)?.(value, { path: [], issues, seen: tracks ? new Set() : undefined })) return undefined
     } catch {
       // Out of steps or out of stack. What cannot be checked does not pass.
       return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
+    } finally {
+      for (const memory of memories) memory.clear()
     }
+    // Nothing twice: schemas joined by `allOf` like to ask for the same thing.
+    return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()].slice(0, maxIssues)
   }
 
   function toTest(schema: Schema): Test {
     if (schema === true) return () => true
     if (schema === false) return (_, at) => fail(at, 'is not allowed')
-    if (schema.$ref !== undefined) return follow(schema.$ref)
+    const { $ref } = schema
+    if ($ref !== undefined) return (value, at) => tests.get($ref)?.(value, at) === true
     const parts = mapSchemas(schema, toTest)
-    const rulesFor = (isMine: (keyword: string) => boolean): readonly Test[] =>
-      Object.entries(parts).flatMap(([keyword, own]) => (isMine(keyword) ? toRule(keyword, own, parts) : []))
-    const isLate = (keyword: string): boolean => keyword.startsWith('unevaluated')
-    const early = rulesFor((keyword) => !isLate(keyword) && !readByOthers.has(keyword))
-    const late = rulesFor(isLate)
+    const toRules = (keywords: readonly string[]): readonly Test[] => keywords.map((keyword) => toRule(keyword, parts))
+    const keywords = Object.keys(parts).filter((keyword) => !readByOthers.has(keyword))
+    const late = keywords.filter((keyword) => keyword.startsWith('unevaluated'))
+    // What is left over is known only once everything else has passed.
+    const rounds = [keywords.filter((keyword) => !late.includes(keyword)), late].map(toRules)
     tracks ||= late.length > 0
     return function testSchema(value, at) {
-      if (at.run.left-- <= 0) throw new RangeError('Too many steps')
-      // What is left over is known only once everything else has passed.
-      return every(early, at, (rule) => rule(value, at)) && every(late, at, (rule) => rule(value, at))
+      if (left-- <= 0) throw new RangeError('Too many steps')
+      return rounds.every((rules) => every(rules, at, (rule) => rule(value, at)))
     }
   }
 
-  function follow(uri: string): Test {
-    return function followOnce(value, at) {
-      const known = at.run.known.get(uri) ?? new Map<unknown, Known>()
-      at.run.known.set(uri, known)
-      let answer = known.get(value)
+  /** For each value: otherwise alternatives inside alternatives would be walked exponentially often. */
+  function once(test: Test): Test {
+    const memory: (typeof memories)[number] = new Map()
+    memories.push(memory)
+    return function remember(value, at) {
+      let answer = memory.get(value)
       // What was said of a string belongs to its place: equal ones may stand at two.
-      const isHere = answer?.at.path === at.path || (typeof value === 'object' && value !== null)
-      if (!answer || (!answer.passed && at.issues && !(answer.at.issues && isHere))) {
+      const isHere = answer?.path === at.path || (typeof value === 'object' && value !== null)
+      if (!answer || (!answer.passed && at.issues && !(answer.issues && isHere))) {
         const inner = aside(at, at.issues && [])
-        answer = { passed: tests.get(uri)?.(value, inner) === true, at: inner }
-        known.set(value, answer)
+        answer = { ...inner, passed: test(value, inner) }
+        memory.set(value, answer)
       }
-      if (!answer.passed) return tell(at, answer.at.issues ?? [])
-      for (const key of answer.at.seen ?? []) at.seen?.add(key)
-      return true
+      if (!answer.passed) at.issues?.push(...(answer.issues ?? []))
+      else for (const key of answer.seen ?? []) at.seen?.add(key)
+      return answer.passed
     }
   }
-}
-
-const readByOthers = new Set(['then', 'else', 'minContains', 'maxContains'])
-
-function toRule(keyword: string, own: unknown, parts: Keywords<Test>): Test {
-  const rule = ruleFor(keyword)
-  if (rule) return rule(own, parts)
-  // Keywords that need no other are TypeBox's to judge, so that walk and code agree to the last digit.
-  const alone = { [keyword]: own }
-  const message = sayWhy(keyword, own)
-  return (value, at) => Check(alone, value) || fail(at, message)
 }

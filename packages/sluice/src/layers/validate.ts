@@ -1,21 +1,31 @@
 /** Raw arguments in, work ready to run on: after authorization, so that schemas are no oracle for the uninvited. */
 
-import type { Layer } from '../core/call.ts'
+import type { Answer } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
+import type { Ready, Refused } from '../core/target.ts'
 import { invalidArguments } from '../protocol/encode.ts'
 import { checkParamHeaders } from '../protocol/modern/headers.ts'
 import { modernRevision } from '../protocol/revisions.ts'
 
-export const validate: Layer = (next) =>
-  async function validate(call) {
-    const { target, args, via, revision } = call
-    if (target.headers && via.transport === 'http' && revision === modernRevision)
-      checkParamHeaders(via, target.headers, args)
-    const prepared = target.prepare(args)
-    const ready = prepared instanceof Promise ? await prepared : prepared
-    if ('issues' in ready) {
-      const refused = invalidArguments(target.name, ready.issues)
-      throw target.kind === 'tool' ? refused : new RpcError('invalidParams', refused.message, { data: refused.data })
+export const validate: Layer = (next) => {
+  // Most schemas check at once, and then there is nothing to wait for.
+  return function validate(call) {
+    try {
+      const { target, args, via, revision } = call
+      if (target.headers && via.transport === 'http' && revision === modernRevision)
+        checkParamHeaders(via, target.headers, args)
+      const prepared = target.prepare(args)
+      return prepared instanceof Promise ? prepared.then((late) => go(call, late)) : go(call, prepared)
+    } catch (thrown) {
+      return Promise.reject(thrown)
     }
-    return next({ ...call, ready })
   }
+
+  function go(call: Call, prepared: Ready | Refused): Promise<Answer> {
+    if (!('issues' in prepared)) return next({ ...call, ready: prepared })
+    const { kind, name } = call.target
+    const refused = invalidArguments(name, prepared.issues)
+    throw kind === 'tool' ? refused : new RpcError('invalidParams', refused.message, { data: refused.data })
+  }
+}

@@ -114,7 +114,7 @@ function isModern(meta: unknown, method: string, via: Via): boolean {
 
 /** All that HTTP must know before it hands a message in: whether it opens a session, belongs to one, or stands alone. */
 export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 'session' {
-  if (!isObject(message)) return Array.isArray(message) ? 'session' : 'alone'
+  if (!isObject(message)) return Array.isArray(message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   const { method, params } = message
   if (typeof method !== 'string') return 'result' in message || 'error' in message ? 'session' : 'alone'
   if (isModern(isObject(params) ? params['_meta'] : undefined, method, via)) return 'alone'

@@ -30,6 +30,8 @@ export interface Context {
   /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
   readonly refused?: (error: RpcError, features: Features | undefined, wire: WireError) => void
   readonly detach?: () => void
+  /** Hears that this call stays open until somebody ends it, so that a transport does not wait for it. */
+  readonly endless?: () => void
 }
 
 export interface DispatchOptions {
@@ -95,8 +97,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { target, args } = options.registry().aim(method, params, features.era)
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
-    if (!send && target.policy.timeoutMs === Number.POSITIVE_INFINITY)
-      throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
+    if (target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY) {
+      if (!send) throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
+      context.endless?.()
+    }
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && send && features.era === 'legacy'

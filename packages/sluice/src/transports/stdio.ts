@@ -11,6 +11,7 @@ import { RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
+import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
 
@@ -31,20 +32,25 @@ export interface StdioServing {
   close(): void
 }
 
-/** Answers are gathered for one turn of the loop, or until there is this much. */
-const flushAt = 64 * 1024
-
 export function listenStdio(server: Server, options: StdioOptions = {}): StdioServing {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000 } = options
   const own = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin
   const output = options.output ?? process.stdout
   const guard = own ? guardStdout() : undefined
-  const write = guard?.write ?? ((text: string): boolean => output.write(text))
-  const connection = server.connect({ send: (message) => put(JSON.stringify(message)) })
+  const out = createLineWriter(output, guard?.write ?? ((text) => output.write(text)), {
+    stalled() {
+      // The client does not read: take no more from it until it does.
+      stalled = true
+      input.pause()
+    },
+    drained() {
+      stalled = false
+      readOn()
+    },
+  })
+  const connection = server.connect({ send })
   const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }
-  let waiting = ''
-  let scheduled = false
   let inFlight = 0
   let stalled = false
   let ended = false
@@ -54,27 +60,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     settle = resolve
   })
 
-  function put(line: string): void {
-    waiting += `${line}\n`
-    if (waiting.length >= flushAt) flush()
-    else if (!scheduled) {
-      scheduled = true
-      setImmediate(flush)
-    }
-  }
-  function flush(): void {
-    scheduled = false
-    const text = waiting
-    waiting = ''
-    if (text === '' || output.destroyed || write(text)) return
-    // The client does not read: take no more from it until it does.
-    if (stalled) return
-    stalled = true
-    output.once('drain', () => {
-      stalled = false
-      readOn()
-    })
-    input.pause()
+  /** At once: clients lose progress that they read together with the answer. */
+  function send(message: object): void {
+    out.put(JSON.stringify(message))
+    out.flush()
   }
   function readOn(): void {
     if (!stalled && !ended && inFlight < maxInFlight) input.resume()
@@ -83,16 +72,22 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   async function take(bytes: Buffer): Promise<void> {
     if (isBlank(bytes)) return
     if (++inFlight >= maxInFlight) input.pause()
-    const answer = await answerTo(bytes)
-    if (answer !== null) put(answer)
-    inFlight--
-    if (inFlight === maxInFlight - 1) readOn()
-    if (inFlight === 0) idle?.()
+    let counted = true
+    const done = (): void => {
+      if (!counted) return
+      counted = false
+      inFlight--
+      if (inFlight === maxInFlight - 1) readOn()
+      if (inFlight === 0) idle?.()
+    }
+    const answer = await answerTo(bytes, done)
+    if (answer !== null) out.put(answer)
+    done()
   }
-  async function answerTo(bytes: Buffer): Promise<string | null> {
+  async function answerTo(bytes: Buffer, endless: () => void): Promise<string | null> {
     try {
       if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: the line is not UTF-8')
-      return await server.text(frame(bytes.toString('utf8')), { via, send: (message) => put(JSON.stringify(message)) })
+      return await server.text(frame(bytes.toString('utf8')), { via, send, endless })
     } catch (thrown) {
       const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
@@ -102,7 +97,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   const lines = createLineSplitter(maxLineBytes, {
     line: (bytes) => void take(bytes),
     tooLong() {
-      put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
+      out.put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
     },
   })
 
@@ -133,7 +128,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     else leave()
   }
   function leave(): void {
-    flush()
+    out.flush()
     guard?.release()
     settle()
     if (!own) return

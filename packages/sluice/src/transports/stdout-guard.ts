@@ -58,10 +58,12 @@ const guardOptions = (argument: unknown): unknown =>
     ? { ...argument, stdio: awayFromStdout(argument.stdio) }
     : argument
 
+/** And away from stdin: a child that reads it takes requests that nobody will answer then. */
 function awayFromStdout(stdio: unknown): unknown {
-  if (stdio === 'inherit') return ['inherit', 2, 'inherit']
+  if (stdio === 'inherit') return ['ignore', 2, 'inherit']
   if (!Array.isArray(stdio)) return stdio
-  return stdio.map((target: unknown, fd) =>
-    target === 1 || target === process.stdout || (target === 'inherit' && fd === 1) ? 2 : target,
-  )
+  return stdio.map((target: unknown, fd) => {
+    if (target === 0 || target === process.stdin || (target === 'inherit' && fd === 0)) return 'ignore'
+    return target === 1 || target === process.stdout || (target === 'inherit' && fd === 1) ? 2 : target
+  })
 }

@@ -100,23 +100,23 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   return {
-    async serve(request, reply) {
+    serve(request, reply) {
       const via: Via = { transport: 'http', peer: request.peer, header: (name) => request.header(name) }
       let headers = noHeaders
       try {
         const origin = request.header('origin')
         guard.check(request.host, origin, request.port)
         if (origin !== undefined && guard.allows(origin)) headers = corsFor(origin)
-        if (request.method === 'POST') await post(request, reply, via, headers)
-        else if (request.method === 'GET') get(request, reply, via, headers)
+        if (request.method === 'POST') return post(request, reply, via, headers)
+        if (request.method === 'GET') get(request, reply, via, headers)
         else if (request.method === 'DELETE') end(request, reply, via, headers)
         else if (request.method === 'OPTIONS' && headers !== noHeaders)
           reply.end(204, { ...headers, ...preflight(request) })
         else throw new RpcError('methodNotAllowed', `${request.method.slice(0, 16)} is not served here`)
       } catch (thrown) {
-        const value = thrown instanceof Unsound ? thrown.value : undefined
-        refuse(thrown, via, reply, headers, value)
+        refuse(thrown, via, reply, headers)
       }
+      return done
     },
     close() {
       callOff?.()
@@ -132,18 +132,19 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   async function post(request: HttpRequest, reply: HttpReply, via: Via, headers: HttpHeaders): Promise<void> {
-    checkContentType(request.header('content-type'))
-    checkEncoding(request.header('content-encoding'))
-    const accepts = parseAccept(request.header('accept'))
-    const message = frame(await request.body(maxBodyBytes))
+    let message: unknown
     try {
+      checkContentType(request.header('content-type'))
+      checkEncoding(request.header('content-encoding'))
+      const accepts = parseAccept(request.header('accept'))
+      message = frame(await request.body(maxBodyBytes))
       const posted: Posted = { message, via, accepts, reply, headers }
       const route = routeOf(message, via)
       if (route === 'alone' || !sessions) await answer(posted)
       else if (route === 'session') await answerIn(sessions.get(request.header('mcp-session-id')), posted)
       else await begin(sessions, posted)
     } catch (thrown) {
-      refuse(thrown, via, reply, headers, message)
+      refuse(thrown, via, reply, headers, thrown instanceof Unsound ? thrown.value : message)
     }
   }
 
@@ -259,6 +260,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 }
 
 const noHeaders: HttpHeaders = {}
+const done = Promise.resolve()
 
 interface Refusal {
   error: RpcError | undefined

@@ -129,18 +129,20 @@ export interface ServeHttpOptions extends HttpOptions {
   readonly host?: string
   readonly path?: string
   readonly maxConnections?: number
+  /** How long `close` waits for calls under way before it cuts their connections. */
+  readonly closeWithinMs?: number
 }
 
 export interface HttpServing {
   readonly url: string
   readonly server: NodeServer
-  /** Ends streams and sessions, refuses new connections, waits for the open ones. */
+  /** Ends streams and sessions, refuses new connections, waits a while for the open ones. */
   close(): Promise<void>
 }
 
 /** Listens, with limits on how slowly a request may come in. */
 export async function listenHttp(server: Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000 } = options
+  const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000, closeWithinMs = 5_000 } = options
   const handler = createHttpHandler(server, options)
   const node = createNodeServer(
     // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
@@ -167,7 +169,9 @@ export async function listenHttp(server: Server, options: ServeHttpOptions = {})
       await new Promise((resolve) => setImmediate(resolve))
       handler.close()
       node.closeIdleConnections()
+      const callOff = server.clock.after(closeWithinMs, () => node.closeAllConnections())
       await closed
+      callOff()
     },
   }
 }

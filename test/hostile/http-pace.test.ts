@@ -1,0 +1,211 @@
+/** Requests in the wrong order, of the wrong kind, or at the wrong pace, on bare sockets. */
+
+import type { HttpServing } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { attacked } from './fixture.ts'
+import { callOf, headersFor, initialize, request } from './messages.ts'
+import type { Headers, RawHttp } from './raw-http.ts'
+import { rawHttp, requestHead, toPost } from './raw-http.ts'
+
+const maxBodyBytes = 64 * 1024
+const { server, runs } = attacked()
+let serving: HttpServing
+let port = 0
+beforeAll(async () => {
+  serving = await serveHttp(server, { port: 0, maxBodyBytes })
+  port = Number(new URL(serving.url).port)
+})
+afterAll(() => serving.close())
+
+const call = callOf(1, 'echo', { text: 'a' })
+const body = JSON.stringify(call)
+const ran = (): number => runs.get('echo') ?? 0
+const host = (): string => `127.0.0.1:${port}`
+
+/** Exactly these headers and bytes; the connection is left open. */
+async function sendRaw(headers: Headers, bytes: string | Buffer, method = 'POST'): Promise<RawHttp> {
+  const http = await rawHttp(port)
+  http.write(Buffer.concat([Buffer.from(requestHead(headers, { method }), 'latin1'), Buffer.from(bytes as string)]))
+  return http
+}
+const withHeaders = (...more: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] => [
+  ['host', host()],
+  ...Object.entries(headersFor(call)),
+  ['content-length', String(Buffer.byteLength(body))],
+  ...more,
+]
+
+describe('order and patience', () => {
+  test('pipelined requests are answered in their order, whatever takes longer', async () => {
+    const http = await rawHttp(port)
+    const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`)
+    const messages = texts.map((text, id) => (id % 3 === 0 ? request(id, 'nonsense') : callOf(id, 'echo', { text })))
+    http.write(Buffer.concat(messages.map((message) => toPost(port, JSON.stringify(message), headersFor(message)))))
+    for (const [id, text] of texts.entries()) {
+      const answer: unknown = JSON.parse((await http.next()).body)
+      if (id % 3 === 0) expect(answer).toMatchObject({ id, error: {} })
+      else expect(answer).toMatchObject({ id, result: { content: [{ text }] } })
+    }
+    http.destroy()
+  })
+
+  test('a request in single bytes is served', async () => {
+    const http = await rawHttp(port)
+    for (const byte of toPost(port, body, headersFor(call))) http.write(Buffer.from([byte]))
+    expect((await http.next()).status).toBe(200)
+    http.destroy()
+  })
+
+  test('Expect: 100-continue is told to go on, and then served', async () => {
+    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', '100-continue']), '')
+    expect((await http.next()).status).toBe(100)
+    http.write(body)
+    expect((await http.next()).status).toBe(200)
+    http.destroy()
+  })
+
+  test('an expectation nobody knows is refused', async () => {
+    const before = ran()
+    const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', 'miracles']), body)
+    expect((await http.next()).status).toBe(417)
+    expect(ran()).toBe(before)
+    http.destroy()
+  })
+
+  test('an upgrade nobody offers is served as what it is', async () => {
+    const http = await sendRaw(
+      withHeaders(['content-type', 'application/json'], ['connection', 'upgrade'], ['upgrade', 'websocket']),
+      body,
+    )
+    expect((await http.next()).status).toBe(200)
+    http.destroy()
+  })
+
+  test('a CONNECT gets nowhere', async () => {
+    const http = await rawHttp(port)
+    http.write(`CONNECT evil.example:443 HTTP/1.1\r\nHost: ${host()}\r\n\r\n`)
+    await http.closed
+  })
+
+  test.each(['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
+    '%s is not allowed, and says what is',
+    async (method) => {
+      const before = ran()
+      const http = await sendRaw(
+        withHeaders(['content-type', 'application/json']),
+        method === 'HEAD' ? '' : body,
+        method,
+      )
+      // An answer to HEAD announces a body that never comes.
+      const head = method === 'HEAD' ? await http.seen(/\r\n\r\n/) : undefined
+      const { status, headers } =
+        head === undefined
+          ? await http.next()
+          : { status: Number(head.split(' ')[1]), headers: new Map([['allow', head]]) }
+      expect(status).toBe(405)
+      expect(headers.get('allow')).toMatch(/POST/)
+      expect(ran()).toBe(before)
+      http.destroy()
+    },
+  )
+
+  test('a client that stops reading its stream is cut off', async () => {
+    const flooded = attacked()
+    const own = await serveHttp(flooded.server, { port: 0 })
+    const http = await rawHttp(Number(new URL(own.url).port))
+    const opened = await http.post(JSON.stringify(initialize()))
+    const session = { 'mcp-session-id': String(opened.headers.get('mcp-session-id')) }
+    await http.post(JSON.stringify(request(1, 'resources/subscribe', { uri: 'note://plain' })), session)
+    const stream = await rawHttp(Number(new URL(own.url).port))
+    stream.write(
+      requestHead(
+        { host: `127.0.0.1:${new URL(own.url).port}`, accept: 'text/event-stream', ...session },
+        { method: 'GET' },
+      ),
+    )
+    await stream.seen(/text\/event-stream/)
+    stream.socket.pause()
+    const cut = new Promise<void>((resolve) => {
+      const look = (): void => void own.server.getConnections((_, open) => (open <= 1 ? resolve() : flood()))
+      const flood = (): void => {
+        for (let event = 0; event < 2000; event++) flooded.server.updated('note://plain')
+        setImmediate(look)
+      }
+      flood()
+    })
+    await cut
+    // The session lives on, and so does everybody else.
+    expect((await http.post(JSON.stringify(request(2, 'ping')), session)).status).toBe(200)
+    stream.destroy()
+    http.destroy()
+    await own.close()
+  })
+})
+
+describe('slow clients', () => {
+  test('the server has limits on how slowly a request may come, and looks for it often', () => {
+    expect(serving.server.headersTimeout).toBe(5_000)
+    expect(serving.server.requestTimeout).toBe(15_000)
+    expect(serving.server).toMatchObject({ connectionsCheckingInterval: 1_000 })
+    expect(serving.server.keepAliveTimeout).toBeLessThanOrEqual(10_000)
+    expect(serving.server.maxConnections).toBe(10_000)
+  })
+
+  test('whoever never finishes head, body or chunk is let go, and nobody else waits for that', async () => {
+    const own = await serveHttp(attacked().server, { port: 0 })
+    const at = Number(new URL(own.url).port)
+    own.server.headersTimeout = 100
+    own.server.requestTimeout = 100
+    const head = requestHead({ host: `127.0.0.1:${at}`, 'content-type': 'application/json', 'content-length': '100' })
+    const slow = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const http = await rawHttp(at)
+        // Nothing at all, half a head, a head without a body, half a body, half a chunk.
+        const starts = [
+          '',
+          'POST /mcp HTT',
+          head.slice(0, -4),
+          head,
+          `${head}{"jsonrpc"`,
+          `${head.replace('content-length: 100', 'transfer-encoding: chunked')}ff\r\n{`,
+        ]
+        http.write(starts[index % starts.length] ?? '')
+        return http
+      }),
+    )
+    const healthy = await rawHttp(at)
+    expect((await healthy.post(body, headersFor(call))).status).toBe(200)
+    await Promise.all(slow.map(({ closed }) => closed))
+    const again = await rawHttp(at)
+    expect((await again.post(body, headersFor(call))).status).toBe(200)
+    healthy.destroy()
+    again.destroy()
+    await own.close()
+  })
+
+  test('a body that drips without end is let go, also after it was refused', async () => {
+    const own = await serveHttp(attacked().server, { port: 0, maxBodyBytes: 1000 })
+    const at = Number(new URL(own.url).port)
+    own.server.requestTimeout = 300
+    own.server.headersTimeout = 300
+    const http = await rawHttp(at)
+    http.write(
+      requestHead({ host: `127.0.0.1:${at}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }),
+    )
+    let over = false
+    void http.closed.then(() => {
+      over = true
+    })
+    const drip = (): void => {
+      if (over) return
+      http.write(`64\r\n${'x'.repeat(100)}\r\n`)
+      setTimeout(drip, 5)
+    }
+    drip()
+    expect((await http.next()).status).toBe(413)
+    await http.closed
+    http.destroy()
+    await own.close()
+  })
+})
