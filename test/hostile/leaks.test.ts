@@ -164,7 +164,7 @@ describe('over HTTP', () => {
       log.filter(({ method }) => method === 'subscriptions/listen').every(({ outcome }) => outcome === 'cancelled'),
     ).toBe(true)
     // 200 bytes for each visit would be 600 KB.
-    console.log('GROWTH', collected() - before)
+    expect(collected() - before).toBeLessThan(2 * 1024 * 1024)
     await serving.close()
   })
 

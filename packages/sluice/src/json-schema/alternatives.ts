@@ -5,35 +5,22 @@
  * the one that came closest is told, or all that came equally close in one sentence.
  */
 
-import type { Issue, Test, Visit } from './visit.ts'
-import { aside, fail } from './visit.ts'
+import type { Outcome } from './outcome.ts'
+import { failed } from './outcome.ts'
 
 const maxSaid = 4
 
-export function failAlternatives(tests: readonly Test[], value: unknown, at: Visit): false {
-  if (!at.issues) return false
-  const here = at.path.length
-  const told = tests.map((test) => {
-    const issues: Issue[] = []
-    test(value, aside(at, issues))
-    return issues
-  })
+export function closestOf(outcomes: readonly Outcome[]): Outcome {
   // One that is content with the value itself, though not with its parts, is what the caller meant.
-  const deeper = told.filter((issues) => issues.every(({ path }) => path.length > here))
-  const fewest = Math.min(...deeper.map((issues) => issues.length))
-  const closest = deeper.filter((issues) => issues.length === fewest)
-  if (closest[0] && (closest.length === 1 || fewest > 1)) {
-    at.issues.push(...closest[0])
-    return false
-  }
-  const outright = told.flatMap((issues) => issues.filter(({ path }) => path.length === here).slice(0, 1))
-  const wanted = closest.length > 0 ? closest.flat() : outright
-  const places = new Set(wanted.map(({ path }) => String(path.slice(here))))
-  const shared = places.size === 1 ? (wanted[0]?.path.slice(here) ?? []) : []
-  const says = new Set(wanted.map(({ path, message }) => [...path.slice(here + shared.length), message].join(' ')))
-  return fail(
-    at,
-    says.size > maxSaid ? `matches none of ${tests.length} alternatives` : [...says].join(' or '),
-    ...shared,
-  )
+  const deeper = outcomes.filter(({ issues }) => issues.every(({ path }) => path.length > 0))
+  const fewest = Math.min(...deeper.map(({ issues }) => issues.length))
+  const closest = deeper.filter(({ issues }) => issues.length === fewest)
+  if (closest[0] && (closest.length === 1 || fewest > 1)) return closest[0]
+  const outright = outcomes.flatMap(({ issues }) => issues.filter(({ path }) => path.length === 0).slice(0, 1))
+  const wanted = closest.length > 0 ? closest.flatMap(({ issues }) => issues) : outright
+  const paths = new Map(wanted.map(({ path }) => [String(path), path]))
+  const [shared = []] = paths.size === 1 ? paths.values() : []
+  const says = new Set(wanted.map(({ path, message }) => [...path.slice(shared.length), message].join(' ')))
+  const message = says.size > maxSaid ? `matches none of ${outcomes.length} alternatives` : [...says].join(' or ')
+  return failed(message, ...shared)
 }

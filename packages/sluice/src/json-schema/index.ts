@@ -2,9 +2,9 @@
  * `jsonSchema(…)`: plain JSON Schema 2020-12 as a Standard Schema, for tools whose schema is already written down.
  *
  * TypeBox is the engine, but it does not get the author's document. That is first checked and linked; then TypeBox makes
- * code of it where code may be generated, and what is wrong with a value is found by a walk of our own. Each file says
- * what would go wrong if TypeBox were left to itself. Where code is refused the walk decides alone: on workerd, under
- * `--disallow-code-generation-from-strings`, under a page's CSP.
+ * code of it, and what is wrong with a value is found by a walk of our own. Each file says what would go wrong if TypeBox
+ * were left to itself. The walk decides alone where code is refused: workerd, a page's CSP,
+ * `--disallow-code-generation-from-strings`.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
@@ -59,7 +59,7 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
 function toText(schema: object | boolean): string {
   if (typeof schema === 'boolean') return schema ? '{}' : '{"not":{}}'
   try {
-    return JSON.stringify(schema)
+    return JSON.stringify(schema) ?? 'null'
   } catch (cause) {
     return refuse('#', `it cannot be written as JSON (${String(cause)}); remove what JSON does not know`)
   }

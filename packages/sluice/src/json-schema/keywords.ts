@@ -36,13 +36,14 @@ interface Node extends Keywords<Schema> {}
 
 type Is = (value: unknown) => boolean
 const isString = (value: unknown): value is string => typeof value === 'string'
+const isDialect: Is = (value) => value === dialect.uri || value === `${dialect.uri}#`
 const isNames: Is = (value) => Array.isArray(value) && value.every(isString)
 const isNamesByName: Is = (value) => isObject(value) && Object.values(value).every(isNames)
 const types: readonly unknown[] = words('string number integer boolean null array object')
 const isType: Is = (value) => types.includes(value)
 const isTypes: Is = (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
 
-/** A test, and what to say of a keyword that does not meet it. */
+/** A test, and what to say of a keyword that does not meet it. The later entry counts. */
 const shapes: readonly (readonly [keywords: string, Is, problem: string])[] = [
   [`${one} const`, () => true, ''],
   [list, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
@@ -59,11 +60,7 @@ const shapes: readonly (readonly [keywords: string, Is, problem: string])[] = [
   ['required', isNames, 'must be a list of names'],
   ['dependentRequired', isNamesByName, 'must be an object of lists of names'],
   ['$id', (value) => isString(value) && !/#./.test(value), 'must be a URI without a fragment; write that as "$anchor"'],
-  [
-    '$schema',
-    (value) => isString(value) && value.replace(/#$/, '') === dialect.uri,
-    `must be "${dialect.uri}"; convert the schema or remove "$schema"`,
-  ],
+  ['$schema', isDialect, `must be "${dialect.uri}"; convert the schema or remove "$schema"`],
   // 2020-12 ignores these: a rule its author believes in would not be there.
   ['additionalItems', () => false, 'is of an earlier draft; write "prefixItems", and "items" for the rest'],
   ['dependencies', () => false, 'is of an earlier draft; write "dependentRequired" or "dependentSchemas"'],

@@ -12,6 +12,8 @@ import type { Place, Spot } from './survey.ts'
 import { survey } from './survey.ts'
 
 const maxSubschemas = 10_000
+/** References that lead on for the same value: engines call as deep as they go. */
+const maxInPlace = 100
 
 export interface Linked {
   readonly root: string
@@ -32,7 +34,7 @@ export function link(document: unknown, format: 'check' | 'note' = 'check'): Lin
   const open = new Set<Target>()
   let left = maxSubschemas
   const root = toTarget(survey(document), new Map())
-  // Grows while it is read: what is pointed to waits here, so that recursion goes no deeper than the document.
+  // Grows while it is read: what is pointed to waits here, unless it is about the same value.
   for (const target of targets.values()) complete(target)
   return { root: root.uri, schemas }
 
@@ -59,12 +61,12 @@ export function link(document: unknown, format: 'check' | 'note' = 'check'): Lin
     const scope = enter(outer, spot)
     const pointers = spot.pointers.map(([to, dynamicAnchor = '']) => {
       const target = toTarget(scope.get(dynamicAnchor) ?? to, scope)
-      if (still && open.has(target))
-        refuse(spot.at, 'it refers to itself for the same value; put "properties" or "items" between')
+      if (still && (open.has(target) || open.size > maxInPlace))
+        refuse(spot.at, 'it refers to itself for the same value, or to too much; put "properties" or "items" between')
       if (still) complete(target)
       return { $ref: target.uri }
     })
-    const rules = Object.entries(spot.keywords).flatMap(([keyword, value]) => toRule(keyword, value))
+    const rules = Object.entries(spot.keywords).flatMap(toRule)
     const { allOf = [], ...node } = mapSchemas(Object.fromEntries(rules) as Keywords<Spot>, (inner, _, keyword) =>
       emit(inner, scope, still && inPlace.has(keyword)),
     )
@@ -73,7 +75,7 @@ export function link(document: unknown, format: 'check' | 'note' = 'check'): Lin
   }
 
   /** Nothing for a note, otherwise what TypeBox is to read. */
-  function toRule(keyword: string, value: unknown): [string, unknown][] {
+  function toRule([keyword, value]: [string, unknown]): [string, unknown][] {
     if (!isRule(keyword) || (keyword === 'format' && format === 'note')) return []
     if (keyword === 'pattern') return [[keyword, toRegExp(String(value))]]
     // TypeBox doubles it in 32 bits. No string is that long.
@@ -84,4 +86,4 @@ export function link(document: unknown, format: 'check' | 'note' = 'check'): Lin
 
 /** Inside a resource its dynamic anchors count, unless an outer resource has the name already. */
 const enter = (outer: Scope, spot: Spot): Scope =>
-  typeof spot === 'boolean' ? outer : new Map([...spot.dynamicAnchors, ...outer])
+  typeof spot === 'boolean' ? outer : new Map([...spot.resource.dynamicAnchors, ...outer])

@@ -7,8 +7,7 @@
  */
 
 const maxPattern = 2_048
-/** The longest string for a pattern that is not plainly linear. */
-export const maxMatched = 4_096
+const maxMatched = 4_096
 
 /** Why a pattern is refused, and how to mend it. */
 export function faultIn(pattern: string): string | undefined {
@@ -46,7 +45,7 @@ function repeatsOneThing(body: string): boolean {
 }
 
 /** At most one long repetition, anchored, and no groups: time grows with the string and no faster. */
-export function isLinear(pattern: string): boolean {
+function isLinear(pattern: string): boolean {
   const bare = structure(pattern)
   const repetitions = bare.match(/[*+?]|\{\d+(?:,\d*)?\}/g) ?? []
   const short = repetitions.filter((one) => one === '?' || /^\{\d(?:,\d)?\}$/.test(one)).length
@@ -54,10 +53,11 @@ export function isLinear(pattern: string): boolean {
   return !/[()|]/.test(bare) && short <= 2 && (long === 0 || (long === 1 && bare.startsWith('^')))
 }
 
-/** `test` is all that anybody calls. */
-class BoundedPattern extends RegExp {
+/** `test` is all that anybody calls. It throws where it must not run: `false` would let `not` and `if` pass. */
+class ShortOnly extends RegExp {
   override test(value: string): boolean {
-    return value.length <= maxMatched && super.test(value)
+    if (value.length > maxMatched) throw new RangeError('Too long for this pattern')
+    return super.test(value)
   }
 }
-export const toRegExp = (pattern: string): RegExp => new (isLinear(pattern) ? RegExp : BoundedPattern)(pattern, 'u')
+export const toRegExp = (pattern: string): RegExp => new (isLinear(pattern) ? RegExp : ShortOnly)(pattern, 'u')

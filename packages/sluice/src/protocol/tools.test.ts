@@ -187,7 +187,7 @@ test('types flow from the schemas to run', () => {
   tool({
     name: 't',
     description: 'T',
-    input: z.object({ when: z.coerce.date() }),
+    input: z.object({ when: z.string().transform((text) => new Date(text)) }),
     output: z.object({ n: z.number() }),
     ask: () => ({ who: form('Who?', z.object({ name: z.string() })), maybe: undefined }),
     run({ when }, { answers }) {

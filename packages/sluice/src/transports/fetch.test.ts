@@ -181,3 +181,17 @@ test('a legacy client gets a session, also here', async () => {
   fetch.close()
   expect((await fetch(legacy({ id: 3, method: 'ping' }, session))).status).toBe(404)
 })
+
+test('an answer larger than the limit still arrives on a stream', async () => {
+  const large = tool({
+    name: 'large',
+    description: 'Says a lot',
+    run(_, { progress }) {
+      progress(1)
+      return 'x'.repeat(3 * 1024 * 1024)
+    },
+  })
+  const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [large] })))
+  const response = await fetch(post(modern('tools/call', { name: 'large' }, { progressToken: 't' })))
+  expect((await response.text()).length).toBeGreaterThan(3 * 1024 * 1024)
+})

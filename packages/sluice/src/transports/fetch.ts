@@ -93,12 +93,14 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
       resolve(new Response(body, { status: 200, headers }))
       return {
         write(text) {
-          controller?.enqueue(encoder.encode(text))
-          if ((controller?.desiredSize ?? 0) < 0) {
-            controller?.error(new Error('The reader stalled'))
-            controller = undefined
-            gone?.()
+          // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+          if ((controller?.desiredSize ?? 0) >= 0) {
+            controller?.enqueue(encoder.encode(text))
+            return
           }
+          controller?.error(new Error('The reader stalled'))
+          controller = undefined
+          gone?.()
         },
         end() {
           complete = true

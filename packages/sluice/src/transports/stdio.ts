@@ -32,13 +32,16 @@ export interface StdioServing {
   close(): void
 }
 
+/** Bytes that may lie unread when a notification comes. */
+const maxUnsent = 1024 * 1024
+
 export function listenStdio(server: Server, options: StdioOptions = {}): StdioServing {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000 } = options
   const own = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin
   const output = options.output ?? process.stdout
-  const guard = own ? guardStdout() : undefined
-  const out = createLineWriter(output, guard?.write ?? ((text) => output.write(text)), {
+  const write = own ? guardStdout() : output.write.bind(output)
+  const out = createLineWriter(output, (text) => write(text), {
     stalled() {
       // The client does not read: take no more from it until it does.
       stalled = true
@@ -62,6 +65,11 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
 
   /** At once: clients lose progress that they read together with the answer. */
   function send(message: object): void {
+    // Answers are bounded by what was asked. What nobody asked for is not, and a reader this far behind has gone.
+    if (output.writableLength > maxUnsent) {
+      close()
+      return
+    }
     out.put(JSON.stringify(message))
     out.flush()
   }
@@ -129,11 +137,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   }
   function leave(): void {
     out.flush()
-    guard?.release()
     settle()
     if (!own) return
     // Timers and sockets of a tool must not keep the process of a client that is gone, nor a pipe that nobody reads.
-    output.write('', () => process.exit(0))
+    write('', () => process.exit(0))
     server.clock.after(graceMs, () => process.exit(0))
   }
   input.on('data', lines.push)

@@ -5,19 +5,12 @@
 
 type Write = typeof process.stdout.write
 
-/** Returns the real writer, for the protocol alone, and a function that undoes the guard. */
-export function guardStdout(): { readonly write: (text: string) => boolean; release(): void } {
-  const own: Write = process.stdout.write
-  const write = own.bind(process.stdout)
+/** Returns the real writer, for the protocol alone. For good: a process that speaks MCP on stdout does nothing else there. */
+export function guardStdout(): Write {
+  const write: Write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr) as Write
-  const release = guardChildren()
-  return {
-    write: (text) => write(text),
-    release() {
-      process.stdout.write = own
-      release()
-    },
-  }
+  guardChildren()
+  return write
 }
 
 /** Every asynchronous way to start a child ends in this method of the class. */
@@ -25,7 +18,7 @@ interface Spawning {
   spawn(options: { stdio?: unknown }): unknown
 }
 
-function guardChildren(): () => void {
+function guardChildren(): void {
   // Not imported: most processes serve something else, and these modules take a while to load.
   const childProcess = process.getBuiltinModule('node:child_process')
   const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
@@ -35,7 +28,6 @@ function guardChildren(): () => void {
     return spawn.call(this, { ...options, stdio: awayFromStdout(options.stdio) })
   }
   const { spawnSync, execFileSync, execSync } = childProcess
-  const sync = { spawnSync, execFileSync, execSync }
   Object.assign(childProcess, {
     spawnSync: (file: string, ...rest: unknown[]) =>
       Reflect.apply(spawnSync, childProcess, [file, ...rest.map(guardOptions)]),
@@ -46,11 +38,6 @@ function guardChildren(): () => void {
   })
   // Named imports of built-in modules see the change only after this.
   syncBuiltinESMExports()
-  return () => {
-    prototype.spawn = spawn
-    Object.assign(childProcess, sync)
-    syncBuiltinESMExports()
-  }
 }
 
 const guardOptions = (argument: unknown): unknown =>

@@ -106,8 +106,9 @@ class NodeReply implements HttpReply {
     return {
       write(text) {
         if (response.destroyed || response.writableEnded) return
-        response.write(text)
+        // Looked at before writing: one message may be larger than that, and its reader is not stalled.
         if (response.writableLength > maxUnsent) response.destroy()
+        else response.write(text)
       },
       end: () => void response.end(),
       get closed() {

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { link } from './link.ts'
+import { walk } from './walk.ts'
+
+test.each([
+  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 1, 'must be a string or must be null', []],
+  [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, {}, 'a is required or b is required', []],
+  [{ items: { oneOf: [{ const: 1 }, { const: 2 }] } }, [3], 'must be 1 or must be 2', [0]],
+  [{ oneOf: [1, 2, 3, 4, 5].map((one) => ({ const: one })) }, 6, 'matches none of 5 alternatives', []],
+  [{ oneOf: [{ type: 'number' }, { minimum: 1 }] }, 2, 'must match only one of 2 alternatives, but matches 2', []],
+  [
+    { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'string' } } }] },
+    { a: 1 },
+    'must be a string',
+    ['a'],
+  ],
+])('alternatives %j meet %j with one issue', (schema, value, message, path) => {
+  expect(walk(link(schema))(value)).toEqual([{ message, path }])
+})
+
+test('the closest of some alternatives is told', () => {
+  const shapes = {
+    oneOf: [
+      { properties: { kind: { const: 'circle' }, radius: { type: 'number' } }, required: ['kind', 'radius'] },
+      { properties: { kind: { const: 'square' }, side: { type: 'number' } }, required: ['kind', 'side'] },
+    ],
+  }
+  const findIssues = walk(link(shapes))
+  expect(findIssues({ kind: 'square', side: 'long' })).toEqual([{ message: 'must be a number', path: ['side'] }])
+})
+
+test('what all alternatives want of one member is told there', () => {
+  const kinds = ['circle', 'square'].map((kind) => ({ properties: { kind: { const: kind } } }))
+  expect(walk(link({ anyOf: kinds }))({ kind: 'cube' })).toEqual([
+    { message: 'must be "circle" or must be "square"', path: ['kind'] },
+  ])
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { survey } from './survey.ts'
+
+const nested = (levels: number) =>
+  Array.from({ length: levels }).reduce((inner) => ({ not: inner }), {} as object) as object
+
+test.each<readonly [string, object, string]>([
+  [
+    'a network $ref',
+    { $ref: 'https://example.com/a.json' },
+    'at #: "https://example.com/a.json" points outside this document',
+  ],
+  ['a file $ref', { items: { $ref: 'file:///etc/passwd' } }, 'at #/items: "file:///etc/passwd" points outside'],
+  [
+    'a relative $ref',
+    { properties: { a: { $ref: 'other.json#/b' } } },
+    'at #/properties/a: "other.json#/b" points outside',
+  ],
+  ['a network $dynamicRef', { $dynamicRef: 'http://example.com/a#b' }, 'points outside this document'],
+  [
+    'a network $ref that nothing uses',
+    { $defs: { a: { $ref: 'https://example.com' } } },
+    'at #/$defs/a: "https://example.com" points outside',
+  ],
+  ['a $ref to nothing', { $ref: '#/$defs/a' }, 'at #: "#/$defs/a" points to nothing'],
+  ['a $ref to an inherited name', { $ref: '#/constructor' }, 'points to nothing'],
+  ['a $ref to no anchor', { $ref: '#a' }, 'at #: "#a" points to nothing'],
+  ['a $ref to something else', { $ref: '#/title', title: 'a' }, 'at #/title: a schema must be'],
+  ['a $ref that is no URI', { $ref: 'http://[' }, 'is no URI reference'],
+  ['a $ref with a bad escape', { $ref: '#/%zz' }, 'is no URI reference'],
+  [
+    'two schemas with one $id',
+    { $defs: { a: { $id: 'x' }, b: { $id: 'x' } } },
+    'at #/$defs/b: a second schema is called',
+  ],
+  [
+    'two schemas with one $anchor',
+    { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } },
+    'at #/$defs/b: a second schema',
+  ],
+  ['nesting past 128', nested(129), 'nested deeper than 128'],
+])('%s is refused', (_name, schema, problem) => {
+  expect(() => survey(schema)).toThrow(problem)
+})
+
+test('128 levels are still taken', () => {
+  expect(() => survey(nested(128))).not.toThrow()
+})
