@@ -17,7 +17,13 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 }
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
-const nodeOnly = new Set(['node.ts', 'transports/http/node.ts', 'transports/stdio.ts', 'transports/lines.ts'])
+const nodeOnly = new Set([
+  'node.ts',
+  'node-clock.ts',
+  'transports/http/node.ts',
+  'transports/stdio.ts',
+  'transports/lines.ts',
+])
 for (const file of ['transports/stdout-guard.ts', 'transports/stderr.ts', 'transports/line-writer.ts'])
   nodeOnly.add(file)
 

@@ -1,5 +1,6 @@
 /** Serving on Node: HTTP and stdio. */
 
+import { nodeClock } from './node-clock.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
@@ -10,6 +11,7 @@ import { stderrLogger } from './transports/stderr.ts'
 import type { StdioOptions, StdioServing } from './transports/stdio.ts'
 import { listenStdio } from './transports/stdio.ts'
 
+export { nodeClock } from './node-clock.ts'
 export type { HttpServing, NodeHandler, ServeHttpOptions } from './transports/http/node.ts'
 export { createHttpHandler } from './transports/http/node.ts'
 export { stderrLogger } from './transports/stderr.ts'
@@ -17,7 +19,7 @@ export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 
 /** A definition runs on defaults, with its log on stderr; for anything else make the server yourself. */
 const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
-  'handle' in from ? from : createServer(from, { logger: stderrLogger(), ...runtime })
+  'handle' in from ? from : createServer(from, { clock: nodeClock, logger: stderrLogger(), ...runtime })
 
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
 export const serveHttp = (

@@ -65,7 +65,10 @@ const minimumSecret = 16
 const here: Via = { transport: 'memory', peer: '', header: () => undefined }
 
 const nowhere: Context = { via: here }
-const toContext = (context: Partial<Context> = nowhere): Context => ({ ...context, via: context.via ?? here })
+/** Handed on as it is where it is whole: transports make one per call, with methods of their own. */
+const toContext = (context: Partial<Context> = nowhere): Context =>
+  isWhole(context) ? context : { ...context, via: here }
+const isWhole = (context: Partial<Context>): context is Context => context.via !== undefined
 
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
   const { clock = systemClock, logger = silent, errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime

@@ -5,6 +5,11 @@ export interface Clock {
   now(): number
   /** Calls `then` once after `ms`; the returned function calls it off. */
   after(ms: number, then: () => void): () => void
+  /**
+   * Calls `then` when what runs now, promises included, is over; where the runtime has such a moment that all calls may
+   * share. What can wait until then need not be done at all for calls that are over by then.
+   */
+  turn?(then: () => void): void
 }
 
 export const systemClock: Clock = {

@@ -47,6 +47,24 @@ test('a call that was cancelled before it came here does not wait', async () => 
   })
 })
 
+test('where turns are known, only calls that outlive theirs get a timer', async () => {
+  const clock = fakeClock()
+  const turns: (() => void)[] = []
+  const layer = timeout({ ...clock, turn: (then) => void turns.push(then) })
+  const quick = layer(async () => ({ done: true }))(withDeadline(5000))
+  const slow = layer(never)(withDeadline(5000))
+  const refused = expect(slow).rejects.toMatchObject({ reason: 'timeout' })
+  expect(await quick).toEqual({ done: true })
+  expect(turns).toHaveLength(1)
+  expect(clock.pending).toBe(0)
+  await clock.advance(100)
+  turns.shift()?.()
+  expect(clock.pending).toBe(1)
+  await clock.advance(4900)
+  await refused
+  expect(turns).toHaveLength(0)
+})
+
 test('streams have no deadline', async () => {
   const clock = fakeClock()
   void timeout(clock)(never)(withDeadline(Number.POSITIVE_INFINITY))

@@ -6,30 +6,69 @@ import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 
 /** Streams (`timeoutMs: Infinity`) end in other ways. */
-export const timeout =
-  (clock: Clock): Layer =>
-  (next) =>
+export const timeout = (clock: Clock): Layer => {
+  const begin = starter(clock)
+  return (next) =>
     function timeout(call) {
       const ms = call.target.policy.timeoutMs
       if (ms === Number.POSITIVE_INFINITY) return next(call)
       return new Promise<Answer>((resolve, reject) => {
-        const callOff = clock.after(ms, () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)))
+        const deadline: Deadline = {
+          at: clock.now() + ms,
+          over: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
+          callOff: undefined,
+          settled: false,
+        }
         // Work that ignores its signal must not keep the layers outside waiting: cancelled calls leave here too.
         const forget = call.stop.onStop((reason) => {
-          callOff()
+          settle(deadline)
           reject(reason)
         })
+        begin(deadline)
         next(call).then(
           (answer) => {
-            callOff()
+            settle(deadline)
             forget()
             resolve(answer)
           },
           (thrown) => {
-            callOff()
+            settle(deadline)
             forget()
             reject(thrown)
           },
         )
       })
     }
+}
+
+interface Deadline {
+  readonly at: number
+  readonly over: () => void
+  callOff: (() => void) | undefined
+  settled: boolean
+}
+
+function settle(deadline: Deadline): void {
+  deadline.settled = true
+  deadline.callOff?.()
+}
+
+/**
+ * A timer costs as much as a small call. Where the clock knows when a turn is over, one is made only for calls that
+ * outlive the turn they came in; most do not.
+ */
+function starter(clock: Clock): (deadline: Deadline) => void {
+  const arm = (deadline: Deadline): void => {
+    deadline.callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.over)
+  }
+  if (!clock.turn) return arm
+  let waiting: Deadline[] = []
+  const endOfTurn = (): void => {
+    const due = waiting
+    waiting = []
+    for (const deadline of due) if (!deadline.settled) arm(deadline)
+  }
+  return (deadline) => {
+    if (waiting.push(deadline) === 1) clock.turn?.(endOfTurn)
+  }
+}

@@ -92,18 +92,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** From here on it is under way: it has an id that nobody else on its connection has. */
   function begin(envelope: RequestEnvelope, features: Features, context: Context): Call {
     const { id, method, params, meta, revision, capabilities } = envelope
-    const { via, send, detach = ignore, stop = createStop() } = context
+    const { via, detach = ignore, stop = createStop() } = context
     const { connection } = via
     const { target, args } = options.registry().aim(method, params, features.era)
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     if (target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY) {
-      if (!send) throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
+      if (!context.send)
+        throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
       context.endless?.()
     }
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
-    const canAsk = connection && send && features.era === 'legacy'
+    const canAsk = connection && context.send && features.era === 'legacy'
     const facts: Facts = {}
     return {
       id,
@@ -121,9 +122,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       via,
       stop,
       notify(notified, about) {
-        if (facts.answered === undefined) send?.({ jsonrpc: '2.0', method: notified, params: about })
+        if (facts.answered === undefined) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
-      request: canAsk ? (asked, about) => connection.request(asked, about, { send, stop }) : undefined,
+      request: canAsk
+        ? (asked, about) => connection.request(asked, about, { send: (sent) => context.send?.(sent), stop })
+        : undefined,
       publish,
       detach,
       facts,

@@ -3,8 +3,9 @@
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
 import type { Sink } from './http/events.ts'
-import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './http/exchange.ts'
+import type { Exchange, HttpOptions } from './http/exchange.ts'
 import { createExchange } from './http/exchange.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
 
@@ -28,6 +29,7 @@ export function toFetch(server: Server, options: HttpOptions = {}): FetchHandler
 function toRequest(request: Request): HttpRequest {
   const { host } = new URL(request.url)
   return {
+    transport: 'http',
     method: request.method,
     peer: '',
     header: (name) => request.headers.get(name) ?? undefined,
@@ -112,8 +114,8 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
         },
       }
     },
-    onGone(then) {
-      gone = then
+    onGone(stop) {
+      gone = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
     },
   }
 }

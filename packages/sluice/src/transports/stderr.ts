@@ -4,7 +4,8 @@ import { writeSync } from 'node:fs'
 import type { Logger, LogLine } from '../core/log.ts'
 
 const flushAfterMs = 50
-const flushAt = 64 * 1024
+/** Not more: what waits is copied by every garbage collection. */
+const flushAt = 16 * 1024
 
 export interface StderrLogger extends Logger {
   flush(): void
@@ -18,7 +19,7 @@ export function stderrLogger(): StderrLogger {
     timer = undefined
     const text = waiting
     waiting = ''
-    if (text !== '') writeAll(text)
+    if (text !== '') writeAll(Buffer.from(text))
   }
   const put = (level: string, line: LogLine): void => {
     waiting += `{"time":${Date.now()},"level":"${level}",${JSON.stringify(line).slice(1)}\n`
@@ -39,9 +40,9 @@ export function stderrLogger(): StderrLogger {
 }
 
 /** stderr may be a full pipe or gone; a log that cannot be written must not end the server. */
-function writeAll(text: string): void {
+function writeAll(bytes: Buffer): void {
   try {
-    writeSync(2, text)
+    for (let from = 0; from < bytes.length; ) from += writeSync(2, bytes, from)
   } catch {
     // Nowhere to say so.
   }

@@ -4,10 +4,12 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RpcError } from '../../core/error.ts'
+import type { Stop } from '../../core/stop.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Sink } from './events.ts'
-import type { Exchange, HttpHeaders, HttpOptions, HttpReply, HttpRequest } from './exchange.ts'
+import type { Exchange, HttpOptions } from './exchange.ts'
 import { createExchange } from './exchange.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
 const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
@@ -30,6 +32,7 @@ export function createHttpHandler(server: Server, options: HttpOptions = {}): No
 }
 
 class NodeRequest implements HttpRequest {
+  readonly transport = 'http'
   readonly #message: IncomingMessage
   readonly method: string
   constructor(message: IncomingMessage) {
@@ -116,9 +119,10 @@ class NodeReply implements HttpReply {
       },
     }
   }
-  onGone(then: () => void): void {
-    this.#response.on('close', () => {
-      if (!this.#response.writableFinished) then()
+  onGone(stop: Stop): void {
+    const response = this.#response
+    response.on('close', () => {
+      if (!response.writableFinished) stop.stop(new RpcError('cancelled', 'The client closed the connection'))
     })
   }
 }

@@ -1,0 +1,117 @@
+/**
+ * One POST on its way back. It hears what the call sends and how it was refused, and makes one response of it: JSON,
+ * unless something was sent before the answer; then events.
+ */
+
+import type { Via } from '../../core/call.ts'
+import type { RpcError, WireError } from '../../core/error.ts'
+import type { Stop } from '../../core/stop.ts'
+import { createStop } from '../../core/stop.ts'
+import { idOf, isOneWay } from '../../protocol/classify.ts'
+import type { Context } from '../../protocol/dispatch.ts'
+import { errorText } from '../../protocol/encode.ts'
+import type { Features } from '../../protocol/revisions.ts'
+import type { Resumable, Sink } from './events.ts'
+import { toEvent } from './events.ts'
+import type { Accepts } from './media.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+import { json, noHeaders } from './message.ts'
+import type { Session } from './sessions.ts'
+import { statusOf } from './status.ts'
+
+export interface Posted {
+  readonly request: HttpRequest
+  readonly message: unknown
+  readonly accepts: Accepts
+  readonly reply: HttpReply
+  readonly headers: HttpHeaders
+}
+type Stream = Pick<Resumable, 'write' | 'finish' | 'detach'>
+export type OpenStream = (reply: HttpReply, headers: HttpHeaders) => Sink
+
+/** A class, because one is made per request and its methods should not be. */
+export class Answering implements Context {
+  readonly via: Via
+  readonly stop: Stop = createStop()
+  /** Only where the client accepts events. */
+  readonly send?: (sent: object) => void
+  readonly detach?: () => void
+  readonly #posted: Posted
+  readonly #openStream: OpenStream
+  readonly #session: Session | undefined
+  #stream: Stream | undefined = undefined
+  #status = 200
+  #wire: WireError | undefined = undefined
+
+  constructor(posted: Posted, openStream: OpenStream, session?: Session) {
+    const { request, accepts, message, reply } = posted
+    this.#posted = posted
+    this.#openStream = openStream
+    this.#session = session
+    this.via = session ? inSession(request, session) : request
+    // Without a session, the client that goes away has cancelled. In one, its calls outlive the connection.
+    if (!session) reply.onGone(this.stop)
+    if (!accepts.events) return
+    this.send = sendOn
+    if (session?.connection.agreed?.revision === '2025-11-25') this.detach = () => this.#open().detach()
+    if (!accepts.json && isRequest(message)) this.#open()
+  }
+
+  refused(error: RpcError, features: Features | undefined, wire: WireError): void {
+    this.#status = statusFor(error, features, this.#posted.message)
+    this.#wire = wire
+  }
+
+  /** Says the answer, if there is one, and that nothing follows. */
+  finish(text: string | null): void {
+    const { reply, headers } = this.#posted
+    if (this.#stream) {
+      if (text !== null) this.#stream.write(text)
+      this.#stream.finish()
+      return
+    }
+    const body = text ?? (this.#wire && errorText(undefined, this.#wire))
+    if (body === undefined) reply.end(202, headers)
+    else reply.end(this.#status, headers === noHeaders ? json : { ...json, ...headers }, body)
+  }
+
+  write(sent: object): void {
+    this.#open().write(JSON.stringify(sent))
+  }
+
+  #open(): Stream {
+    if (this.#stream) return this.#stream
+    const sink = this.#openStream(this.#posted.reply, this.#posted.headers)
+    const stream = this.#session?.open()
+    stream?.attach(sink)
+    this.#stream = stream ?? plain(sink)
+    return this.#stream
+  }
+}
+
+function sendOn(this: Answering, sent: object): void {
+  this.write(sent)
+}
+
+/** Streams of 2026-07-28 cannot be resumed, so nothing of them is kept. */
+const plain = (sink: Sink): Stream => ({
+  write: (data) => sink.write(toEvent(data)),
+  finish: () => sink.end(),
+  detach() {},
+})
+
+const inSession = (request: HttpRequest, { connection }: Session): Via => ({
+  transport: 'http',
+  peer: request.peer,
+  header: (name) => request.header(name),
+  connection,
+})
+
+/** A refusal that answers no id is nobody's answer, so the status must tell: notifications, responses, whole batches. */
+export function statusFor(error: RpcError, features: Features | undefined, message: unknown): number {
+  const status = statusOf(error, features)
+  return status === 200 && (idOf(message) === undefined || isOneWay(message)) ? 400 : status
+}
+
+const isRequest = (message: unknown): boolean =>
+  Array.isArray(message) || (typeof message === 'object' && message !== null && 'id' in message && 'method' in message)

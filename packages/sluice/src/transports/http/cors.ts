@@ -1,0 +1,27 @@
+/** What a browser must be told before a page of an allowed origin may call and read the answers. */
+
+import type { HttpHeaders, HttpRequest } from './message.ts'
+
+export const corsFor = (origin: string): HttpHeaders => ({
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': 'mcp-session-id, www-authenticate, retry-after',
+  vary: 'origin',
+})
+
+const allowed: ReadonlySet<string> = new Set([
+  ...['content-type', 'authorization', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
+  'last-event-id',
+])
+
+/** `Mcp-Param-*` cannot be listed ahead, so the names a page asks for are answered one by one. */
+export function preflight(request: HttpRequest, methods: string): HttpHeaders {
+  const asked = (request.header('access-control-request-headers') ?? '').toLowerCase().split(',')
+  const granted = asked
+    .map((name) => name.trim())
+    .filter((name) => allowed.has(name) || /^mcp-param-[\w-]+$/.test(name))
+  return {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': granted.join(', '),
+    'access-control-max-age': '600',
+  }
+}

@@ -1,0 +1,30 @@
+/** One HTTP request and its response, without knowing which HTTP it is: what the adapters implement. */
+
+import type { Via } from '../../core/call.ts'
+import type { Stop } from '../../core/stop.ts'
+import type { Sink } from './events.ts'
+
+/** It is also what the message came by: no second object is made to say so. */
+export interface HttpRequest extends Via {
+  readonly transport: 'http'
+  readonly method: string
+  /** The Host header; `undefined` if it is missing or came twice. */
+  readonly host: string | undefined
+  /** The port it arrived on, where that is known. */
+  readonly port: number | undefined
+  /** The whole body as text. Throws `payloadTooLarge`, or `parseError` for what is not UTF-8. */
+  body(maxBytes: number): Promise<string>
+}
+
+export type HttpHeaders = { readonly [name: string]: string }
+
+/** The one response. Either `end`, or `stream` and then its sink's `end`. */
+export interface HttpReply {
+  end(status: number, headers: HttpHeaders, body?: string): void
+  stream(headers: HttpHeaders): Sink
+  /** Stops the call if the client goes before the response is complete. */
+  onGone(stop: Stop): void
+}
+
+export const noHeaders: HttpHeaders = {}
+export const json: HttpHeaders = { 'content-type': 'application/json' }
