@@ -17,8 +17,9 @@ import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
 import { stdio } from './sections/stdio.ts'
+import { tokens } from './sections/tokens.ts'
 
-const sections: Record<string, () => Promise<Section>> = { http, handle, stdio, install, bundle, documents }
+const sections: Record<string, () => Promise<Section>> = { http, handle, stdio, install, bundle, documents, tokens }
 
 const args = process.argv.slice(2)
 const asJson = args.includes('--json')

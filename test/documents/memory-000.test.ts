@@ -367,7 +367,7 @@ describe('the log', () => {
     expect(lines).toEqual([
       expect.objectContaining({
         level: 'info',
-        event: 'request',
+        event: 'tool_execution_success',
         id: 'req-123',
         method: 'tools/call',
         tool: 'slow',

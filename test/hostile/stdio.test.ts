@@ -233,7 +233,7 @@ describe('stdout', () => {
     const sent = (async () => {
       for (let id = 0; id < calls; id++) await child.send(callOf(id, 'large', { size: 100_000 }))
     })()
-    await child.said(/"event":"request"/)
+    await child.said(/"event":"tool_execution_success"/)
     child.process.stdout.resume()
     const ids: unknown[] = []
     while (ids.length < calls) ids.push((await child.next())['id'])

@@ -1,5 +1,7 @@
 /** Serving on Node: HTTP and stdio. */
 
+import { readFileSync } from 'node:fs'
+import { secretFrom } from './core/secrets.ts'
 import { nodeClock } from './node-clock.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
@@ -16,6 +18,10 @@ export type { HttpServing, NodeHandler, ServeHttpOptions } from './transports/ht
 export { createHttpHandler } from './transports/http/node.ts'
 export { stderrLogger } from './transports/stderr.ts'
 export type { StdioOptions, StdioServing } from './transports/stdio.ts'
+
+/** `SLUICE_SECRET`, or the file that `SLUICE_SECRET_FILE` names; two values while rotating. */
+export const secretFromEnvironment = (): readonly string[] | undefined =>
+  secretFrom(process.env, (path) => readFileSync(path, 'utf8'))
 
 /** A definition runs on defaults, with its log on stderr; for anything else make the server yourself. */
 const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>

@@ -45,9 +45,23 @@ declare var crypto: {
     ): Promise<CryptoKey>
     encrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
     decrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
+    digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer>
   }
 }
 declare function atob(text: string): string
 declare function btoa(text: string): string
 declare function setTimeout(then: () => void, ms: number): unknown
 declare function clearTimeout(timer: unknown): void
+declare var URL: { new (url: string): { readonly protocol: string; readonly hostname: string } }
+declare function fetch(
+  url: string,
+  init: {
+    readonly signal: AbortSignal
+    readonly redirect: 'manual'
+    readonly headers: { readonly [name: string]: string }
+  },
+): Promise<{
+  readonly status: number
+  readonly body: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> } } | null
+}>
+declare var navigator: { readonly userAgent?: string } | undefined

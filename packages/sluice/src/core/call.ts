@@ -7,8 +7,9 @@
 import type { Answer } from './answer.ts'
 import type { Connection } from './connection.ts'
 import type { Id, Params } from './json.ts'
+import type { Logger } from './log.ts'
 import type { Stop } from './stop.ts'
-import type { Store } from './store.ts'
+import type { Key, Store } from './store.ts'
 import type { Ready, Target } from './target.ts'
 
 export interface Caller {
@@ -22,10 +23,24 @@ export interface Caller {
   readonly expires: number
 }
 
-/** Never absent. A public call has a tenant whose store refuses. */
+/** Never absent. A public call has a tenant whose store refuses. What it hands out reaches nobody else's data. */
 export interface Tenant {
   readonly id: string
   readonly store: Store
+  /** In this process only, bounded, and gone when it likes: for what can be found out again. */
+  readonly cache: Cache
+  /** Stamps each line with the tenant. */
+  readonly logger: Logger
+  /** The tools it has at all; `undefined` where tenants do not differ in that, and lists are everybody's. */
+  readonly tools: ReadonlySet<string> | 'all' | undefined
+}
+
+/** Text, as in a store: an object would be shared by all calls that got it, and nobody could tell how large it is. */
+export interface Cache {
+  get(key: Key): string | undefined
+  /** For at most `ttlMs`. What is too large is not kept. */
+  set(key: Key, value: string, ttlMs: number): void
+  delete(key: Key): void
 }
 
 /** What the transport knows and the message does not say. */
@@ -55,6 +70,8 @@ export interface Call {
   readonly ready: Ready | undefined
   /** Checked answers of the person, set by `ask`. Part of what is approved. */
   readonly given: Params
+  /** What this very work is spent under, set by an outer layer (an approval's ticket); `once` runs it once. */
+  readonly key?: string
   /** Never absent. Until a layer vouches for someone it is `anonymous`. */
   readonly caller: Caller
   readonly tenant: Tenant

@@ -57,6 +57,33 @@ test('a key of one purpose opens nothing of another', async () => {
   await expect(make(undefined, 'cursors').seal.open(text, bound)).rejects.toThrow()
 })
 
+test('a server opens nothing of another with the same secret', async () => {
+  const text = await make(undefined, 'state weather').seal.seal('x', bound, 1000)
+  await expect(make(undefined, 'state routes').seal.open(text, bound)).rejects.toMatchObject({
+    reason: 'invalidParams',
+  })
+})
+
+test('the same value sealed twice does not look the same', async () => {
+  const { seal } = make()
+  expect(await seal.seal('x', bound, 1000)).not.toBe(await seal.seal('x', bound, 1000))
+})
+
+test('a secret that is missing when it is needed stays inside, and may come later', async () => {
+  let secrets: readonly string[] | undefined
+  const seal = createSeal(
+    () => {
+      if (!secrets) throw new TypeError('no secret yet')
+      return secrets
+    },
+    'state',
+    fakeClock(),
+  )
+  await expect(seal.seal('x', bound, 1000)).rejects.toThrow('no secret yet')
+  secrets = ['a secret of some length']
+  expect(await seal.open(await seal.seal('x', bound, 1000), bound)).toBe('x')
+})
+
 test.each(['', '.', 'a.b', 'nonsense', `${'A'.repeat(16)}.`, `${'A'.repeat(16)}.${'é'.repeat(20)}`])(
   'nonsense %j is refused',
   async (text) => {

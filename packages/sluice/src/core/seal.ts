@@ -20,13 +20,17 @@ export interface Seal {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd. */
+/**
+ * `purpose` is a word and the server's name (`state weather`), so that neither another use nor another server with the
+ * same secret opens it. `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd.
+ */
 export function createSeal(secrets: () => readonly string[], purpose: string, clock: Clock): Seal {
   const ready = lazy(() => Promise.all(secrets().map((secret) => deriveKey(secret, purpose))))
   return {
     async seal(value, bound, ttlMs) {
       const [key] = await ready()
       if (!key) throw new Error('No secret to seal with')
+      // Random, since processes share the key and no counter: safe for 2^32 seals of a purpose, then the secret must change.
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const plain = encoder.encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
       const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, plain)
@@ -51,7 +55,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
   }
 }
 
-/** Length before each part: `['a', 'bc']` and `['ab', 'c']` must differ. */
+/** As JSON, never joined: `['a', 'bc']` and `['ab', 'c']` must differ. */
 const bind = (bound: Key): Uint8Array => encoder.encode(JSON.stringify(bound))
 
 async function deriveKey(secret: string, purpose: string) {

@@ -23,6 +23,8 @@ export interface Page {
 
 /** Each verb is atomic; callers build on that and on nothing more. */
 export interface Store {
+  /** Whether other processes use it too: then what is sealed must open there, so a secret must be given. */
+  readonly shared?: true
   get(key: Key): Promise<string | undefined>
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /** Writes `to` only where `from` stands (`undefined`: where nothing is). True for the one caller who won. */

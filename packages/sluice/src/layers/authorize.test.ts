@@ -31,3 +31,24 @@ test('a listed tool tells which scopes it needs', async () => {
     data: { scopes: ['a', 'b'] },
   })
 })
+
+test('a tool the tenant does not have is refused like one that is not there, scopes and listing or not', async () => {
+  const call = aimedAt('tool', { scopes: [], listed: true })
+  const has = (tools: Call['tenant']['tools']): Call => ({ ...call, tenant: { ...call.tenant, tools } })
+  await expect(serve(has(new Set(['another'])))).rejects.toMatchObject({ reason: 'unknownTool' })
+  await expect(serve(has(new Set([call.target.name])))).resolves.toEqual({ content: [] })
+  await expect(serve(has('all'))).resolves.toEqual({ content: [] })
+})
+
+test('having a tool does not spare its scopes', async () => {
+  const call = aimedAt('tool', { scopes: ['a'] })
+  const tenant = { ...call.tenant, tools: new Set([call.target.name]) }
+  await expect(serve({ ...call, tenant })).rejects.toMatchObject({ reason: 'unknownTool' })
+})
+
+test('the set of tools says nothing about prompts, resources and methods', async () => {
+  const call = aimedAt('tool', {})
+  const tenant = { ...call.tenant, tools: new Set<string>() }
+  for (const kind of ['prompt', 'resource', 'method'] as const)
+    await expect(serve({ ...call, tenant, target: { ...call.target, kind } })).resolves.toEqual({ content: [] })
+})

@@ -1,50 +1,54 @@
-/** One line per request, whatever happened to it: outermost, so that refusals are seen too. Arguments are never in it. */
+/**
+ * One event per message, whatever happened to it: outermost, so that refusals are seen too. What is told of it, and where,
+ * is the sinks' business; the layer only says how it ended.
+ */
 
+import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
-import type { Call, Layer } from '../core/call.ts'
+import type { Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { bugOf, RpcError } from '../core/error.ts'
-import type { Logger, LogLine } from '../core/log.ts'
+import { RpcError } from '../core/error.ts'
+import type { Observed, Outcome, Sink } from '../observe/observed.ts'
 
-/** Reasons whose text may repeat what the caller sent. */
-const personal: ReadonlySet<string> = new Set(['invalidArguments', 'toolFailed'])
-
-/** `reference` makes the name a client and the log share for one failure. */
+/** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
 export const observe =
-  (logger: Logger, clock: Clock, reference: () => string): Layer =>
-  (next) =>
-    async function observe(call) {
-      const began = clock.now()
+  (sinks: readonly Sink[], clock: Clock, reference: () => string): Layer =>
+  (next) => {
+    const tell = tellAll(sinks)
+    return async function observe(call) {
+      const receivedAt = tell ? clock.now() : 0
       try {
         const answer = await next(call)
-        const { facts } = call
-        facts.outcome =
-          answer instanceof Prepared ? 'complete' : answer.isError ? 'toolError' : (answer.resultType ?? 'complete')
-        logger.info(lineOf(call, clock.now() - began))
+        const outcome = outcomeOf(answer)
+        call.facts.outcome = outcome
+        const failed = outcome === 'toolError'
+        tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
         return answer
       } catch (thrown) {
-        const { facts } = call
-        facts.outcome = thrown instanceof RpcError ? thrown.reason : 'internalError'
-        facts.reference ??= reference()
-        const bug = bugOf(thrown)
-        const line = lineOf(call, clock.now() - began)
-        if (bug) logger.error({ ...line, ...bug })
-        else
-          logger.warn(
-            thrown instanceof RpcError && !personal.has(thrown.reason) ? { ...line, message: thrown.message } : line,
-          )
+        const outcome = thrown instanceof RpcError ? thrown.reason : 'internalError'
+        call.facts.outcome = outcome
+        call.facts.reference ??= reference()
+        tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
         throw thrown
       }
     }
+  }
 
-const lineOf = ({ id, method, target, revision, via, facts }: Call, durationMs: number): LogLine => ({
-  event: 'request',
-  id,
-  method,
-  tool: target.kind === 'tool' ? target.name : undefined,
-  target: target.kind === 'tool' || target.kind === 'method' ? undefined : target.name,
-  revision,
-  transport: via.transport,
-  durationMs,
-  ...facts,
-})
+/** A tool's own `resultType` is not passed on: as a metric label it would be any text. */
+function outcomeOf(answer: Answer): Outcome {
+  if (answer instanceof Prepared) return 'complete'
+  if (answer.isError) return 'toolError'
+  return answer.resultType === 'input_required' ? 'input_required' : 'complete'
+}
+
+function tellAll(sinks: readonly Sink[]): ((event: Observed) => void) | undefined {
+  if (sinks.length === 0) return undefined
+  return function tell(event) {
+    for (const sink of sinks)
+      try {
+        sink(event)
+      } catch {
+        // A full disk under a log must not take an answer with it, nor the other sinks.
+      }
+  }
+}

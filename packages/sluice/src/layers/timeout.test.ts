@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Answer } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
 import { createStop } from '../core/stop.ts'
 import { aCall } from '../testing/call.ts'
-import { fakeClock } from '../testing/clock.ts'
+import { fakeClock, settle } from '../testing/clock.ts'
 import { timeout } from './timeout.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
@@ -39,12 +40,16 @@ test('a cancelled call is left at once', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a call that was cancelled before it came here does not wait', async () => {
+test('a call that was cancelled before it came here does not begin', async () => {
   const stop = createStop()
   stop.stop(new RpcError('cancelled', 'gone'))
-  await expect(timeout(fakeClock())(never)({ ...withDeadline(5000), stop })).rejects.toMatchObject({
-    reason: 'cancelled',
+  let began = false
+  const serve = timeout(fakeClock())(() => {
+    began = true
+    return never()
   })
+  await expect(serve({ ...withDeadline(5000), stop })).rejects.toMatchObject({ reason: 'cancelled' })
+  expect(began).toBe(false)
 })
 
 test('where turns are known, only calls that outlive theirs get a timer', async () => {
@@ -68,5 +73,79 @@ test('where turns are known, only calls that outlive theirs get a timer', async 
 test('streams have no deadline', async () => {
   const clock = fakeClock()
   void timeout(clock)(never)(withDeadline(Number.POSITIVE_INFINITY))
+  expect(clock.pending).toBe(0)
+})
+
+test('a client may ask for less time than the target has, and gets no more', async () => {
+  for (const [asked, ms] of [
+    [100, 100],
+    [60_000, 5000],
+    [Number.POSITIVE_INFINITY, 5000],
+  ]) {
+    const clock = fakeClock()
+    const call = { ...withDeadline(5000), meta: { 'dev.sluice/deadlineMs': asked } }
+    const refused = expect(timeout(clock)(never)(call)).rejects.toMatchObject({
+      reason: 'timeout',
+      message: `No answer within ${ms} ms`,
+    })
+    await clock.advance(ms ?? 0)
+    await refused
+  }
+})
+
+test.each([0, -1, Number.NaN, '100', null, {}])('a deadline of %j is refused, and nothing runs', async (asked) => {
+  const clock = fakeClock()
+  let ran = false
+  const serve = timeout(clock)(async () => {
+    ran = true
+    return {}
+  })
+  const call = { ...withDeadline(5000), meta: { 'dev.sluice/deadlineMs': asked } }
+  await expect(serve(call)).rejects.toMatchObject({ reason: 'invalidParams' })
+  expect([ran, clock.pending]).toEqual([false, 0])
+})
+
+test('work that goes on after its deadline is counted until it ends, and its answer reaches nobody', async () => {
+  const clock = fakeClock()
+  const stragglers = { running: 0, late: 0 }
+  let finish: (answer: Answer) => void = () => {}
+  const serve = timeout(
+    clock,
+    stragglers,
+  )(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve
+      }),
+  )
+  const answer = serve(withDeadline(10)).catch((thrown: RpcError) => thrown.reason)
+  await clock.advance(10)
+  expect(stragglers).toEqual({ running: 1, late: 0 })
+  finish({ content: ['late'] })
+  await settle()
+  expect(stragglers).toEqual({ running: 0, late: 1 })
+  expect(await answer).toBe('timeout')
+})
+
+test('work that heeds its signal is no straggler, and what ends in time is not counted', async () => {
+  const clock = fakeClock()
+  const stragglers = { running: 0, late: 0 }
+  const heeding = timeout(
+    clock,
+    stragglers,
+  )(({ stop }) => new Promise((_, reject) => stop.signal.addEventListener('abort', () => reject(new Error('aborted')))))
+  const refused = expect(heeding(withDeadline(10))).rejects.toMatchObject({ reason: 'timeout' })
+  await clock.advance(10)
+  await refused
+  await timeout(clock, stragglers)(async () => ({}))(withDeadline(10))
+  expect(stragglers).toEqual({ running: 0, late: 0 })
+})
+
+test('a layer further in that throws instead of rejecting leaves no timer behind', async () => {
+  const clock = fakeClock()
+  const serve = timeout(clock)(() => {
+    throw new Error('synchronous')
+  })
+  await expect(serve(withDeadline(10))).rejects.toThrow('synchronous')
   expect(clock.pending).toBe(0)
 })

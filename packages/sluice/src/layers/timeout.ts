@@ -1,18 +1,32 @@
 /** A deadline over everything below. The work's signal aborts and the caller is answered, even if the work never ends. */
 
 import type { Answer } from '../core/answer.ts'
-import type { Layer } from '../core/call.ts'
+import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 
-/** Streams (`timeoutMs: Infinity`) end in other ways. */
-export const timeout = (clock: Clock): Layer => {
+/** What went on though its caller was answered or had gone. It holds no slot, but memory and whatever it works on. */
+export interface Stragglers {
+  /** Still at work, right now: if this grows, something ignores its signal. */
+  running: number
+  /** Answers that came too late for anybody to get, since the start. */
+  late: number
+}
+
+/** By this a client asks for less time than the target has. */
+const deadlineKey = 'dev.sluice/deadlineMs'
+
+/** Streams (`timeoutMs: Infinity`) end in other ways. `stragglers` is counted up here, for whoever shows it. */
+export const timeout = (clock: Clock, stragglers: Stragglers = { running: 0, late: 0 }): Layer => {
   const begin = starter(clock)
   return (next) =>
     function timeout(call) {
-      const ms = call.target.policy.timeoutMs
-      if (ms === Number.POSITIVE_INFINITY) return next(call)
+      const own = call.target.policy.timeoutMs
+      if (own === Number.POSITIVE_INFINITY) return next(call)
+      if (call.stop.reason) return Promise.reject(call.stop.reason)
       return new Promise<Answer>((resolve, reject) => {
+        const ms = call.meta[deadlineKey] === undefined ? own : Math.min(own, deadlineOf(call))
+        let left = false
         const deadline: Deadline = {
           at: clock.now() + ms,
           over: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
@@ -21,24 +35,41 @@ export const timeout = (clock: Clock): Layer => {
         }
         // Work that ignores its signal must not keep the layers outside waiting: cancelled calls leave here too.
         const forget = call.stop.onStop((reason) => {
+          left = true
+          stragglers.running++
           settle(deadline)
           reject(reason)
         })
+        /** From here on resolving and rejecting do nothing for a call that was left: what is late reaches nobody. */
+        const end = (): void => {
+          if (left) stragglers.running--
+          settle(deadline)
+          forget()
+        }
+        const fail = (thrown: unknown): void => {
+          end()
+          reject(thrown)
+        }
         begin(deadline)
-        next(call).then(
-          (answer) => {
-            settle(deadline)
-            forget()
+        try {
+          next(call).then((answer) => {
+            if (left) stragglers.late++
+            end()
             resolve(answer)
-          },
-          (thrown) => {
-            settle(deadline)
-            forget()
-            reject(thrown)
-          },
-        )
+          }, fail)
+        } catch (thrown) {
+          fail(thrown)
+        }
       })
     }
+}
+
+/** Never more than the target has: a client must not hold a slot for longer than its owner allows. */
+function deadlineOf({ meta }: Call): number {
+  const ms = meta[deadlineKey]
+  if (typeof ms !== 'number' || !(ms > 0))
+    throw new RpcError('invalidParams', `Invalid params: _meta["${deadlineKey}"] must be a number of more than 0`)
+  return ms
 }
 
 interface Deadline {

@@ -6,6 +6,8 @@
  */
 
 import { Prepared } from '../core/answer.ts'
+import type { Tenant } from '../core/call.ts'
+import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Features, RevisionName } from './revisions.ts'
@@ -29,10 +31,13 @@ export interface ListOptions {
   project(entry: Params, features: Features): Params
 }
 
+/** The names a tenant has at all; `undefined` where tenants do not differ. */
+export type Only = Tenant['tools']
+
 export interface List {
-  page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown): Prepared
+  page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only?: Only): Prepared
   /** The names a caller may know of. */
-  visible(scopes: ReadonlySet<string>): readonly ListItem[]
+  visible(scopes: ReadonlySet<string>, only?: Only): readonly ListItem[]
   /** Whether callers can see different lists. */
   readonly varies: boolean
 }
@@ -44,32 +49,45 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
   const varies = items.some((item) => item.scopes.length > 0 && !item.listed)
   const guarding = new Set(items.flatMap(({ scopes, listed }) => (listed ? [] : scopes)))
   const pages = new Map<string, Prepared>()
-  const visible = (scopes: ReadonlySet<string>): readonly ListItem[] =>
+  const allowed = (scopes: ReadonlySet<string>): readonly ListItem[] =>
     varies ? items.filter((item) => item.listed || item.scopes.every((scope) => scopes.has(scope))) : items
+  const visible = (scopes: ReadonlySet<string>, only: Only): readonly ListItem[] =>
+    typeof only === 'object' ? allowed(scopes).filter(({ name }) => only.has(name)) : allowed(scopes)
   /** Only the scopes that decide anything, so that callers share what is ready. */
   const setOf = (scopes: ReadonlySet<string>): string =>
     varies ? JSON.stringify([...guarding].filter((scope) => scopes.has(scope)).sort()) : ''
+  /** Short, and the same for tenants that have the same. */
+  const shares = new WeakMap<ReadonlySet<string>, string>()
+  function shareOf(only: Only): string {
+    if (typeof only !== 'object') return only ?? ''
+    const known = shares.get(only)
+    if (known !== undefined) return known
+    const share = digest(items.flatMap(({ name }) => (only.has(name) ? [name] : [])))
+    shares.set(only, share)
+    return share
+  }
 
-  function make(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown): Prepared {
+  function make(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only: Only): Prepared {
     const features = revisions[revision]
-    const seen = visible(scopes)
+    const seen = visible(scopes, only)
     const from = cursor === undefined ? 0 : after(seen, member, cursor)
     const shown = seen.slice(from, from + pageSize)
     const last = shown.at(-1)
     const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
     const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
-    return new Prepared(
-      JSON.stringify(features.era === 'legacy' ? result : { ...result, ...modernFields(varies, ttlMs, serverMeta) }),
-    )
+    if (features.era === 'legacy') return new Prepared(JSON.stringify(result))
+    // Also for a tenant that has all: what it gets is not what another gets.
+    const differs = varies || only !== undefined
+    return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }))
   }
   return {
     varies,
     visible,
-    page(revision, scopes, cursor) {
-      const key = `${revision} ${setOf(scopes)} ${cursor === undefined ? '' : JSON.stringify(cursor)}`
+    page(revision, scopes, cursor, only) {
+      const key = `${revision} ${setOf(scopes)} ${shareOf(only)} ${cursor === undefined ? '' : JSON.stringify(cursor)}`
       const ready = pages.get(key)
       if (ready) return ready
-      const made = make(revision, scopes, cursor)
+      const made = make(revision, scopes, cursor, only)
       if (pages.size >= maxPages) for (const oldest of pages.keys()) if (pages.delete(oldest)) break
       pages.set(key, made)
       return made

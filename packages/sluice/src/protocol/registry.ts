@@ -14,7 +14,7 @@ import type { ServerDefinition } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
 import { createEncoder } from './encode.ts'
 import { initialize } from './legacy/initialize.ts'
-import type { List } from './lists.ts'
+import type { List, Only } from './lists.ts'
 import { createList } from './lists.ts'
 import { parseLogLevel } from './logging.ts'
 import { policyOf } from './policy.ts'
@@ -119,15 +119,14 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
     const { kind, name } = request.ref
     const target =
       kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
-    if (!target) throw new RpcError('invalidParams', `Invalid params: nothing to complete for ${name.slice(0, 128)}`)
+    if (!target) return { target: unknown, args: params }
     const { complete: completers, policy } = target
-    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes: policy.scopes })(
-      params,
-    )
+    const { scopes, listed } = policy
+    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes, listed })(params)
   }
 
   const shared: [string, Resolve][] = [
-    ['tools/list', on('tools/list', (call) => page(toolList, call))],
+    ['tools/list', on('tools/list', (call) => page(toolList, call, call.tenant.tools))],
     ['tools/call', byName(tools, 'tool')],
   ]
   if (definition.resources)
@@ -178,12 +177,12 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
       return resolve(params)
     },
     isRequest: (method) => legacy.has(method) || modern.has(method),
-    refusal({ method, params, caller }) {
+    refusal({ method, params, caller, tenant }) {
       const { name, uri } = params
       if (method === 'resources/read') return notFound(String(uri))
       if (method === 'prompts/get') return unknownPrompt(String(name))
       if (method !== 'tools/call') return new RpcError('invalidParams', 'Invalid params: nothing to complete')
-      const available_tools = toolList.visible(caller.scopes).map((tool) => tool.name)
+      const available_tools = toolList.visible(caller.scopes, tenant.tools).map((tool) => tool.name)
       return new RpcError('unknownTool', `Unknown tool: ${String(name).slice(0, 128)}`, { data: { available_tools } })
     },
   }
@@ -196,9 +195,9 @@ function on(name: string, run: (call: Call) => Answer | Promise<Answer>, policy:
   return (params) => ({ target, args: params })
 }
 
-const page = (list: List, { revision, caller, params }: Call): Answer => {
+const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
   const features = featuresOf(revision)
-  return list.page(features.name, caller.scopes, params['cursor'])
+  return list.page(features.name, caller.scopes, params['cursor'], only)
 }
 
 const setLevel = ({ via, params }: Call): Result => {

@@ -22,6 +22,20 @@ export interface Server {
   updated(uri: string): void
   readonly logger: Logger
   readonly clock: Clock
-  /** Ends subscriptions and connections. */
-  close(): void
+  /**
+   * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
+   * session's stream, its end, a notification or a response. A session's id says which session, never who.
+   */
+  admit(via: Via): Promise<void>
+  /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
+  page(path: string, peer: string): Promise<Page | undefined>
+  /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
+  close(): Promise<void>
+}
+
+/** Something to read that is no MCP. */
+export interface Page {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
 }

@@ -11,6 +11,7 @@ import { lazy } from '../core/lazy.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
+import { takeFormat, toToon, withFormat } from './format.ts'
 import { toIssues } from './issues.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
@@ -65,6 +66,8 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** Anything but exactly `false` means yes; a function that throws means yes. */
   readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
   readonly timeoutMs?: number
+  /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
+  readonly format?: boolean
   /** What to ask first. Called on every round, in every revision; must change nothing. */
   ask?(input: Out<S>, given: Params, call: Call): A | Promise<A>
   /** Runs once, when everything is answered. */
@@ -104,9 +107,10 @@ export function tool<
   O extends Schema | undefined = undefined,
   A extends Asks = Record<never, never>,
 >(definition: ToolDefinition<S, O, A>): Tool {
-  const { name, title, description, input, output, annotations, icons, meta, approval = 'never' } = definition
+  const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
   refuseName('tool', name, description)
-  const inputSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
+  const ownSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
+  const inputSchema = format ? withFormat(ownSchema, `tool "${name}", input`) : ownSchema
   const outputSchema = output && toJsonSchema(output, 'output', `tool "${name}", output`)
   const headers = headerParams(inputSchema, `tool "${name}", input`)
   const entry: ToolEntry = {
@@ -126,17 +130,18 @@ export function tool<
   const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
 
   /** The parsed input lives in this closure, typed. */
-  function ready(value: Out<S>): Ready {
+  function ready(value: Out<S>, toon: boolean): Ready {
     return {
-      run: (call, given) => run(value, call, given),
+      run: (call, given) => run(value, call, given, toon),
       ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
       gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
-  async function run(value: Out<S>, call: Call, given: Params): Promise<Result> {
+  async function run(value: Out<S>, call: Call, given: Params, toon: boolean): Promise<Result> {
     try {
       const returned: unknown = await definition.run(value, workOf<A>(call, given))
-      return output ? await toCheckedResult(returned, output) : toResult(returned)
+      const result = output ? await toCheckedResult(returned, output) : toResult(returned)
+      return toon ? toToon(result) : result
     } catch (thrown) {
       if (thrown instanceof RpcError) throw thrown
       throw new RpcError('toolCrashed', `Tool execution failed: ${name}`, { cause: thrown })
@@ -151,14 +156,19 @@ export function tool<
     get hash() {
       return hash()
     },
-    prepare(args) {
-      if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>) : unexpected
-      const parsed = input['~standard'].validate(args)
-      return parsed instanceof Promise ? parsed.then((late) => conclude(late, args)) : conclude(parsed, args)
+    prepare(raw) {
+      if (!format) return check(raw, false)
+      const { args, toon } = takeFormat(raw)
+      return check(args, toon)
     },
   }
-  function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown): Ready | Refused {
-    return parsed.issues ? { issues: toIssues(parsed.issues, inputSchema, args) } : ready(parsed.value as Out<S>)
+  function check(args: unknown, toon: boolean): Ready | Refused | Promise<Ready | Refused> {
+    if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>, toon) : unexpected
+    const parsed = input['~standard'].validate(args)
+    return parsed instanceof Promise ? parsed.then((late) => conclude(late, args, toon)) : conclude(parsed, args, toon)
+  }
+  function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown, toon: boolean): Ready | Refused {
+    return parsed.issues ? { issues: toIssues(parsed.issues, inputSchema, args) } : ready(parsed.value as Out<S>, toon)
   }
 }
 

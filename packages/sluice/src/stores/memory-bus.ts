@@ -6,15 +6,26 @@ export function memoryBus(): Bus {
   const channels = new Map<string, Set<(message: string) => void>>()
   return {
     async publish(channel, message) {
-      for (const hear of [...(channels.get(channel) ?? [])]) hear(message)
+      for (const hear of [...(channels.get(channel) ?? [])]) hearSafely(hear, message)
     },
     subscribe(channel, hear) {
       const hearers = channels.get(channel) ?? new Set()
-      channels.set(channel, hearers.add(hear))
+      // A function of its own: the same one subscribed twice hears twice, and ends twice.
+      const own = (message: string): void => hear(message)
+      channels.set(channel, hearers.add(own))
       return () => {
-        hearers.delete(hear)
-        if (hearers.size === 0) channels.delete(channel)
+        hearers.delete(own)
+        if (hearers.size === 0 && channels.get(channel) === hearers) channels.delete(channel)
       }
     },
+  }
+}
+
+/** What one hearer throws must reach neither the other hearers nor whoever published. */
+export function hearSafely(hear: (message: string) => void, message: string): void {
+  try {
+    hear(message)
+  } catch {
+    // Its own affair: a bus only wakes, and the truth is in the store.
   }
 }

@@ -1,66 +1,24 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Key } from '../core/store.ts'
 import { below } from '../core/store.ts'
 import { fakeClock } from '../testing/clock.ts'
-import { memoryStore } from './memory.ts'
+import { busContract, storeContract } from './contract.ts'
+import { inOrder, liesBelow, random } from './contract-keys.ts'
+import type { Level } from './memory.ts'
+import { compareEncoded, decodeKey, draw, encodeKey, endOf, fullAt, memoryStore } from './memory.ts'
+import { memoryBus } from './memory-bus.ts'
 
-const make = () => {
-  const clock = fakeClock()
-  return { clock, store: memoryStore(clock) }
-}
-
-test('what is set is there until it expires or is deleted', async () => {
-  const { clock, store } = make()
-  await store.set(['a'], '1', 100)
-  await store.set(['b'], '2')
-  expect(await store.get(['a'])).toBe('1')
-  await clock.advance(100)
-  expect(await store.get(['a'])).toBeUndefined()
-  expect(await store.get(['b'])).toBe('2')
-  await store.delete(['b'])
-  expect(await store.get(['b'])).toBeUndefined()
+storeContract('memory', () => {
+  const clock = fakeClock(1_800_000_000_000)
+  return { store: memoryStore(clock), advance: (ms) => clock.advance(ms), close: async () => {} }
 })
-
-test('of many swaps from the same value one wins', async () => {
-  const { store } = make()
-  const wins = await Promise.all(Array.from({ length: 50 }, (_, i) => store.swap(['k'], undefined, String(i))))
-  expect(wins.filter(Boolean)).toHaveLength(1)
-  expect(await store.swap(['k'], 'something else', 'x')).toBe(false)
-  expect(await store.swap(['k'], await store.get(['k']), 'x', 10)).toBe(true)
-})
-
-test('a bucket gives its capacity at once and then its rate', async () => {
-  const { clock, store } = make()
-  const bucket = { capacity: 2, perSecond: 4 }
-  expect([await store.take(['k'], bucket), await store.take(['k'], bucket)]).toEqual([0, 0])
-  expect(await store.take(['k'], bucket)).toBe(250)
-  await clock.advance(250)
-  expect(await store.take(['k'], bucket)).toBe(0)
-  expect(await store.take(['other'], bucket)).toBe(0)
-})
-
-test('a log comes back in the order it was written, a page at a time', async () => {
-  const { store } = make()
-  for (let i = 0; i < 25; i++) await store.append(['log'], String(i))
-  await store.set(['logs', 'other'], 'not below')
-  const first = await store.list(['log'], { limit: 10 })
-  expect(first.map(({ value }) => value)).toEqual(Array.from({ length: 10 }, (_, i) => String(i)))
-  const last = first.at(-1)
-  const rest = await store.list(['log'], { limit: 100, ...(last && { after: last.key }) })
-  expect(rest.map(({ value }) => value)).toEqual(Array.from({ length: 15 }, (_, i) => String(i + 10)))
-})
-
-test('keys are parts: no choice of names reaches below another prefix', async () => {
-  const { store } = make()
-  const [a, ab] = [below(store, ['tenant', 'a']), below(store, ['tenant', 'a","b'])]
-  await a.set(['b', 'k'], 'of a')
-  await ab.set(['k'], 'of ab')
-  expect(await a.get(['b', 'k'])).toBe('of a')
-  expect(await ab.get(['k'])).toBe('of ab')
-  expect((await a.list([], { limit: 10 })).map(({ key }) => key)).toEqual([['b', 'k']])
-})
+busContract('memory', () => ({ bus: memoryBus(), close: async () => {} }))
 
 test('a store below a prefix is the same seven verbs', async () => {
-  const { store } = make()
+  const store = memoryStore(fakeClock())
   const inner = below(store, ['p'])
   expect(await inner.swap(['k'], undefined, '1')).toBe(true)
   const at = await inner.append(['log'], 'x')
@@ -71,13 +29,116 @@ test('a store below a prefix is the same seven verbs', async () => {
   expect(await store.get(['p', 'k'])).toBeUndefined()
 })
 
-test('expired keys and full buckets do not pile up', async () => {
-  const { clock, store } = make()
-  for (let i = 0; i < 1000; i++) {
-    await store.set(['k', String(i)], 'x', 10)
-    await store.take(['t', String(i)], { capacity: 1, perSecond: 1 })
+/** Characters that separate, escape or sort oddly are as likely as all others together. */
+const part = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('\0', '\u0001', '\u0002', '\u0003', '\u0004', '\uffff', '\u{10ffff}'),
+    fc.string({ unit: 'binary', maxLength: 1 }),
+  ),
+  maxLength: 4,
+})
+const key: fc.Arbitrary<Key> = fc.array(part, { maxLength: 4 })
+const bytes = (text: string): Buffer => Buffer.from(text, 'utf8')
+
+test('an encoded key can be read back, and sorts as its parts do, by code point and by byte', () => {
+  fc.assert(
+    fc.property(key, key, (a, b) => {
+      const [x, y] = [encodeKey(a), encodeKey(b)]
+      expect(decodeKey(x)).toEqual(a)
+      const order = Math.sign(inOrder(a, b))
+      expect(Math.sign(compareEncoded(x, y))).toBe(order)
+      expect(Buffer.compare(bytes(x), bytes(y))).toBe(order)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('what lies below a prefix is exactly one range of encoded keys', () => {
+  fc.assert(
+    fc.property(key, key, fc.nat(4), (prefix, rest, cut) => {
+      for (const other of [[...prefix, ...rest], [...prefix.slice(0, cut), ...rest], rest]) {
+        const [from, at, to] = [bytes(encodeKey(prefix)), bytes(encodeKey(other)), bytes(endOf(encodeKey(prefix)))]
+        expect(Buffer.compare(at, from) > 0 && Buffer.compare(at, to) < 0).toBe(liesBelow(other, prefix))
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+const bucketOf = fc.record({
+  capacity: fc.integer({ min: 1, max: 20 }),
+  perSecond: fc.oneof(fc.integer({ min: 1, max: 2000 }), fc.double({ min: 0.01, max: 50, noNaN: true })),
+})
+
+test('in any window of any schedule no more is drawn than capacity and rate allow, and waiting as told suffices', () => {
+  fc.assert(
+    fc.property(bucketOf, fc.array(fc.nat(5000), { maxLength: 40 }), (bucket, pauses) => {
+      let level: Level | undefined
+      let now = 1_800_000_000_000
+      const granted: number[] = []
+      for (const pause of pauses) {
+        now += pause
+        const drawn = draw(level, bucket, now)
+        level = drawn.level
+        if (drawn.waitMs === 0) granted.push(now)
+        else expect(draw(level, bucket, now + drawn.waitMs).waitMs).toBe(0)
+        // Forgotten when it is full again: nobody may be able to tell.
+        if (fullAt(level, bucket) <= now) level = undefined
+      }
+      for (const [i, from] of granted.entries())
+        for (let j = i; j < granted.length; j++)
+          expect(j - i + 1).toBeLessThanOrEqual(
+            bucket.capacity + (((granted[j] ?? from) - from) / 1000) * bucket.perSecond + 1e-3,
+          )
+    }),
+    { numRuns: 10_000 },
+  )
+})
+
+test('a clock set back costs a bucket one filling at most, not an hour', () => {
+  const bucket = { capacity: 1, perSecond: 1 }
+  const { level } = draw(undefined, bucket, 3_600_000)
+  const refused = draw(level, bucket, 0)
+  expect(refused.waitMs).toBe(1000)
+  expect(draw(refused.level, bucket, 1000).waitMs).toBe(0)
+})
+
+test('expired keys and full buckets do not pile up, whether anybody lists or not', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const clock = fakeClock()
+  const store = memoryStore(clock)
+  const kept = async (rounds: number): Promise<number> => {
+    for (let round = 0; round < rounds; round++) {
+      for (let i = 0; i < 500; i++) {
+        await store.set(['k', `${round} ${i}`], `${i}`.repeat(20), 10)
+        await store.take(['t', `${round} ${i}`], { capacity: 1, perSecond: 100 })
+      }
+      if (round % 50 === 0) await store.list(['k'], { limit: 1 })
+      await clock.advance(10)
+    }
+    collect()
+    return process.memoryUsage().heapUsed
   }
-  await clock.advance(10_000)
-  for (let i = 0; i < 1024; i++) await store.set(['one'], 'x')
-  expect(await store.list([], { limit: 10 })).toHaveLength(1)
+  const before = await kept(10)
+  expect((await kept(200)) - before).toBeLessThan(5_000_000)
+})
+
+test('a list follows every way a key comes and goes, however many there are', async () => {
+  const store = memoryStore(fakeClock())
+  const model = new Map<string, string>()
+  const below = random(5)
+  for (let step = 0; step < 3000; step++) {
+    const name = String(below(400))
+    if (below(3) === 0) {
+      model.delete(name)
+      await store.delete(['k', name])
+    } else {
+      model.set(name, String(step))
+      await store.set(['k', name], String(step))
+    }
+    if (below(step < 1000 ? 5 : 150) > 0) continue
+    const expected = [...model.keys()].sort().map((key) => ({ key: ['k', key], value: model.get(key) }))
+    expect(await store.list(['k'], { limit: 1000 })).toEqual(expected)
+  }
 })

@@ -1,8 +1,10 @@
 /** A call with everything filled in that is not at stake, for testing layers one at a time. */
 
-import type { Call } from '../core/call.ts'
+import type { Call, Tenant } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
+import { silent } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
+import { createTenants } from '../layers/tenants.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from './clock.ts'
 
@@ -24,7 +26,7 @@ export function aCall(given: Partial<Call> = {}): Call {
     ready: undefined,
     given: {},
     caller: anonymous,
-    tenant: { id: 'default', store: memoryStore(fakeClock()) },
+    tenant: aTenant('default'),
     capabilities: {},
     via: { transport: 'memory', peer: 'test', header: () => undefined },
     stop: createStop(),
@@ -35,4 +37,9 @@ export function aCall(given: Partial<Call> = {}): Call {
     facts: {},
     ...given,
   }
+}
+
+function aTenant(id: string): Tenant {
+  const clock = fakeClock()
+  return createTenants({ store: memoryStore(clock), logger: silent, clock }).of(id)
 }

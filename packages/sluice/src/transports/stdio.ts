@@ -127,12 +127,12 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     ended = true
     idle = undefined
     // Before the connection: subscriptions get their last answer from the server, and none from a closed connection.
-    if (own) server.close()
+    const recorded = own ? server.close() : undefined
     connection.close()
     input.off('data', lines.push)
     input.pause()
     for (const signal of signals) process.off(signal, close)
-    if (own) setImmediate(leave)
+    if (own) setImmediate(() => void recorded?.finally(leave))
     else leave()
   }
   function leave(): void {

@@ -13,6 +13,7 @@ import { errorText } from '../../protocol/encode.ts'
 import type { Features } from '../../protocol/revisions.ts'
 import type { Resumable, Sink } from './events.ts'
 import { toEvent } from './events.ts'
+import type { Admission } from './gate.ts'
 import type { Accepts } from './media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { json, noHeaders } from './message.ts'
@@ -25,9 +26,16 @@ export interface Posted {
   readonly accepts: Accepts
   readonly reply: HttpReply
   readonly headers: HttpHeaders
+  /** The place this request holds, given back when it only waits. */
+  readonly admission: Pick<Admission, 'release'> | undefined
 }
 type Stream = Pick<Resumable, 'write' | 'finish' | 'detach'>
-export type OpenStream = (reply: HttpReply, headers: HttpHeaders) => Sink
+/** What the endpoint has for all its requests. */
+export interface Outlet {
+  openStream(reply: HttpReply, headers: HttpHeaders): Sink
+  /** What a refusal says in headers. */
+  headersFor(error: RpcError): HttpHeaders
+}
 
 /** A class, because one is made per request and its methods should not be. */
 export class Answering implements Context {
@@ -37,16 +45,17 @@ export class Answering implements Context {
   readonly send?: (sent: object) => void
   readonly detach?: () => void
   readonly #posted: Posted
-  readonly #openStream: OpenStream
+  readonly #outlet: Outlet
   readonly #session: Session | undefined
   #stream: Stream | undefined = undefined
   #status = 200
   #wire: WireError | undefined = undefined
+  #refusal: HttpHeaders = noHeaders
 
-  constructor(posted: Posted, openStream: OpenStream, session?: Session) {
+  constructor(posted: Posted, outlet: Outlet, session?: Session) {
     const { request, accepts, message, reply } = posted
     this.#posted = posted
-    this.#openStream = openStream
+    this.#outlet = outlet
     this.#session = session
     this.via = session ? inSession(request, session) : request
     // Without a session, the client that goes away has cancelled. In one, its calls outlive the connection.
@@ -60,6 +69,11 @@ export class Answering implements Context {
   refused(error: RpcError, features: Features | undefined, wire: WireError): void {
     this.#status = statusFor(error, features, this.#posted.message)
     this.#wire = wire
+    this.#refusal = this.#outlet.headersFor(error)
+  }
+
+  endless(): void {
+    this.#posted.admission?.release()
   }
 
   /** Says the answer, if there is one, and that nothing follows. */
@@ -72,7 +86,8 @@ export class Answering implements Context {
     }
     const body = text ?? (this.#wire && errorText(undefined, this.#wire))
     if (body === undefined) reply.end(202, headers)
-    else reply.end(this.#status, headers === noHeaders ? json : { ...json, ...headers }, body)
+    else if (headers === noHeaders && this.#refusal === noHeaders) reply.end(this.#status, json, body)
+    else reply.end(this.#status, { ...json, ...headers, ...this.#refusal }, body)
   }
 
   write(sent: object): void {
@@ -81,7 +96,7 @@ export class Answering implements Context {
 
   #open(): Stream {
     if (this.#stream) return this.#stream
-    const sink = this.#openStream(this.#posted.reply, this.#posted.headers)
+    const sink = this.#outlet.openStream(this.#posted.reply, this.#posted.headers)
     const stream = this.#session?.open()
     stream?.attach(sink)
     this.#stream = stream ?? plain(sink)
@@ -100,7 +115,7 @@ const plain = (sink: Sink): Stream => ({
   detach() {},
 })
 
-const inSession = (request: HttpRequest, { connection }: Session): Via => ({
+export const inSession = (request: HttpRequest, { connection }: Session): Via => ({
   transport: 'http',
   peer: request.peer,
   header: (name) => request.header(name),

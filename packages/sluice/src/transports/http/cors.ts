@@ -10,7 +10,7 @@ export const corsFor = (origin: string): HttpHeaders => ({
 
 const allowed: ReadonlySet<string> = new Set([
   ...['content-type', 'authorization', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
-  'last-event-id',
+  ...['last-event-id', 'idempotency-key', 'x-tenant'],
 ])
 
 /** `Mcp-Param-*` cannot be listed ahead, so the names a page asks for are answered one by one. */

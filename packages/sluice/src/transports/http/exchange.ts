@@ -8,15 +8,18 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
-import { legacyRevision, routeOf } from '../../protocol/classify.ts'
+import { isOneWay, legacyRevision, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
 import type { Server } from '../../protocol/server.ts'
-import type { Posted } from './answering.ts'
-import { Answering, statusFor } from './answering.ts'
+import type { Outlet, Posted } from './answering.ts'
+import { Answering, inSession, statusFor } from './answering.ts'
+import { challengeHeaders } from './challenge.ts'
 import { corsFor, preflight } from './cors.ts'
 import type { Sink } from './events.ts'
 import { eventHeaders } from './events.ts'
+import type { Admission, Gate, GateOptions, GateParts } from './gate.ts'
+import { createGate } from './gate.ts'
 import type { GuardOptions } from './guard.ts'
 import { createGuard } from './guard.ts'
 import { checkContentType, checkEncoding, parseAccept } from './media.ts'
@@ -24,8 +27,14 @@ import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { json, noHeaders } from './message.ts'
 import type { Session, Sessions } from './sessions.ts'
 import { createSessions } from './sessions.ts'
+import type { ProtectedResource, ProtectedResourceOptions } from './well-known.ts'
+import { protectedResource } from './well-known.ts'
 
 export interface HttpOptions extends GuardOptions {
+  /** Load is refused before a body is read. Left out, only connections are limited. */
+  readonly gate?: GateOptions & Pick<GateParts, 'pressure'>
+  /** Where tokens for this server come from: makes the challenges, and the page that OAuth clients read. */
+  readonly resource?: ProtectedResourceOptions
   /** Sessions for clients before 2026-07-28. Off, each of their requests stands alone and they cannot be asked anything. */
   readonly sessions?: boolean
   /** A session without a word from its client ends after this. */
@@ -38,6 +47,10 @@ export interface HttpOptions extends GuardOptions {
 }
 
 export interface Exchange {
+  /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
+  connect(peer: string): (() => void) | undefined
+  /** What is served beside MCP: the page that OAuth clients read. */
+  readonly resource: ProtectedResource | undefined
   /** Never rejects. */
   serve(request: HttpRequest, reply: HttpReply): Promise<void>
   close(): void
@@ -55,6 +68,18 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   const guard = createGuard(options)
   const sessions =
     options.sessions === false ? undefined : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions })
+  const resource = options.resource && protectedResource(options.resource)
+  const gate =
+    options.gate &&
+    createGate(options.gate, {
+      clock: server.clock,
+      hasSession: (id) => sessions?.has(id) ?? false,
+      ...(options.gate.pressure && { pressure: options.gate.pressure }),
+    })
+  const headersFor = (error: RpcError): HttpHeaders => {
+    const headers = challengeHeaders(error, resource)
+    return Object.keys(headers).length === 0 ? noHeaders : headers
+  }
   const live = new Set<Sink>()
   let callOff: (() => void) | undefined
 
@@ -73,7 +98,11 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     return sink
   }
 
+  const outlet: Outlet = { openStream, headersFor }
+
   return {
+    resource,
+    connect: (peer) => (gate ? gate.connect(peer) : () => {}),
     serve(request, reply) {
       let headers = noHeaders
       try {
@@ -81,9 +110,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
         guard.check(request.host, origin, request.port)
         if (origin !== undefined && guard.allows(origin)) headers = corsFor(origin)
         if (request.method === 'POST') return post(request, reply, headers)
-        if (request.method === 'GET') get(request, reply, headers)
-        else if (request.method === 'DELETE') end(request, reply, headers)
-        else if (request.method === 'OPTIONS' && headers !== noHeaders)
+        if (request.method === 'GET' || request.method === 'DELETE') return visit(request, reply, headers)
+        if (request.method === 'OPTIONS' && headers !== noHeaders)
           reply.end(204, { ...headers, ...preflight(request, allow) })
         else throw new RpcError('methodNotAllowed', `${request.method.slice(0, 16)} is not served here`)
       } catch (thrown) {
@@ -101,24 +129,36 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 
   function refuse(thrown: unknown, via: HttpRequest, reply: HttpReply, headers: HttpHeaders, message?: unknown): void {
     const status = thrown instanceof RpcError ? statusFor(thrown, featuresFor(message, via), message) : 500
-    reply.end(status, { ...json, ...headers, ...(status === 405 && { allow }) }, server.refuse(thrown, via, message))
+    const why = thrown instanceof RpcError ? headersFor(thrown) : noHeaders
+    reply.end(
+      status,
+      { ...json, ...headers, ...why, ...(status === 405 && { allow }) },
+      server.refuse(thrown, via, message),
+    )
   }
 
   async function post(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     let message: unknown
+    let admission: Admission | undefined
     try {
+      admission = gate && (await admit(gate, request))
       checkContentType(request.header('content-type'))
       checkEncoding(request.header('content-encoding'))
       const accepts = parseAccept(request.header('accept'))
       message = frame(await request.body(maxBodyBytes))
+      const shed = admission && (await admission.heard(isOneWay(message)))
+      if (shed) throw shed
       const route = sessions ? routeOf(message, request) : 'alone'
-      const posted: Posted = { request, message, accepts, reply, headers }
+      const posted: Posted = { request, message, accepts, reply, headers, admission }
       if (route === 'initialize' && sessions) return await begin(sessions, posted)
       const session = route === 'session' ? sessions?.get(request.header('mcp-session-id')) : undefined
-      const answering = new Answering(posted, openStream, session)
+      const answering = new Answering(posted, outlet, session)
+      if (isOneWay(message)) await server.admit(answering.via)
       answering.finish(await server.text(message, answering))
     } catch (thrown) {
       refuse(thrown, request, reply, headers, thrown instanceof Unsound ? thrown.value : message)
+    } finally {
+      admission?.release()
     }
   }
 
@@ -126,27 +166,35 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   async function begin(kept: Sessions, posted: Posted): Promise<void> {
     const session = kept.create()
     const headers = { ...posted.headers, 'mcp-session-id': session.id }
-    const answering = new Answering({ ...posted, headers }, openStream, session)
+    const answering = new Answering({ ...posted, headers }, outlet, session)
     const text = await server.text(posted.message, answering)
     if (session.connection.agreed) kept.keep(session)
     else session.connection.close()
     answering.finish(text)
   }
 
-  function get(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): void {
-    const session = sessionOf(request)
+  /** A session's standing stream, or its end. */
+  async function visit(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+    try {
+      const session = sessionOf(request)
+      await server.admit(inSession(request, session))
+      if (request.method === 'GET') resume(session, request, reply, headers)
+      else {
+        sessions?.end(session)
+        reply.end(204, headers)
+      }
+    } catch (thrown) {
+      refuse(thrown, request, reply, headers)
+    }
+  }
+
+  function resume(session: Session, request: HttpRequest, reply: HttpReply, headers: HttpHeaders): void {
     if (!parseAccept(request.header('accept')).events)
       throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
     const last = request.header('last-event-id')
     const place = last === undefined ? { stream: session.standing, after: undefined } : session.find(last)
     if (!place) throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
     place.stream.attach(openStream(reply, headers), place.after)
-  }
-
-  function end(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): void {
-    const session = sessionOf(request)
-    sessions?.end(session)
-    reply.end(204, headers)
   }
 
   /** GET and DELETE exist for sessions only. */
@@ -160,3 +208,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 }
 
 const done = Promise.resolve()
+
+async function admit(gate: Gate, request: HttpRequest): Promise<Admission> {
+  const admission = await gate.admit(request)
+  if (admission instanceof RpcError) throw admission
+  return admission
+}

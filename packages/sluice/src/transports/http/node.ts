@@ -5,11 +5,12 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import type { AddressInfo } from 'node:net'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { Page, Server } from '../../protocol/server.ts'
 import type { Sink } from './events.ts'
 import type { Exchange, HttpOptions } from './exchange.ts'
 import { createExchange } from './exchange.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+import { createPressure } from './pressure.ts'
 
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
 const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
@@ -17,7 +18,7 @@ const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
 /** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
 const maxUnsent = 1024 * 1024
 
-export interface NodeHandler {
+export interface NodeHandler extends Pick<Exchange, 'connect' | 'resource'> {
   (request: IncomingMessage, response: ServerResponse): void
   close(): void
 }
@@ -28,7 +29,8 @@ export function createHttpHandler(server: Server, options: HttpOptions = {}): No
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
     void exchange.serve(new NodeRequest(request), new NodeReply(response))
   }
-  return Object.assign(handler, { close: exchange.close })
+  const { close, connect, resource } = exchange
+  return Object.assign(handler, { close, connect, resource })
 }
 
 class NodeRequest implements HttpRequest {
@@ -148,17 +150,27 @@ export interface HttpServing {
 /** Listens, with limits on how slowly a request may come in. */
 export async function listenHttp(server: Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { port = 3000, host = '127.0.0.1', path = '/mcp', maxConnections = 10_000, closeWithinMs = 5_000 } = options
-  const handler = createHttpHandler(server, options)
+  const pressure = options.gate && createPressure()
+  const handler = createHttpHandler(
+    server,
+    options.gate ? { ...options, gate: { ...options.gate, ...(pressure && { pressure }) } } : options,
+  )
   const node = createNodeServer(
     // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
     { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
     (request, response) => {
       const { url = '' } = request
       if (url === path || (url.startsWith(path) && url[path.length] === '?')) handler(request, response)
-      else notHere(response, path)
+      else void aside(server, handler, request, response).catch(() => response.destroy())
     },
   )
   node.maxConnections = maxConnections
+  if (options.gate)
+    node.on('connection', (socket) => {
+      const leave = handler.connect(socket.remoteAddress ?? '')
+      if (leave) socket.on('close', leave)
+      else socket.destroy()
+    })
   await new Promise<void>((resolve, reject) => {
     node.once('error', reject)
     node.listen(port, host, resolve)
@@ -169,7 +181,8 @@ export async function listenHttp(server: Server, options: ServeHttpOptions = {})
     server: node,
     async close() {
       const closed = new Promise<void>((resolve) => node.close(() => resolve()))
-      server.close()
+      const recorded = server.close()
+      pressure?.close()
       // Subscriptions have their last answer before their streams are cut.
       await new Promise((resolve) => setImmediate(resolve))
       handler.close()
@@ -177,11 +190,28 @@ export async function listenHttp(server: Server, options: ServeHttpOptions = {})
       const callOff = server.clock.after(closeWithinMs, () => node.closeAllConnections())
       await closed
       callOff()
+      await recorded
     },
   }
 }
 
-function notHere(response: ServerResponse, path: string): void {
-  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' })
-  response.end(`Nothing here. The MCP endpoint is ${path}\n`)
+/** Beside the endpoint: what OAuth clients read, health and metrics. */
+async function aside(
+  server: Server,
+  { resource }: NodeHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').split('?', 1)[0] ?? ''
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const known = resource && isRead && resource.paths.includes(path) ? { status: 200, ...resource } : undefined
+  const page = known ?? (isRead ? await server.page(path, request.socket.remoteAddress ?? '') : undefined) ?? notHere
+  response.writeHead(page.status, { ...page.headers, 'content-length': Buffer.byteLength(page.body) })
+  response.end(request.method === 'HEAD' ? '' : page.body)
+}
+
+const notHere: Page = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'Nothing here. The MCP endpoint is at another path, usually /mcp\n',
 }

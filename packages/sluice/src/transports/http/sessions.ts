@@ -31,6 +31,8 @@ export interface Sessions {
   /** Not found by its id until `keep`: a handshake that fails leaves nothing behind. */
   create(): Session
   keep(session: Session): void
+  /** Only looks: it neither refuses nor counts as a word from the client. */
+  has(id: string): boolean
   /** Throws `sessionMissing` or `sessionNotFound`. */
   get(id: string | undefined): Session
   end(session: Session): void
@@ -82,6 +84,7 @@ export function createSessions(server: Server, { idleMs, max }: SessionsOptions)
       kept.set(session.id, { session, until: server.clock.now() + idleMs })
       sweepLater()
     },
+    has: (id) => kept.has(id),
     get(id) {
       if (id === undefined)
         throw new RpcError('sessionMissing', 'Mcp-Session-Id is missing: send initialize first, or use 2026-07-28')

@@ -1,0 +1,87 @@
+/**
+ * What a year of activities costs a model in tokens: TOON against compact and pretty JSON, as flat rows, as nested
+ * objects that are all alike and as ones that are not. Counted in the text block alone, which is what most clients hand to
+ * the model, and in the whole result, where `structuredContent` stays JSON.
+ */
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { createServer, defineServer, tool } from 'sluice'
+import { dotted, flat, nested, ragged } from '../lib/activities.ts'
+import { number, progress, type Section } from '../lib/figures.ts'
+
+const count = 400
+const shapes = {
+  'flat rows': flat(count),
+  'nested, all alike': nested(count),
+  'nested, as dotted columns': dotted(count),
+  'nested, not alike, with lists': ragged(count),
+}
+
+interface Result {
+  readonly content: readonly { readonly text: string }[]
+}
+interface Cost {
+  readonly text: number
+  readonly whole: number
+}
+
+/** Through a real server, so that the whole result is what goes over the wire. */
+async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
+  const year = tool({ name: 'year', description: 'A year of activities', format: true, run: () => ({ activities }) })
+  const server = createServer(defineServer({ info: { name: 'fitness', version: '1' }, tools: [year] }))
+  const text = await server.text({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'year', arguments: { format } },
+  })
+  server.close()
+  const { result }: { result: Result } = JSON.parse(text ?? '')
+  return result
+}
+
+const costOf = (result: Result): Cost => ({
+  text: countTokens(result.content[0]?.text ?? ''),
+  whole: countTokens(JSON.stringify(result)),
+})
+
+/** As many servers write it. */
+const pretty = (result: Result): Result => ({
+  ...result,
+  content: result.content.map((block) => ({ ...block, text: JSON.stringify(JSON.parse(block.text), null, 2) })),
+})
+
+const share = (cost: number, of: number): string => `${number((cost / of) * 100)} %`
+
+export async function tokens(): Promise<Section> {
+  progress(`tokens: ${count} activities, counted with o200k_base`)
+  const figures: Record<string, Record<string, Cost>> = {}
+  const rows: string[][] = []
+  for (const [shape, activities] of Object.entries(shapes)) {
+    const compact = await resultOf(activities, 'json')
+    const costs = {
+      'compact JSON': costOf(compact),
+      'pretty JSON': costOf(pretty(compact)),
+      TOON: costOf(await resultOf(activities, 'toon')),
+    }
+    figures[shape] = costs
+    const base = costs['compact JSON']
+    for (const [format, { text, whole }] of Object.entries(costs))
+      rows.push([shape, format, number(text), share(text, base.text), number(whole), share(whole, base.whole)])
+  }
+  return {
+    figures,
+    tables: [
+      {
+        title: `tokens: ${count} activities of a year, o200k_base, against compact JSON of the same shape`,
+        notes: [
+          'the encoder itself folds groups that every row has into the header, so dotted columns of our own are not needed',
+          'rows that differ in their fields or hold lists fall back to an indented list: do not use TOON for those',
+          'the whole result has structuredContent as well: TOON pays where the client hands the model the text alone',
+        ],
+        columns: ['shape', 'format', 'text block', '', 'whole result', ''],
+        rows,
+      },
+    ],
+    goals: [],
+  }
+}

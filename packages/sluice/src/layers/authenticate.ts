@@ -1,0 +1,102 @@
+/**
+ * Who is calling: outermost but for `observe`, so that nothing is decided for a caller nobody vouched for. Credentials
+ * are checked per message, never per connection, and do not travel past this layer.
+ */
+
+import type { Call, Caller, Layer, Via } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import type { Identify, IdentifyOptions } from './identities/identify.ts'
+import { createIdentify, unauthorized } from './identities/identify.ts'
+
+export interface AuthenticateOptions extends IdentifyOptions {
+  /**
+   * Served without a token, to `anonymous`. Only what says nothing about the caller's data: each further one is open to
+   * the whole internet. A token that is there and bad is refused here too.
+   */
+  readonly publicMethods?: readonly string[]
+}
+
+const usuallyPublic = ['initialize', 'ping', 'server/discover']
+
+/** How often the credential behind an open stream is looked at again: how long a revoked one goes on listening. */
+const recheckMs = 60_000
+
+/** `identify` is handed in where others judge by it too. */
+export function authenticate(
+  options: AuthenticateOptions,
+  clock: Clock,
+  identify: Identify = createIdentify(options, clock),
+): Layer {
+  const isPublic: ReadonlySet<string> = new Set(options.publicMethods ?? usuallyPublic)
+
+  /** Streams outlive their credential unless somebody looks. */
+  function watch(call: Call, admitted: Caller): () => void {
+    let callOff = (): void => {}
+    let over = false
+    const arm = ({ expires }: Caller): void => {
+      if (!over)
+        callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), () => void check(expires))
+    }
+    const check = async (expires: number): Promise<void> => {
+      try {
+        const still = expires > clock.now() ? await identify(call) : undefined
+        if (still) arm(still)
+        else call.stop.stop(unauthorized({ error: 'invalid_token' }))
+      } catch (thrown) {
+        // A store that is away for a minute must not cut every stream at once; expiry is still honoured.
+        if (thrown instanceof RpcError && thrown.reason === 'storeUnavailable') arm({ ...admitted, expires })
+        else call.stop.stop(unauthorized({ error: 'invalid_token' }))
+      }
+    }
+    arm(admitted)
+    return () => {
+      over = true
+      callOff()
+    }
+  }
+
+  return (next) =>
+    async function authenticate(call) {
+      const found = await identify(call)
+      if (!found && !isPublic.has(call.method)) throw unauthorized(hintOf(call))
+      const caller = found ?? anonymous
+      call.facts['caller'] = caller.subject
+      call.facts['credential'] = caller.credential
+      const inside = enter(call, caller)
+      if (!found || call.target.policy.timeoutMs !== Number.POSITIVE_INFINITY) return next(inside)
+      const leave = watch(call, caller)
+      try {
+        return await next(inside)
+      } finally {
+        leave()
+      }
+    }
+}
+
+/** Scopes are named only where everybody may know of the target; else the challenge would tell that it exists. */
+const hintOf = ({ target: { policy } }: Call): { scopes?: readonly string[] } =>
+  policy.listed && policy.scopes.length > 0 ? { scopes: policy.scopes } : {}
+
+/** The call as later layers and tools see it: somebody's, and without what proved it. */
+function enter(call: Call, caller: Caller): Call {
+  const params = withoutToken(call.params)
+  // The arguments of a method are its parameters, and would carry the token on.
+  return { ...call, caller, params, args: call.args === call.params ? params : call.args, via: withoutHeader(call.via) }
+}
+
+function withoutToken(params: Params): Params {
+  if (!Object.hasOwn(params, 'token')) return params
+  const { token: _, ...kept } = params
+  return kept
+}
+
+/** By any spelling: some transports look headers up without regard to case. */
+const withoutHeader = (via: Via): Via => ({
+  transport: via.transport,
+  peer: via.peer,
+  header: (name) => (name.toLowerCase() === 'authorization' ? undefined : via.header(name)),
+  ...(via.connection && { connection: via.connection }),
+})

@@ -1,0 +1,218 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Answer } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { anonymous, pipeline } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import { createStop } from '../core/stop.ts'
+import { aCall } from '../testing/call.ts'
+import { fakeClock, settle } from '../testing/clock.ts'
+import type { ConcurrencyOptions } from './concurrency.ts'
+import { concurrency } from './concurrency.ts'
+import { timeout } from './timeout.ts'
+
+interface Work {
+  readonly name: string
+  finish(): void
+  fail(): void
+}
+
+/** Work that ends when the test says so. */
+function make(options: ConcurrencyOptions) {
+  const working: Work[] = []
+  const clock = fakeClock()
+  const serve = pipeline([timeout(clock), concurrency(options)], (call) => {
+    return new Promise<Answer>((resolve, reject) => {
+      const done = (): void => void working.splice(working.indexOf(work), 1)
+      const work: Work = {
+        name: String(call.id),
+        finish() {
+          done()
+          resolve({})
+        },
+        fail() {
+          done()
+          reject(new Error('failed'))
+        },
+      }
+      working.push(work)
+    })
+  })
+  const refused: string[] = []
+  const send = async (call: Call): Promise<void> => {
+    serve(call).catch((thrown) => refused.push(`${call.id} ${thrown instanceof RpcError ? thrown.reason : 'failed'}`))
+    await settle()
+  }
+  return { serve, send, working, refused, clock, names: () => working.map(({ name }) => name) }
+}
+const of = (tenant: string, id: string, more: Partial<Call> = {}): Call => {
+  const call = aCall({ id, caller: { ...anonymous, subject: `${tenant}-user` }, ...more })
+  return { ...call, tenant: { ...call.tenant, id: tenant } }
+}
+
+test('a tenant has so many slots; the next wait, and past the queue they are refused at once', async () => {
+  const { send, names, refused, working } = make({ perTenant: 1, queue: 1 })
+  for (const id of ['1', '2', '3']) await send(of('a', id))
+  expect(names()).toEqual(['1'])
+  expect(refused).toEqual(['3 rateLimited'])
+  working[0]?.finish()
+  await settle()
+  expect(names()).toEqual(['2'])
+})
+
+test('the refusal says when to come back', async () => {
+  const { send, serve } = make({ perTenant: 1, queue: 0 })
+  await send(of('a', '1'))
+  await expect(serve(of('a', '2'))).rejects.toMatchObject({
+    message: 'Too many calls of this tenant are under way: wait 1 s, then try again',
+    data: { retryAfterMs: 1000 },
+  })
+})
+
+test('a neighbour who takes all of its slots takes none of another tenant', async () => {
+  const { send, names } = make({ perTenant: 2, queue: 2 })
+  for (let i = 0; i < 100; i++) await send(of('a', `a${i}`))
+  await send(of('b', 'b'))
+  expect(names()).toEqual(['a0', 'a1', 'b'])
+})
+
+test('a tool with few slots serves tenants in turn, and one call of a quiet tenant takes a place in a full queue', async () => {
+  const { send, names, refused, working } = make({ perTenant: 50, tools: { 'a-tool': 1 }, queue: 4 })
+  for (let i = 0; i < 6; i++) await send(of('a', `a${i}`))
+  expect(refused).toEqual(['a5 rateLimited'])
+  await send(of('b', 'b0'))
+  expect(refused).toEqual(['a5 rateLimited', 'a4 rateLimited'])
+  const order: string[] = []
+  while (working[0]) {
+    order.push(...names())
+    working[0].finish()
+    await settle()
+  }
+  expect(order).toEqual(['a0', 'a1', 'b0', 'a2', 'a3'])
+})
+
+test('the callers of one tenant are served in turn', async () => {
+  const { send, names, working } = make({ perTenant: 1, queue: 4 })
+  const by = (subject: string, id: string): Call => of('a', id, { caller: { ...anonymous, subject } })
+  for (const id of ['x0', 'x1', 'x2']) await send(by('x', id))
+  await send(by('y', 'y0'))
+  const order: string[] = []
+  while (working[0]) {
+    order.push(...names())
+    working[0].finish()
+    await settle()
+  }
+  expect(order).toEqual(['x0', 'x1', 'y0', 'x2'])
+})
+
+test('a deadline frees the slot though the work goes on, and ends the waiting too', async () => {
+  const { send, names, refused, clock } = make({ perTenant: 1, queue: 5 })
+  const short = (id: string): Call => of('a', id, { meta: { 'dev.sluice/deadlineMs': 10 } })
+  await send(short('1'))
+  await send(of('a', '2'))
+  await send(short('3'))
+  await clock.advance(10)
+  expect(refused).toEqual(['1 timeout', '3 timeout'])
+  expect(names()).toEqual(['1', '2'])
+})
+
+test('a cancelled call leaves the queue, and one under way gives its slot back', async () => {
+  const { send, names, refused } = make({ perTenant: 1, queue: 5 })
+  const calls = ['1', '2', '3'].map((id) => of('a', id, { stop: createStop() }))
+  for (const call of calls) await send(call)
+  calls[1]?.stop.stop(new RpcError('cancelled', 'gone'))
+  calls[0]?.stop.stop(new RpcError('cancelled', 'gone'))
+  await settle()
+  expect(refused.sort()).toEqual(['1 cancelled', '2 cancelled'])
+  expect(names()).toEqual(['1', '3'])
+})
+
+test('a call that is stopped in the moment it gets its slots keeps none, and does not begin', async () => {
+  // They go over some turns after the work ended; whichever turn the stop comes in, the next call must get through.
+  for (let turns = 0; turns < 12; turns++) {
+    const { send, names, working } = make({ perTenant: 1, tools: { 'a-tool': 1 }, queue: 5 })
+    const second = of('a', '2', { stop: createStop() })
+    await send(of('a', '1'))
+    await send(second)
+    working[0]?.finish()
+    for (let turn = 0; turn < turns; turn++) await null
+    const began = names().includes('2')
+    second.stop.stop(new RpcError('cancelled', 'gone'))
+    await settle()
+    await send(of('a', '3'))
+    expect(names()).toEqual(began ? ['2', '3'] : ['3'])
+  }
+})
+
+test('a cancelled call leaves its place in the queue to others', async () => {
+  const { send, refused } = make({ perTenant: 1, queue: 1 })
+  const second = of('a', '2', { stop: createStop() })
+  await send(of('a', '1'))
+  await send(second)
+  second.stop.stop(new RpcError('cancelled', 'gone'))
+  await send(of('a', '3'))
+  expect(refused).toEqual(['2 cancelled'])
+})
+
+test('a layer further in that throws instead of rejecting costs no slot', async () => {
+  const serve = concurrency({ perTenant: 1, queue: 0 })(() => {
+    throw new Error('synchronous')
+  })
+  for (let i = 0; i < 3; i++) await expect(serve(of('a', '1'))).rejects.toThrow('synchronous')
+})
+
+test('streams, and methods that answer at once, hold no slot', async () => {
+  const { send, names } = make({ perTenant: 1, queue: 0 })
+  const { target } = aCall()
+  const endless = { ...target, policy: { ...target.policy, timeoutMs: Number.POSITIVE_INFINITY } }
+  await send(of('a', 'tool'))
+  await send(of('a', 'stream', { target: endless }))
+  await send(of('a', 'ping', { target: { ...target, kind: 'method', name: 'ping' } }))
+  await send(of('a', 'complete', { target: { ...target, kind: 'method', name: 'completion/complete' } }))
+  expect(names()).toEqual(['tool', 'stream', 'ping'])
+})
+
+test('tenants that come and go leave nothing behind, and those at work keep their count', async () => {
+  const { send, working, refused } = make({ perTenant: 1, queue: 0 })
+  await send(of('busy', 'first'))
+  for (let i = 0; i < 1500; i++) {
+    void send(of(`t${i}`, 'x'))
+    if (i % 500 === 499) {
+      await settle()
+      for (const work of working.filter(({ name }) => name === 'x')) work.finish()
+      await settle()
+    }
+  }
+  await send(of('busy', 'second'))
+  expect(refused).toEqual(['second rateLimited'])
+})
+
+test('whatever happens to calls, in whatever order, every slot comes back', async () => {
+  const step = fc.record({
+    act: fc.constantFrom('send', 'send', 'send', 'finish', 'fail', 'cancel', 'wait'),
+    which: fc.nat(20),
+    turns: fc.nat(6),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { serve, send, working, clock, names } = make({ perTenant: 2, tools: { 'a-tool': 3 }, queue: 3 })
+      const calls: Call[] = []
+      for (const { act, which, turns } of steps) {
+        const work = working[which % Math.max(1, working.length)]
+        if (act === 'send') {
+          const call = of(`t${which % 3}`, String(calls.length), { stop: createStop() })
+          calls.push(call)
+          serve(call).catch(() => {})
+        } else if (act === 'finish') work?.finish()
+        else if (act === 'fail') work?.fail()
+        else if (act === 'cancel') calls[which]?.stop.stop(new RpcError('cancelled', 'gone'))
+        else await clock.advance(10_000)
+        for (let turn = 0; turn < turns; turn++) await null
+      }
+      await clock.advance(60_000)
+      working.length = 0
+      for (const tenant of ['t0', 't1', 't2']) await send(of(tenant, tenant))
+      expect(names()).toEqual(['t0', 't1', 't2'])
+    }),
+  )
+})

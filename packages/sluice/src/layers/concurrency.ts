@@ -1,0 +1,133 @@
+/** How much at once: slots per tenant, so that a noisy neighbour cannot take them all, and per tool where it matters. */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call, Handler, Layer } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { Slots } from '../core/slots.ts'
+import { createSlots, usualQueue } from '../core/slots.ts'
+import type { Stop } from '../core/stop.ts'
+
+export interface ConcurrencyOptions {
+  /**
+   * Calls of one tenant under way at once: 64 unless said. Together with its queue it should stay well below what the
+   * gate lets in, or one tenant can fill the gate.
+   */
+  readonly perTenant?: number
+  /** For tools that stand before something scarce, over all tenants, by name. */
+  readonly tools?: { readonly [name: string]: number }
+  /**
+   * How many may wait for each of these: half as many as may run, unless said. Longer queues do not get more done, they
+   * only make everybody wait longer.
+   */
+  readonly queue?: number
+}
+
+/** Methods of the protocol that run a developer's code. The others answer at once, and `ping` must even when all is full. */
+const working: ReadonlySet<string> = new Set(['completion/complete', 'resources/list'])
+/** Tenants whose slots are kept though nothing of theirs is under way. */
+const maxIdle = 1000
+
+/** Inside the deadline, which ends the waiting too. */
+export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {}): Layer {
+  const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? usualQueue(slots) })
+  const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
+  const ofTenants = new Map<string, Slots>()
+
+  function tenantSlots(id: string): Slots {
+    const known = ofTenants.get(id)
+    if (known) return known
+    if (ofTenants.size >= maxIdle) for (const [each, { taken }] of ofTenants) if (taken === 0) ofTenants.delete(each)
+    const made = create(perTenant)
+    ofTenants.set(id, made)
+    return made
+  }
+
+  return (next) =>
+    function concurrency(call) {
+      const { target, tenant, stop } = call
+      // Streams end in other ways, and hold nothing while they wait.
+      if (target.policy.timeoutMs === Number.POSITIVE_INFINITY) return next(call)
+      if (target.kind === 'method' && !working.has(target.name)) return next(call)
+      if (stop.reason) return Promise.reject(stop.reason)
+      const own = tenantSlots(tenant.id)
+      const tool = target.kind === 'tool' ? ofTools.get(target.name) : undefined
+      const hold = createHold(stop)
+      if (tool || !own.take()) return queued(call, next, hold, own, tool)
+      hold.add(own)
+      return held(call, next, hold)
+    }
+}
+
+/** What one call holds. Given back once, when it ends or is stopped: work that goes on regardless holds nothing. */
+interface Hold {
+  add(slots: Slots): void
+  end(): void
+}
+function createHold(stop: Stop): Hold {
+  const all: Slots[] = []
+  let over = false
+  function end(): void {
+    if (over) return
+    over = true
+    forget()
+    for (const slots of all) slots.free()
+  }
+  const forget = stop.onStop(end)
+  return {
+    add(slots) {
+      if (over) slots.free()
+      else all.push(slots)
+    },
+    end,
+  }
+}
+
+/** Nothing to wait for, and no promise of this layer's own. */
+function held(call: Call, next: Handler, { end }: Hold): Promise<Answer> {
+  try {
+    const answer = next(call)
+    answer.then(end, end)
+    return answer
+  } catch (thrown) {
+    end()
+    return Promise.reject(thrown)
+  }
+}
+
+async function queued(call: Call, next: Handler, hold: Hold, own: Slots, tool: Slots | undefined): Promise<Answer> {
+  try {
+    // The tenant's first: whoever waits for its own tenant must not keep a tool from everybody.
+    await turn(own, call.caller.subject, hold, call.stop, 'Too many calls of this tenant are under way')
+    if (tool) await turn(tool, call.tenant.id, hold, call.stop, `Too many calls of ${call.target.name} are under way`)
+    // Stopped since it had its turn: what nobody waits for must not begin.
+    if (call.stop.reason) throw call.stop.reason
+    return await next(call)
+  } finally {
+    hold.end()
+  }
+}
+
+function turn(slots: Slots, lane: string, hold: Hold, stop: Stop, problem: string): Promise<void> | undefined {
+  if (slots.take()) {
+    hold.add(slots)
+    return undefined
+  }
+  return new Promise((resolve, reject) => {
+    const refuse = (): void => {
+      forget()
+      reject(new RpcError('rateLimited', `${problem}: wait 1 s, then try again`, { data: { retryAfterMs: 1000 } }))
+    }
+    // Added where it is got, not where the promise is heard: a call stopped in between would keep it for ever.
+    const leave = slots.wait(lane, (got) => {
+      if (!got) return refuse()
+      forget()
+      hold.add(slots)
+      resolve()
+    })
+    const forget = stop.onStop((reason) => {
+      leave?.()
+      reject(reason)
+    })
+    if (!leave) refuse()
+  })
+}

@@ -1,0 +1,162 @@
+/**
+ * Vouches for the bearer of a JWT of one issuer, made for us, in time, and signed with a key we chose ourselves: what a
+ * token's header says about keys is never followed.
+ *
+ * https://www.rfc-editor.org/rfc/rfc8725 and https://www.rfc-editor.org/rfc/rfc9068
+ */
+
+import { JOSEError, JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } from 'jose/errors'
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose/jwt/verify'
+import { jwtVerify } from 'jose/jwt/verify'
+import type { Caller } from '../../core/call.ts'
+import type { Clock } from '../../core/clock.ts'
+import { systemClock } from '../../core/clock.ts'
+import { RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
+import type { Logger } from '../../core/log.ts'
+import { silent } from '../../core/log.ts'
+import type { Verifier } from './identify.ts'
+import type { Fetch } from './jwks.ts'
+import type { Algorithm, KeySource } from './key-source.ts'
+import { allowedFor, toFindKey } from './key-source.ts'
+import { createTokenCache } from './token-cache.ts'
+
+export type JwtOptions = KeySource & {
+  /** Compared to the letter: an issuer with a slash at its end is another one. */
+  readonly issuer: string
+  /**
+   * This server, as the issuer knows it: its public address where tokens are asked for by resource. Without it a token
+   * made for any other service of the same issuer would open this one.
+   */
+  readonly audience: string | readonly string[]
+  /** Fewer than the keys allow. A shared secret goes with HS256 unless said, and public keys never with HS*. */
+  readonly algorithms?: readonly Algorithm[]
+  /** How long past its expiry a token is still taken, at most 60. None, since clients renew ahead of time. */
+  readonly clockToleranceSeconds?: number
+  /** The caller's name, from verified claims; `sub` unless said. Two issuers may both have an "alice". */
+  readonly subject?: (claims: Params) => string | undefined
+}
+
+export interface JwtOutside {
+  readonly clock?: Clock
+  readonly fetch?: Fetch
+  /** Hears when an issuer's keys cannot be fetched. */
+  readonly logger?: Logger
+}
+
+/** How long a token is believed without looking again: a key the issuer withdrew is honoured for this long. */
+const rememberMs = 60_000
+/** An issuer whose clock is a little ahead must not have its fresh tokens refused; being early helps no attacker. */
+const aheadSeconds = 30
+/** Keys tried for a token that names none: each costs a signature check, and the sender pays nothing. */
+const maxCandidates = 4
+/** Other kinds of JWT (logout, DPoP proofs, …) are signed with the same keys and must not pass for access tokens. */
+const accessTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
+
+/**
+ * Base64url as it is written, to the last bit: jose reads over blanks, padding and stray bits, and every such spelling
+ * of one good token would count as another.
+ */
+const part = '(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?'
+const isCompact = new RegExp(`^${part}\\.${part}\\.${part}$`)
+
+export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
+  const { clock = systemClock, fetch = globalFetch, logger = silent } = outside
+  const { issuer, audience, clockToleranceSeconds = 0, subject = subOf } = options
+  const audiences = [audience].flat()
+  if (!issuer || audiences.length === 0 || audiences.includes(''))
+    throw new TypeError('jwt: issuer and audience are needed')
+  if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 60))
+    throw new TypeError('clockToleranceSeconds: 0 to 60; more than that keeps stolen tokens alive')
+  const algorithms = allowedFor(options, options.algorithms)
+  const findKey = toFindKey(options, algorithms, { clock, fetch, logger })
+  const known = createTokenCache(rememberMs, clock)
+
+  const keyFor: JWTVerifyGetKey = (header, token) => {
+    // We know no extensions, and one we do not know must not be passed over.
+    if (header.crit !== undefined) throw new Unfit('crit')
+    if (header.kid !== undefined && typeof header.kid !== 'string') throw new Unfit('kid')
+    const { typ } = header
+    if (!accessTypes.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) throw new Unfit('typ')
+    return findKey(header, token)
+  }
+
+  async function claimsOf(token: string): Promise<Params> {
+    const expected: JWTVerifyOptions = {
+      issuer,
+      audience: audiences,
+      algorithms: [...algorithms],
+      currentDate: new Date(clock.now()),
+      clockTolerance: Math.max(clockToleranceSeconds, aheadSeconds),
+    }
+    try {
+      return (await jwtVerify(token, keyFor, expected)).payload
+    } catch (thrown) {
+      if (!(thrown instanceof JWKSMultipleMatchingKeys)) throw thrown
+      let tried = 0
+      for await (const key of thrown) {
+        if (++tried > maxCandidates) break
+        try {
+          return (await jwtVerify(token, key, expected)).payload
+        } catch (failed) {
+          if (!(failed instanceof JWSSignatureVerificationFailed)) throw failed
+        }
+      }
+      throw new Unfit('kid')
+    }
+  }
+
+  function toCaller(claims: Params): Caller {
+    const { exp, iat } = claims
+    const expires = (Number(exp) + clockToleranceSeconds) * 1000
+    if (!Number.isFinite(expires) || expires <= clock.now()) throw new Unfit('exp')
+    if (typeof iat === 'number' && iat * 1000 > clock.now() + aheadSeconds * 1000) throw new Unfit('iat')
+    // Bound to a key its holder must prove to have, which is not checked here: as a bearer token it would be stolen goods.
+    if (claims['cnf'] !== undefined) throw new Unfit('cnf')
+    const name = subject(claims)
+    if (typeof name !== 'string' || name === '') throw new Unfit('sub')
+    return { subject: name, credential: `jwt ${issuer} ${clientOf(claims)}`, scopes: scopesOf(claims), claims, expires }
+  }
+
+  return {
+    async verify(token, { facts }) {
+      const before = known.get(token)
+      if (before) return before
+      if (!isCompact.test(token)) return undefined
+      try {
+        const caller = toCaller(await claimsOf(token))
+        known.set(token, caller)
+        return caller
+      } catch (thrown) {
+        // The keys are away: that says nothing about the token, and a client must not throw it away for it.
+        if (thrown instanceof RpcError) throw thrown
+        facts['tokenRefused'] = why(thrown)
+        return undefined
+      }
+    },
+  }
+}
+
+/** What is wrong with a token that jose itself would take. The text is a name of ours, never a part of the token. */
+class Unfit extends Error {}
+
+/** For the log. */
+function why(thrown: unknown): string {
+  if (thrown instanceof Unfit) return thrown.message
+  if (thrown instanceof JOSEError) return 'claim' in thrown ? String(thrown.claim) : thrown.code
+  return 'key'
+}
+
+const globalFetch: Fetch = (url, init) => fetch(url, init)
+
+const subOf = ({ sub }: Params): string | undefined => (typeof sub === 'string' ? sub : undefined)
+
+/** The same for every token this client gets for this person, so that renewing one is not changing who is there. */
+const clientOf = ({ client_id, azp }: Params): string => String(client_id ?? azp ?? '')
+
+/** `scope` is a text, `scp` and `scopes` are what others made of it. The first that is there counts. */
+function scopesOf({ scope, scp, scopes }: Params): ReadonlySet<string> {
+  const given = scope ?? scp ?? scopes
+  const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : Array.isArray(given) ? given : []
+  return new Set(names.filter((name): name is string => typeof name === 'string' && name !== ''))
+}

@@ -1,0 +1,65 @@
+/**
+ * Where a call's record is kept: under the key its client chose or the ticket an outer layer spent, apart for each
+ * tenant and caller.
+ *
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
+ */
+
+import type { Call } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { Key } from '../core/store.ts'
+
+const header = 'idempotency-key'
+const metaKey = 'dev.sluice/idempotencyKey'
+
+/** Visible ASCII without `"` and `\`. No space, so two headers joined by a proxy are not taken for one key. */
+const legal = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/
+
+/** 128 bits in base64url; a UUID has 36. */
+const hardToGuess = 22
+
+/** Cheap, since every call of a tool passes it and most bring no key. */
+export const hasKey = ({ key, meta, via }: Call): boolean =>
+  key !== undefined || meta[metaKey] !== undefined || headerOf(via) !== undefined
+
+/** A socket's headers belong to all its messages; only a request over HTTP has its own. */
+const headerOf = (via: Call['via']): string | undefined => (via.transport === 'http' ? via.header(header) : undefined)
+
+/** A ticket goes first: its work is spent with it, whatever else the client says. */
+export const placeOf = (call: Call): Key =>
+  placeFor(
+    call.tenant.id,
+    call.caller.subject,
+    call.key === undefined ? { client: clientKey(call) } : { ticket: call.key },
+  )
+
+/** Tickets and clients' keys lie apart: a client that names a ticket's id must not meet its record. */
+export type KeyName = { readonly client: string } | { readonly ticket: string }
+
+export const placeFor = (tenant: string, subject: string, name: KeyName): Key =>
+  'client' in name ? ['once', tenant, subject, 'client', name.client] : ['once', tenant, subject, 'ticket', name.ticket]
+
+function clientKey({ meta, via, caller }: Call): string {
+  const fromMeta = meta[metaKey]
+  const fromHeader = unquoted(headerOf(via))
+  if (fromMeta !== undefined && fromHeader !== undefined && fromMeta !== fromHeader)
+    throw refused('the header and _meta name two different ones')
+  const key = fromMeta ?? fromHeader
+  if (typeof key !== 'string' || !legal.test(key))
+    throw refused('use 1 to 255 visible ASCII characters, without spaces, quotes and backslashes')
+  // Nobody vouched for this caller, so the key alone keeps one stranger's result from the next.
+  const strangers =
+    caller.credential === anonymous.credential && (via.transport === 'http' || via.transport === 'websocket')
+  if (strangers && key.length < hardToGuess)
+    throw refused(
+      `without authentication it must be hard to guess; use at least ${hardToGuess} characters, such as a UUID`,
+    )
+  return key
+}
+
+/** The draft has a quoted string, and many clients send it bare: both are the same key. */
+const unquoted = (value: string | undefined): string | undefined =>
+  value !== undefined && value.length > 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+
+const refused = (why: string): RpcError => new RpcError('invalidParams', `Invalid idempotency key: ${why}`)

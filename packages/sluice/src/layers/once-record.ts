@@ -1,0 +1,113 @@
+/** What the store holds under a key, from the claim to the answer, and what a repeated call is told about it. */
+
+import type { Result } from '../core/answer.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Reason } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Store } from '../core/store.ts'
+import type { KeyName } from './once-key.ts'
+import { placeFor } from './once-key.ts'
+
+/** What a key is bound to once it was used. */
+export interface Bound {
+  readonly tool: string
+  /** Of the arguments as received and the person's answers. */
+  readonly fingerprint: string
+}
+/** How the work ended, for everybody who asks: an error is made anew for each, so that nobody shares an instance. */
+export type Settled = { readonly answer: Result } | Failure
+export interface Failure {
+  readonly reason: Reason
+  readonly message: string
+  readonly data: Params
+  /** Under which the first caller's log line is found. */
+  readonly reference?: string
+  readonly cause?: unknown
+}
+
+export type Kept =
+  /** Past `until` nobody can say whether it had its effect: whoever ran it is gone, or overdue. */
+  | ({ readonly state: 'started'; readonly until: number; readonly reference: string } & Bound)
+  /** Neither answer nor failure: it ran, and what came out was not kept. */
+  | ({ readonly state: 'done'; readonly answer?: Result; readonly failure?: Failure } & Bound)
+  /** Claimed and given back before anything ran. */
+  | { readonly state: 'free' }
+
+export const toText = (kept: Kept): string => JSON.stringify(kept)
+
+/** Throws on what is not ours: a record that cannot be read must not count as none. */
+export function fromText(text: string): Kept {
+  const kept: unknown = JSON.parse(text)
+  if (!isObject(kept) || !['started', 'done', 'free'].includes(String(kept['state'])))
+    throw new TypeError('A record of once cannot be read')
+  return kept as Kept
+}
+
+/** What a call with the same key is told. */
+export function settledBy(kept: Exclude<Kept, { state: 'free' }>, bound: Bound, now: number): Settled {
+  if (!isSame(kept, bound)) return otherCall
+  if (kept.state === 'started') return kept.until > now ? inFlight(kept.until - now) : inDoubt
+  if (kept.answer) return { answer: kept.answer }
+  if (!kept.failure) return notKept
+  // Only where it ran did the log see what was thrown.
+  return {
+    ...kept.failure,
+    cause: new Error('Repeated from the record: the first line with this reference has the cause'),
+  }
+}
+
+export const isSame = (one: Bound, other: Bound): boolean =>
+  one.tool === other.tool && one.fingerprint === other.fingerprint
+
+const conflict = (message: string, data: Params): Failure => ({ reason: 'conflict', message, data })
+
+export const otherCall: Failure = conflict('This idempotency key was used for another tool or other arguments', {
+  state: 'other arguments',
+})
+const inDoubt: Failure = conflict(
+  'The call under this idempotency key was interrupted: whether it had its effect is unknown, and it does not run again',
+  { state: 'in doubt' },
+)
+const notKept: Failure = conflict('The call under this idempotency key ran, but its result was not kept', {
+  state: 'done',
+})
+const inFlight = (leftMs: number): Failure =>
+  conflict('The call under this idempotency key is still running', {
+    state: 'in flight',
+    retryAfterMs: Math.min(Math.max(1, leftMs), 1000),
+  })
+/** Its client gave up while it ran; who asks again did not, and must not be answered as if it had. */
+export const givenUp: Failure = conflict(
+  'The call under this idempotency key was cancelled while it ran: whether it had its effect is unknown',
+  { state: 'cancelled' },
+)
+
+export interface InDoubt {
+  readonly tenant: string
+  readonly subject: string
+  readonly name: KeyName
+  readonly keepMs?: number
+}
+
+/**
+ * An operator found out what became of an interrupted call. `ran`: repeated calls learn so, and nothing runs again;
+ * `did not run`: the next call with this key does. A call that may still be under way is left alone.
+ */
+export async function resolveInDoubt(
+  store: Store,
+  clock: Clock,
+  { tenant, subject, name, keepMs = dayMs }: InDoubt,
+  verdict: 'ran' | 'did not run',
+): Promise<'resolved' | 'in flight' | 'not in doubt'> {
+  const place = placeFor(tenant, subject, name)
+  const text = await store.get(place)
+  const kept = text === undefined ? undefined : fromText(text)
+  if (kept?.state !== 'started') return 'not in doubt'
+  if (kept.until > clock.now()) return 'in flight'
+  const { tool, fingerprint } = kept
+  const to: Kept = verdict === 'ran' ? { state: 'done', tool, fingerprint } : { state: 'free' }
+  return (await store.swap(place, text, toText(to), keepMs)) ? 'resolved' : 'not in doubt'
+}
+
+export const dayMs: number = 24 * 60 * 60_000

@@ -1,0 +1,55 @@
+/**
+ * Arguments that may stand in the log: those whose schema says `"x-sluice-log": true`. Nothing else of the arguments
+ * does, so forgetting the mark hides a field and never shows one.
+ */
+
+import { isObject } from '../core/json.ts'
+import type { Target } from '../core/target.ts'
+
+export interface Loggable {
+  /** The field of the line: `args.` and the path. */
+  readonly field: string
+  readonly path: readonly string[]
+}
+
+/** By target, which is made once per definition; so the schema is walked once, not per call. */
+const known = new WeakMap<Target, readonly Loggable[]>()
+const none: readonly Loggable[] = []
+
+export function loggableOf(target: Target): readonly Loggable[] {
+  const found = known.get(target)
+  if (found) return found
+  const marked = target.kind === 'tool' && 'entry' in target ? walk(target.entry) : none
+  known.set(target, marked)
+  return marked
+}
+
+/** Reached through `properties` alone: what stands below `items` or `anyOf` has no one name. */
+function walk(entry: unknown): readonly Loggable[] {
+  const found: Loggable[] = []
+  const open: [schema: unknown, path: readonly string[]][] = [[isObject(entry) ? entry['inputSchema'] : undefined, []]]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [schema, path] = next
+    if (!isObject(schema)) continue
+    if (schema['x-sluice-log'] === true && path.length > 0) found.push({ field: `args.${path.join('.')}`, path })
+    const { properties } = schema
+    if (isObject(properties) && path.length < deepest)
+      for (const [name, sub] of Object.entries(properties)) open.push([sub, [...path, name]])
+  }
+  return found.length > 0 ? found : none
+}
+
+/** A schema may contain itself; the arguments cannot be deeper than framing allows anyway. */
+const deepest = 8
+const longest = 256
+
+/** A text, number or boolean at the path; anything else could hold what nobody marked. */
+export function scalarAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
+  let value = args
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  if (typeof value === 'string') return value.slice(0, longest).toWellFormed()
+  return typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+}

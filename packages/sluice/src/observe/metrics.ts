@@ -1,0 +1,148 @@
+/**
+ * Counts and durations kept in memory, for `/metrics`. The labels come from finite sets: methods, names of definitions
+ * (whatever nobody defined is `unknown`) and outcomes. So no client can make the server keep, or Prometheus store, a
+ * series for every name it thinks of.
+ */
+
+import type { Observed, Sink } from './observed.ts'
+import { tenantOf } from './observed.ts'
+import type { Family, Labels, Sample } from './prometheus.ts'
+import { toPrometheus } from './prometheus.ts'
+
+export interface MetricsOptions {
+  /**
+   * How many tenants get a label of their own; the rest are `other`. None by default: whoever reads the metrics would
+   * learn who the customers are, and each tenant multiplies the series.
+   */
+  readonly tenants?: number
+}
+
+export interface Metrics {
+  readonly sink: Sink
+  /** For what never became a call; `refusals` calls it. */
+  refused(reason: string): void
+  /** Something counted elsewhere, read when the metrics are. */
+  watch(name: string, help: string, type: 'counter' | 'gauge', read: () => number): void
+  /** In the text format of Prometheus. */
+  text(): string
+}
+
+/** Seconds, as the MCP conventions of OpenTelemetry have them; the first three are ours, since most calls are that fast. */
+const bounds: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
+/** One method, target and tenant. */
+interface Row {
+  readonly outcomes: Map<string, number>
+  /** Not cumulative: a call adds to one of them. The last is what is longer than all bounds. */
+  readonly buckets: number[]
+  sumMs: number
+}
+
+export function createMetrics({ tenants = 0 }: MetricsOptions = {}): Metrics {
+  const rows = new Map<string, Map<string, Map<string, Row>>>()
+  const early = new Map<string, number>()
+  const watched: {
+    readonly name: string
+    readonly help: string
+    readonly type: 'counter' | 'gauge'
+    read(): number
+  }[] = []
+  const labelled = new Set<string>()
+
+  function labelOf({ call }: Observed): string {
+    if (tenants === 0) return ''
+    const tenant = tenantOf(call)
+    if (labelled.has(tenant)) return tenant
+    if (labelled.size >= tenants) return 'other'
+    labelled.add(tenant)
+    return tenant
+  }
+  /** Nested maps of strings that exist already: one joined key per call would cost more than all the counting. */
+  function rowOf(event: Observed): Row {
+    const { method, target } = event.call
+    const targets = entry(rows, method, () => new Map())
+    const byTenant = entry(targets, target.kind === 'method' ? '' : target.name, () => new Map())
+    return entry(byTenant, labelOf(event), newRow)
+  }
+
+  return {
+    sink(event) {
+      const row = rowOf(event)
+      const { outcomes, buckets } = row
+      row.sumMs += event.durationMs
+      outcomes.set(event.outcome, (outcomes.get(event.outcome) ?? 0) + 1)
+      const at = bucketOf(event.durationMs / 1000)
+      buckets[at] = (buckets[at] ?? 0) + 1
+    },
+    refused: (reason) => void early.set(reason, (early.get(reason) ?? 0) + 1),
+    watch: (name, help, type, read) => void watched.push({ name, help, type, read }),
+    text() {
+      const all = [...flat(rows)]
+      return toPrometheus([
+        {
+          name: 'sluice_requests_total',
+          help: 'Requests answered, by how they ended.',
+          type: 'counter',
+          samples: all.flatMap(([labels, { outcomes }]) =>
+            sorted(outcomes).map(([outcome, value]) => ({ labels: [...labels, ['outcome', outcome] as const], value })),
+          ),
+        },
+        {
+          name: 'sluice_request_duration_seconds',
+          help: 'From the first layer to the answer.',
+          type: 'histogram',
+          samples: all.flatMap(([labels, row]) => histogram(labels, row)),
+        },
+        {
+          name: 'sluice_refused_total',
+          help: 'Messages refused before they became a request.',
+          type: 'counter',
+          samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
+        },
+        ...watched.map(
+          ({ name, help, type, read }): Family => ({ name, help, type, samples: [{ labels: [], value: read() }] }),
+        ),
+      ])
+    },
+  }
+}
+
+const newRow = (): Row => ({ outcomes: new Map(), buckets: new Array<number>(bounds.length + 1).fill(0), sumMs: 0 })
+
+function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function bucketOf(seconds: number): number {
+  let at = 0
+  while (at < bounds.length && seconds > (bounds[at] as number)) at++
+  return at
+}
+
+const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
+  [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+
+function* flat(rows: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Row>>>): Iterable<[Labels, Row]> {
+  for (const [method, targets] of sorted(rows))
+    for (const [target, byTenant] of sorted(targets))
+      for (const [tenant, row] of sorted(byTenant)) {
+        const labels: [string, string][] = [['method', method]]
+        if (target !== '') labels.push(['target', target])
+        if (tenant !== '') labels.push(['tenant', tenant])
+        yield [labels, row]
+      }
+}
+
+function histogram(labels: Labels, { buckets, sumMs }: Row): Sample[] {
+  let count = 0
+  const samples = buckets.map((inside, at): Sample => {
+    count += inside
+    const le = at === bounds.length ? '+Inf' : String(bounds[at])
+    return { suffix: '_bucket', labels: [...labels, ['le', le]], value: count }
+  })
+  return [...samples, { suffix: '_sum', labels, value: sumMs / 1000 }, { suffix: '_count', labels, value: count }]
+}

@@ -1,0 +1,43 @@
+/**
+ * Which trace a call belongs to, by its own word: `traceparent` in `_meta`, or else in the HTTP header.
+ *
+ * https://www.w3.org/TR/trace-context/ — `_meta` first, since one HTTP request may carry several messages.
+ */
+
+import type { Call } from '../core/call.ts'
+
+export interface TraceContext {
+  readonly traceId: string
+  readonly spanId: string
+  readonly flags: number
+  readonly state: string | undefined
+}
+
+const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/
+const longest = 512
+
+function parse(parent: unknown, state: unknown): TraceContext | undefined {
+  if (typeof parent !== 'string' || parent.length < 55 || parent.length > longest) return undefined
+  const found = form.exec(parent)
+  // Version 00 ends here; what a later version adds is not ours to read.
+  if (!found || (parent.startsWith('00') && parent.length > 55)) return undefined
+  const [, traceId = '', spanId = '', flags = ''] = found
+  return {
+    traceId,
+    spanId,
+    flags: Number.parseInt(flags, 16),
+    state: typeof state === 'string' && state.length <= longest ? state : undefined,
+  }
+}
+
+export const contextInMeta = ({ meta }: Call): TraceContext | undefined =>
+  meta['traceparent'] === undefined ? undefined : parse(meta['traceparent'], meta['tracestate'])
+
+export function contextInHeaders({ via }: Call): TraceContext | undefined {
+  const parent = via.header('traceparent')
+  return parent === undefined ? undefined : parse(parent, via.header('tracestate'))
+}
+
+/** The span's own trace where spans are made, else the one the client named. */
+export const traceIdOf = (call: Call): string | undefined =>
+  (call.facts['traceId'] as string | undefined) ?? (contextInMeta(call) ?? contextInHeaders(call))?.traceId

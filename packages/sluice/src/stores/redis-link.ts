@@ -1,0 +1,174 @@
+/**
+ * One connection to Redis that is replaced when it stops answering.
+ *
+ * The client's own reconnecting is off: it waits for ever for the answer to a command already sent, so a connection that
+ * is open but dead would hold every call. Here each operation has a deadline, and one that passes it costs the connection.
+ * Nothing is sent twice: whether a command without an answer took effect is not known, and `storeUnavailable` says so.
+ */
+
+import type { RedisClientType } from 'redis'
+import { createClient } from 'redis'
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+
+interface RedisCommon {
+  /** Before every name in Redis: letters, digits, `.`, `_` and `-`. `sluice` unless said otherwise. */
+  readonly prefix?: string
+  /** How long one operation may take before its connection is given up: 1 s, or a dead one would hold calls for minutes. */
+  readonly deadlineMs?: number
+  readonly clock?: Clock
+}
+/** `client` is for settings a URL cannot hold (TLS, credentials): it is duplicated, never used or closed. */
+export type RedisOptions = RedisCommon & ({ readonly url: string } | { readonly client: Duplicable })
+
+type Client = RedisClientType
+interface Duplicable {
+  readonly options: object
+  duplicate(overrides: object): unknown
+}
+
+export interface Link {
+  run<T>(command: (client: Client) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Between two attempts while Redis is away. Calls meanwhile are refused at once and do not wait for the next one. */
+const retryMs = 200
+/** The deadline is counted in ticks: a tool that blocks the event loop for a second must not cost a healthy connection. */
+const ticksToDeadline = 5
+
+/** `opened` runs on every new connection, before anything else may use it. */
+export function createLink(options: RedisOptions, opened?: (client: Client) => Promise<void>): Link {
+  const { deadlineMs = 1000, clock = systemClock } = options
+  const waiting = new Set<{ readonly since: number }>()
+  let ready: Client | undefined
+  let opening: Promise<Client> | undefined
+  /** The last attempt failed, or an operation passed its deadline. */
+  let away = false
+  let resting = false
+  let closed = false
+  let ticks = 0
+  let ticking = false
+
+  const lose = (client: Client): void => {
+    if (ready === client) ready = undefined
+    client.destroy()
+  }
+  const open = async (): Promise<Client> => {
+    const client = clientFor(options, deadlineMs)
+    client.on('error', () => lose(client))
+    const callOff = clock.after(deadlineMs, () => lose(client))
+    try {
+      await client.connect()
+      await opened?.(client)
+      if (closed || !client.isReady) throw new Error('Lost while it was opened')
+      away = false
+      ready = client
+      return client
+    } catch (thrown) {
+      lose(client)
+      away = resting = true
+      clock.after(retryMs, () => {
+        resting = false
+      })
+      // Whatever it was ("ERR max number of clients reached"), it is not a bug of the verb that waits.
+      throw unavailable(meanings.get(codeOf(thrown)) ?? 'away', thrown)
+    } finally {
+      callOff()
+      opening = undefined
+    }
+  }
+  const connected = (): Promise<Client> => {
+    if (closed) throw unavailable('closed')
+    if (resting) throw unavailable('away')
+    if (!opening) {
+      opening = open()
+      opening.catch(() => {})
+    }
+    if (away) throw unavailable('away')
+    return opening
+  }
+  const tick = (): void => {
+    ticks++
+    const [oldest] = waiting
+    ticking = oldest !== undefined
+    if (!oldest) return
+    if (ready && ticks - oldest.since >= ticksToDeadline) {
+      away = true
+      lose(ready)
+    }
+    clock.after(deadlineMs / ticksToDeadline, tick)
+  }
+  return {
+    async run(command) {
+      const mine = { since: ticks }
+      try {
+        const client = ready ?? (await connected())
+        mine.since = ticks
+        waiting.add(mine)
+        if (!ticking) {
+          ticking = true
+          clock.after(deadlineMs / ticksToDeadline, tick)
+        }
+        return await command(client)
+      } catch (thrown) {
+        throw toUnavailable(thrown)
+      } finally {
+        waiting.delete(mine)
+      }
+    },
+    async close() {
+      closed = true
+      const client = ready ?? (await opening?.catch(() => undefined))
+      ready = undefined
+      if (!client) return
+      // A server that is silent would never let go of what is under way.
+      const callOff = clock.after(deadlineMs, () => lose(client))
+      await client.close().catch(() => lose(client))
+      callOff()
+    },
+  }
+}
+
+/** Names in Redis, checked once: with a `:` or a brace in it one prefix could reach the names of another. */
+export function namesOf({ prefix = 'sluice' }: RedisOptions): string {
+  if (!/^[\w.-]+$/.test(prefix)) throw new Error(`The prefix "${prefix}" may hold letters, digits, ".", "_" and "-"`)
+  // The braces keep all names in one slot of a cluster: a script may only touch one.
+  return `{${prefix}}:`
+}
+
+function clientFor(options: RedisOptions, deadlineMs: number): Client {
+  const socket = { connectTimeout: deadlineMs, reconnectStrategy: false as const }
+  // No timeout of its own (it would not reach commands already sent, and costs an AbortSignal each).
+  const ours = { RESP: 3 as const, disableOfflineQueue: true, commandOptions: { timeout: 0 } }
+  if ('url' in options) return createClient({ ...ours, url: options.url, socket }) as unknown as Client
+  const theirs = 'socket' in options.client.options ? (options.client.options.socket as object) : {}
+  return options.client.duplicate({ ...ours, socket: { ...theirs, ...socket } }) as Client
+}
+
+const unavailable = (is: string, cause?: unknown): RpcError =>
+  new RpcError('storeUnavailable', `The store is ${is}`, { cause })
+
+/** Redis's own words (they may name hosts and keys) stay inside, as the cause. */
+function toUnavailable(thrown: unknown): unknown {
+  if (thrown instanceof RpcError) return thrown
+  const code = codeOf(thrown)
+  // A command or a script of ours that Redis does not understand is a bug and must read as one.
+  if (code === 'ERR' || code === 'WRONGTYPE') return thrown
+  return unavailable(meanings.get(code) ?? 'away', thrown)
+}
+const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (/^[A-Z]+(?= )/.exec(thrown.message)?.[0] ?? '') : ''
+const meanings = new Map([
+  ['OOM', 'full'],
+  ['MISCONF', 'not able to save'],
+  ['READONLY', 'read-only'],
+  ['LOADING', 'starting'],
+  ['BUSY', 'busy'],
+  ['CLUSTERDOWN', 'a cluster that is down'],
+  ['NOAUTH', 'closed to us'],
+  ['NOPERM', 'closed to us'],
+  ['WRONGPASS', 'closed to us'],
+  ['MOVED', 'a cluster, which needs one endpoint for all slots'],
+])

@@ -1,0 +1,139 @@
+/** A SQLite file as the store wants it: who may open it, how it is brought up to date, and what its errors mean. */
+
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { RpcError } from '../core/error.ts'
+
+/** "Slui" in the file's header, so that the database of another program is not taken for an empty store. */
+const applicationId = 0x536c7569
+
+/**
+ * Step n takes a file from `user_version` n to n + 1. A released step never changes; a new one is added.
+ *
+ * `key` is text in the order of `encodeKey`, in the b-tree itself (WITHOUT ROWID): `list` is one range scan.
+ */
+const migrations: readonly string[] = [
+  `PRAGMA application_id = ${applicationId};
+   CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
+   CREATE INDEX entries_until ON entries (until) WHERE until IS NOT NULL;
+   CREATE TABLE buckets (key TEXT PRIMARY KEY, left REAL NOT NULL, at INTEGER NOT NULL, full_at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX buckets_full_at ON buckets (full_at);
+   CREATE TABLE appended (n INTEGER NOT NULL);
+   INSERT INTO appended VALUES (0);`,
+]
+
+/** How long a verb waits for another process's write, and with it this process: SQLite waits synchronously. */
+const busyMs = 1000
+
+export interface SqliteFile {
+  /** Every commit is on the disk before it is acknowledged. */
+  readonly durable: DatabaseSync
+  /** Commits reach the disk some time later; a power cut may undo the last ones, a kill −9 does not. */
+  readonly quick: DatabaseSync
+  close(): void
+}
+
+export function openFile(path: string): SqliteFile {
+  if (path === '' || path.startsWith(':') || path.startsWith('file:'))
+    throw new Error(`sqliteStore needs the path of a file, not "${path}"; memoryStore() is the one without`)
+  const opened: DatabaseSync[] = []
+  const open = (synchronous: 'FULL' | 'NORMAL'): DatabaseSync => {
+    const database = new DatabaseSync(path, { timeout: busyMs })
+    opened.push(database)
+    refuseForeign(database)
+    patiently(() => database.exec('PRAGMA journal_mode = WAL'))
+    database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA trusted_schema = OFF`)
+    migrate(database, migrations)
+    return database
+  }
+  const close = (): void => {
+    for (const database of opened) if (database.isOpen) database.close()
+  }
+  try {
+    // SQLite makes files others may read, and gives -wal and -shm the same rights: tickets and key hashes are in there.
+    closeSync(openSync(path, 'a', 0o600))
+    return { durable: open('FULL'), quick: open('NORMAL'), close }
+  } catch (thrown) {
+    close()
+    const fault = faultOf(thrown)
+    const why = fault ? `it is ${fault.is}; ${fault.todo}` : thrown instanceof Error ? thrown.message : 'unknown'
+    throw new Error(`Cannot open the store ${path}: ${why}`, { cause: thrown })
+  }
+}
+
+/**
+ * Brings a file up to date, one transaction a step: a kill −9 leaves the version before or after a step, nothing between,
+ * and of two processes the second finds the work done.
+ */
+export function migrate(database: DatabaseSync, steps: readonly string[]): void {
+  for (;;) {
+    const known = versionOf(database)
+    if (known > steps.length)
+      throw new Error(
+        `it was written by a newer Sluice (schema ${known}, this one knows ${steps.length}); run that version or newer, or restore the backup made before the upgrade`,
+      )
+    if (known === steps.length) return
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      // Looked at again: another process may have done this step between the look above and the lock.
+      const version = versionOf(database)
+      const step = steps[version]
+      if (step !== undefined) database.exec(`${step}; PRAGMA user_version = ${version + 1}`)
+      database.exec('COMMIT')
+    } catch (thrown) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw thrown
+    }
+  }
+}
+
+const numberIn = (database: DatabaseSync, sql: string): number =>
+  Number(Object.values(database.prepare(sql).get() ?? {})[0])
+const versionOf = (database: DatabaseSync): number => numberIn(database, 'PRAGMA user_version')
+
+function refuseForeign(database: DatabaseSync): void {
+  const empty = numberIn(database, 'SELECT count(*) FROM sqlite_schema') === 0
+  if (!empty && numberIn(database, 'PRAGMA application_id') !== applicationId)
+    throw new Error('it is the database of another program; give the store a file of its own')
+}
+
+/** Several processes turning one new file to WAL: SQLite answers "busy" at once to all but one, without waiting. */
+function patiently(work: () => void): void {
+  const nap = new Int32Array(new SharedArrayBuffer(4))
+  for (let left = busyMs / 10; ; left--) {
+    try {
+      work()
+      return
+    } catch (thrown) {
+      if (left <= 0 || codeOf(thrown) !== 5) throw thrown
+      Atomics.wait(nap, 0, 0, 10)
+    }
+  }
+}
+
+interface Fault {
+  readonly is: string
+  readonly todo: string
+}
+/** SQLite's result codes that speak of the file and not of a bug of ours. https://sqlite.org/rescode.html */
+const faults = new Map<number, Fault>([
+  [5, { is: 'locked by another process', todo: 'end the one that holds it' }],
+  [6, { is: 'locked', todo: 'end what holds it' }],
+  [8, { is: 'read-only', todo: 'give this user the right to write to the file and its folder' }],
+  [10, { is: 'not readable or not writable (I/O error)', todo: 'look at the disk and the system log' }],
+  [11, { is: 'damaged', todo: 'restore a backup, or save what is left with `sqlite3 FILE .recover`' }],
+  [13, { is: 'on a full disk', todo: 'make room' }],
+  [14, { is: 'not to be opened', todo: 'look at the path and its rights' }],
+  [26, { is: 'damaged, or no SQLite file', todo: 'restore a backup or give another path' }],
+])
+
+const codeOf = (thrown: unknown): number =>
+  thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : 0
+const faultOf = (thrown: unknown): Fault | undefined => faults.get(codeOf(thrown))
+
+/** What a verb throws. The path stays inside: this text may reach a client. */
+export function toUnavailable(thrown: unknown): unknown {
+  const closed = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_INVALID_STATE'
+  const is = closed ? 'closed' : faultOf(thrown)?.is
+  return is === undefined ? thrown : new RpcError('storeUnavailable', `The store is ${is}`, { cause: thrown })
+}

@@ -1,0 +1,176 @@
+/**
+ * The store of one machine: a SQLite file that several processes may share. Not for network file systems, which WAL
+ * does not survive.
+ *
+ * Entries are committed with `synchronous = FULL`: what was acknowledged survives a kill −9 and a power cut. That is one
+ * fsync a commit, so writes that come together are committed together. Buckets go without (`NORMAL`): losing the last
+ * ones in a power cut loosens a limit for as long as a bucket takes to fill, and waiting for the disk on every call would
+ * cost more than the call.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Key, Store } from '../core/store.ts'
+import { checked, decodeKey, draw, encodeKey, endOf, fullAt, lifeOf, sequence, sizeOf } from './memory.ts'
+import { openFile, toUnavailable } from './sqlite-file.ts'
+
+export interface SqliteOptions {
+  /** By which entries expire and buckets fill. Processes that share a file share the machine's. */
+  readonly clock?: Clock
+}
+
+export interface SqliteStore extends Store {
+  /** After the writes under way. Verbs called later are refused with `storeUnavailable`. */
+  close(): Promise<void>
+}
+
+interface Write {
+  readonly work: () => void
+  readonly done: () => void
+  readonly failed: (thrown: unknown) => void
+}
+
+/** After so many writes, so many expired rows go at once: always faster than they come, never a long stop. */
+const sweepEvery = 64
+const sweepBatch = 256
+
+export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions = {}): SqliteStore {
+  const { durable, quick, close } = openFile(path)
+  const live = '(until IS NULL OR until > ?)'
+  const upsert =
+    'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until'
+  const sql = {
+    begin: durable.prepare('BEGIN IMMEDIATE'),
+    commit: durable.prepare('COMMIT'),
+    rollback: durable.prepare('ROLLBACK'),
+    get: durable.prepare(`SELECT value FROM entries WHERE key = ? AND ${live}`),
+    put: durable.prepare(upsert),
+    create: durable.prepare(`${upsert} WHERE until <= ?`),
+    replace: durable.prepare(`UPDATE entries SET value = ?, until = ? WHERE key = ? AND value = ? AND ${live}`),
+    delete: durable.prepare('DELETE FROM entries WHERE key = ?'),
+    next: durable.prepare('UPDATE appended SET n = n + 1 RETURNING n'),
+    list: durable.prepare(
+      `SELECT key, value FROM entries WHERE key > ? AND key > ? AND key < ? AND ${live} ORDER BY key LIMIT ?`,
+    ),
+    sweep: durable.prepare(
+      `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE until <= ? LIMIT ${sweepBatch})`,
+    ),
+    level: quick.prepare('SELECT left, at FROM buckets WHERE key = ?'),
+    fill: quick.prepare('INSERT INTO buckets VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+    draw: quick.prepare('UPDATE buckets SET left = ?, at = ?, full_at = ? WHERE key = ? AND left = ? AND at = ?'),
+    forget: quick.prepare(
+      `DELETE FROM buckets WHERE key IN (SELECT key FROM buckets WHERE full_at <= ? LIMIT ${sweepBatch})`,
+    ),
+  }
+  let queue: Write[] = []
+  let [writes, draws] = [0, 0]
+
+  /** One transaction, one fsync, for all writes of this turn of the event loop; nobody is told before it is on disk. */
+  const flush = (): void => {
+    const batch = queue
+    queue = []
+    if (batch.length === 0) return
+    try {
+      sql.begin.run()
+      for (const { work } of batch) work()
+      if (writes >= sweepEvery) sql.sweep.run(clock.now())
+      sql.commit.run()
+    } catch (thrown) {
+      undo()
+      const why = toUnavailable(thrown)
+      for (const { failed } of batch) failed(why)
+      return
+    }
+    if (writes >= sweepEvery) writes = 0
+    for (const { done } of batch) done()
+  }
+  const undo = (): void => {
+    try {
+      if (durable.isOpen && durable.isTransaction) sql.rollback.run()
+    } catch {
+      // A full disk or an I/O error has rolled it back already.
+    }
+  }
+  const write = <T>(work: () => T): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let result: T
+      const entry: Write = {
+        work() {
+          result = work()
+        },
+        done: () => resolve(result),
+        failed: reject,
+      }
+      writes++
+      if (queue.push(entry) === 1) setImmediate(flush)
+    })
+
+  const untilOf = (life: number): number | null => (life === Number.POSITIVE_INFINITY ? null : clock.now() + life)
+
+  return {
+    async get(key) {
+      const name = encodeKey(key)
+      const row = mapped(() => sql.get.get(name, clock.now()))
+      return row && String(row['value'])
+    },
+    async set(key, value, ttlMs) {
+      const [name, text, life] = [encodeKey(key), checked(value), lifeOf(ttlMs)]
+      await write(() => sql.put.run(name, text, untilOf(life)))
+    },
+    async swap(key, from, to, ttlMs) {
+      const [name, text, life] = [encodeKey(key), checked(to), lifeOf(ttlMs)]
+      if (from === undefined) return write(() => sql.create.run(name, text, untilOf(life), clock.now()).changes === 1)
+      const expected = checked(from)
+      return write(() => sql.replace.run(text, untilOf(life), name, expected, clock.now()).changes === 1)
+    },
+    async delete(key) {
+      const name = encodeKey(key)
+      await write(() => sql.delete.run(name))
+    },
+    async append(key, value, ttlMs) {
+      encodeKey(key)
+      const [text, life] = [checked(value), lifeOf(ttlMs)]
+      return write((): Key => {
+        const at: Key = [...key, sequence(Number(sql.next.get()?.['n']))]
+        sql.put.run(encodeKey(at), text, untilOf(life))
+        return at
+      })
+    },
+    async take(key, bucket) {
+      const name = encodeKey(key)
+      return mapped(() => {
+        if (++draws % sweepEvery === 0) sql.forget.run(clock.now())
+        // Written only where the level still stands as it was read: without a lock, and a refusal writes nothing.
+        for (;;) {
+          const row = sql.level.get(name)
+          const before = row && { left: Number(row['left']), at: Number(row['at']) }
+          const { waitMs, level } = draw(before, bucket, clock.now())
+          if (level === before) return waitMs
+          const after = [level.left, level.at, fullAt(level, bucket)] as const
+          const { changes } = before
+            ? sql.draw.run(...after, name, before.left, before.at)
+            : sql.fill.run(name, ...after)
+          if (changes === 1) return waitMs
+        }
+      })
+    },
+    async list(prefix, { limit, after }) {
+      const [below, size] = [encodeKey(prefix), sizeOf(limit)]
+      const from = after ? encodeKey(after) : below
+      const rows = mapped(() => sql.list.all(below, from, endOf(below), clock.now(), size))
+      return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
+    },
+    async close() {
+      flush()
+      close()
+    },
+  }
+}
+
+function mapped<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    throw toUnavailable(thrown)
+  }
+}

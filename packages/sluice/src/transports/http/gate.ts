@@ -1,0 +1,166 @@
+/**
+ * Asked before a body is read: whether there is room for one more request. Refusing takes the same short time however
+ * much is going on, so that a flood costs little and what was let in goes on at its usual speed.
+ *
+ * What must get through in any case does not come by here, or comes through as what it is: health and metrics are other
+ * paths, the console is another port, a client of 2026-07-28 cancels by closing its connection, and DELETE ends a
+ * session. Only a cancellation in a legacy session is a message like others: one small enough to be it, in a session that
+ * exists, is read first and judged when it is known what it is (`heard`).
+ */
+
+import type { Clock } from '../../core/clock.ts'
+import { RpcError } from '../../core/error.ts'
+import { networkOf } from '../../core/peer.ts'
+import { createSlots, usualQueue } from '../../core/slots.ts'
+import type { Bucket } from '../../core/store.ts'
+import type { Pressure } from './hysteresis.ts'
+import { createConnections, createPeers } from './peers.ts'
+
+export interface GateOptions {
+  /** Requests under way at once, streams that only wait not counted: 1000 unless said. Past it memory grows with load. */
+  readonly concurrency?: number
+  /** How many may wait: half as many unless said. More would only answer later, to clients that gave up. */
+  readonly queue?: number
+  /** How long one may wait: 1 s unless said. */
+  readonly queueMs?: number
+  /**
+   * Requests of one address (IPv6: one /64), before anybody is known. Off unless given: behind a proxy all come from one
+   * address.
+   */
+  readonly perPeer?: Bucket
+  /** Connections of one address. Off unless given, for the same reason; all together are `maxConnections`. */
+  readonly connectionsPerPeer?: number
+}
+
+export interface GateParts {
+  readonly clock: Clock
+  /** Left out: load is judged by concurrency alone. */
+  readonly pressure?: Pressure
+  /** Whether a legacy session is there. */
+  hasSession?(id: string): boolean
+}
+
+/** One request, as far as the gate looks at it. */
+export interface Knock {
+  readonly method: string
+  readonly peer: string
+  header(name: string): string | undefined
+  /** Calls `then` if the client goes: then it no longer waits. */
+  onGone?(then: () => void): void
+}
+
+export interface Admission {
+  /** To be asked when the message is read: a refusal, for what was let in unseen and is not what it could have been. */
+  heard(oneWay: boolean): RpcError | undefined | Promise<RpcError | undefined>
+  /** When the response is complete, or has become a stream that only waits. Any number of times. */
+  release(): void
+}
+
+export interface Gate {
+  admit(knock: Knock): Admission | RpcError | Promise<Admission | RpcError>
+  /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
+  connect(peer: string): (() => void) | undefined
+  /** For the metrics. */
+  readonly load: { readonly running: number; readonly waiting: number; readonly shed: number }
+}
+
+/** Bytes: a cancellation with an id of 256 characters and a reason is smaller. */
+const maxOneWay = 1024
+
+export function createGate(options: GateOptions, { clock, pressure, hasSession }: GateParts): Gate {
+  const { concurrency = 1000, queue = usualQueue(concurrency), queueMs = 1_000, perPeer, connectionsPerPeer } = options
+  const slots = createSlots({ slots: concurrency, queue })
+  const peers = perPeer && createPeers(perPeer, clock)
+  let shed = 0
+
+  function overloaded(): RpcError {
+    // Those refused together must not come back together.
+    const retryAfterMs = 1000 + (shed++ % 20) * 100
+    return new RpcError('overloaded', 'The server is busy: wait a few seconds, then try again', {
+      data: { retryAfterMs },
+    })
+  }
+  function enter(knock: Knock): Admission | RpcError | Promise<Admission | RpcError> {
+    const { method, peer } = knock
+    const waitMs = peers?.take(peer) ?? 0
+    if (waitMs > 0) {
+      shed++
+      const problem = `Too many requests: wait ${Math.ceil(waitMs / 1000)} s, then try again`
+      return new RpcError('rateLimited', problem, { data: { retryAfterMs: waitMs } })
+    }
+    // What frees something, and what costs nothing, is let in whatever the load.
+    if (method !== 'POST' && method !== 'GET') return unheld
+    if (pressure?.high) return overloaded()
+    if (method === 'GET') return unheld
+    return slots.take() ? admission() : queued(knock)
+  }
+  function admission(): Admission {
+    let held = true
+    return {
+      heard: nothing,
+      release() {
+        if (!held) return
+        held = false
+        slots.free()
+      },
+    }
+  }
+  function queued(knock: Knock): RpcError | Promise<Admission | RpcError> {
+    let settle: (outcome: Admission | RpcError) => void = nothing
+    const leave = slots.wait(networkOf(knock.peer), (got) => settle(got ? admission() : overloaded()))
+    if (!leave) return overloaded()
+    return new Promise((resolve) => {
+      const callOff = clock.after(queueMs, () => {
+        leave()
+        resolve(overloaded())
+      })
+      settle = (outcome) => {
+        callOff()
+        resolve(outcome)
+      }
+      knock.onGone?.(() => {
+        leave()
+        settle(new RpcError('cancelled', 'The client closed the connection'))
+      })
+    })
+  }
+  function mayBeOneWay(knock: Knock): boolean {
+    const session = knock.method === 'POST' ? knock.header('mcp-session-id') : undefined
+    if (session === undefined || !hasSession?.(session)) return false
+    return Number(knock.header('content-length') ?? 'none') <= maxOneWay
+  }
+  /** Judged when it is read, unless it is one of those that are never refused. */
+  function unseen(knock: Knock): Admission {
+    let inner: Admission = unheld
+    let over = false
+    const judge = (outcome: Admission | RpcError): RpcError | undefined => {
+      if (outcome instanceof RpcError) return outcome
+      inner = outcome
+      if (over) inner.release()
+      return undefined
+    }
+    return {
+      heard(oneWay) {
+        if (oneWay) return undefined
+        const outcome = enter(knock)
+        return outcome instanceof Promise ? outcome.then(judge) : judge(outcome)
+      },
+      release() {
+        over = true
+        inner.release()
+      },
+    }
+  }
+
+  return {
+    admit: (knock) => (mayBeOneWay(knock) ? unseen(knock) : enter(knock)),
+    connect: createConnections(connectionsPerPeer),
+    get load() {
+      return { running: slots.taken, waiting: slots.waiting, shed }
+    },
+  }
+}
+
+const nothing = (): undefined => undefined
+/** For what holds no slot. */
+const unheld: Admission = { heard: nothing, release: nothing }

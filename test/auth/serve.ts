@@ -1,0 +1,57 @@
+/** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
+
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer as createSocketServer } from 'node:net'
+import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
+import { createServer } from 'sluice'
+import { serveHttp } from 'sluice/node'
+
+export interface Serving {
+  readonly url: string
+  readonly lines: readonly LogLine[]
+  /** Calls as the layers further in saw them. */
+  readonly inside: readonly Call[]
+  close(): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly definition: ServerDefinition
+  readonly authorizationServers: readonly string[]
+  readonly scopes?: readonly string[]
+  /** Made when the address is known, since tokens name it. */
+  authenticate(url: string): NonNullable<Runtime['authenticate']>
+}
+
+export async function serve({
+  definition,
+  authorizationServers,
+  scopes = [],
+  ...options
+}: ServeOptions): Promise<Serving> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/mcp`
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => void lines.push(line)
+  const inside: Call[] = []
+  const watch: Layer = (next) => (call) => {
+    inside.push(call)
+    return next(call)
+  }
+  const server = createServer(definition, {
+    logger: { info: note, warn: note, error: note },
+    authenticate: options.authenticate(url),
+    layers: [watch],
+  })
+  const { close } = await serveHttp(server, { port, resource: { resource: url, authorizationServers, scopes } })
+  return { url, lines, inside, close }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createSocketServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

@@ -1,0 +1,155 @@
+/**
+ * Overload and noisy neighbours, simulated: a tool that takes 20 ms, an open loop of arrivals on a clock of our own, so
+ * that the figures are exact and the same on every machine.
+ */
+
+import { expect, test } from 'vitest'
+import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
+import { anonymous, pipeline } from '../../packages/sluice/src/core/call.ts'
+import { RpcError } from '../../packages/sluice/src/core/error.ts'
+import { silent } from '../../packages/sluice/src/core/log.ts'
+import { concurrency } from '../../packages/sluice/src/layers/concurrency.ts'
+import { limit } from '../../packages/sluice/src/layers/limit.ts'
+import { createTake } from '../../packages/sluice/src/layers/take.ts'
+import { timeout } from '../../packages/sluice/src/layers/timeout.ts'
+import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
+import { aCall } from '../../packages/sluice/src/testing/call.ts'
+import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { createGate } from '../../packages/sluice/src/transports/http/gate.ts'
+
+const workMs = 20
+const work =
+  (clock: FakeClock): Handler =>
+  () =>
+    new Promise((resolve) => clock.after(workMs, () => resolve({ content: [] })))
+
+const of = (tenant: string): Call => {
+  const call = aCall({ caller: { ...anonymous, subject: `user of ${tenant}`, credential: 'jwt' } })
+  return { ...call, tenant: { ...call.tenant, id: tenant } }
+}
+
+interface Tally {
+  sent: number
+  /** How long each call took that was answered. */
+  readonly took: number[]
+  /** How long each refusal took. */
+  readonly refused: number[]
+}
+
+/** Sends `perMs` calls of each tenant every millisecond, for `forMs`, and waits for the last of them. */
+async function offer(
+  clock: FakeClock,
+  serve: (call: Call) => Promise<unknown>,
+  perMs: { readonly [tenant: string]: number },
+  forMs: number,
+): Promise<{ readonly [tenant: string]: Tally }> {
+  const tallies = Object.fromEntries(
+    Object.keys(perMs).map((tenant): [string, Tally] => [tenant, { sent: 0, took: [], refused: [] }]),
+  )
+  for (let ms = 1; ms <= forMs; ms++) {
+    for (const [tenant, tally] of Object.entries(tallies))
+      while (tally.sent < ms * (perMs[tenant] ?? 0)) {
+        tally.sent++
+        const at = clock.now()
+        serve(of(tenant)).then(
+          () => tally.took.push(clock.now() - at),
+          () => tally.refused.push(clock.now() - at),
+        )
+      }
+    await clock.advance(1)
+  }
+  await clock.advance(5_000)
+  return tallies
+}
+const worst = (times: readonly number[]): number => times.reduce((a, b) => Math.max(a, b), 0)
+
+/** A gate before the layers, as HTTP has it. */
+function gated(clock: FakeClock, slots: number, inner: Handler): (call: Call) => Promise<unknown> {
+  const gate = createGate({ concurrency: slots }, { clock })
+  return async (call) => {
+    const admission = await gate.admit({ method: 'POST', peer: '192.0.2.1', header: () => undefined })
+    if (admission instanceof RpcError) throw admission
+    try {
+      return await inner(call)
+    } finally {
+      admission.release()
+    }
+  }
+}
+
+test('at ten times its capacity the gate gets as much done as ever, refuses at once, and nobody waits twice as long', async () => {
+  const clock = fakeClock()
+  // Ten slots of 20 ms are half a call a millisecond.
+  const serve = gated(clock, 10, work(clock))
+  const { a } = await offer(clock, serve, { a: 5 }, 1_000)
+  expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 500)
+  expect(worst(a?.took ?? [])).toBeLessThanOrEqual(2 * workMs)
+  expect(worst(a?.refused ?? [])).toBe(0)
+  expect((a?.took.length ?? 0) + (a?.refused.length ?? 0)).toBe(a?.sent)
+})
+
+test('the same for the slots of one tenant', async () => {
+  const clock = fakeClock()
+  const serve = pipeline([timeout(clock), concurrency({ perTenant: 10 })], work(clock))
+  const { a } = await offer(clock, serve, { a: 5 }, 1_000)
+  expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 500)
+  expect(worst(a?.took ?? [])).toBeLessThanOrEqual(2 * workMs)
+  expect((a?.took.length ?? 0) + (a?.refused.length ?? 0)).toBe(a?.sent)
+})
+
+test('a tenant at fifty times its quota gets its quota; its neighbour gets all of its calls through, as fast as alone', async () => {
+  const quota = { capacity: 20, perSecond: 100 }
+  const run = async (perMs: { readonly [tenant: string]: number }) => {
+    const clock = fakeClock()
+    const store = memoryStore(clock)
+    const take = createTake({ store, local: store, clock, logger: silent })
+    const layers = [limit({ rate: quota }, take), timeout(clock), concurrency({ perTenant: 8 })]
+    return offer(clock, gated(clock, 40, pipeline(layers, work(clock))), perMs, 1_000)
+  }
+  const alone = await run({ b: 0.09 })
+  const { a, b } = await run({ a: 5, b: 0.09 })
+  expect(b?.refused).toEqual([])
+  expect(b?.took.length).toBe(b?.sent)
+  expect(worst(b?.took ?? [])).toBeLessThanOrEqual(2 * worst(alone['b']?.took ?? []))
+  expect(a?.took.length).toBeLessThanOrEqual(quota.capacity + quota.perSecond + 1)
+  expect(a?.took.length).toBeGreaterThanOrEqual(quota.perSecond * 0.8)
+})
+
+test('without quotas too: slots of its own keep a tenant going beside one that sends a hundred times as much', async () => {
+  const clock = fakeClock()
+  const layers = [timeout(clock), concurrency({ perTenant: 8, tools: { 'a-tool': 12 } })]
+  const { a, b } = await offer(clock, gated(clock, 40, pipeline(layers, work(clock))), { a: 10, b: 0.1 }, 1_000)
+  expect(b?.refused).toEqual([])
+  expect(worst(b?.took ?? [])).toBeLessThanOrEqual(2 * workMs)
+  expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 8 * (1000 / workMs))
+})
+
+test('a store that stops answering in the middle loosens the limit and slows nobody for more than 250 ms', async () => {
+  const clock = fakeClock()
+  const shared = memoryStore(clock)
+  let away = false
+  let asked = 0
+  const store = {
+    ...shared,
+    take: (...args: Parameters<typeof shared.take>) => {
+      if (away) asked++
+      return away ? new Promise<never>(() => {}) : shared.take(...args)
+    },
+  }
+  const take = createTake({ store, local: memoryStore(clock), clock, logger: silent })
+  const quota = { capacity: 10, perSecond: 100 }
+  const serve = pipeline([limit({ rate: quota }, take), timeout(clock)], work(clock))
+  const before = await offer(clock, serve, { a: 1 }, 1_000)
+  away = true
+  const during = await offer(clock, serve, { a: 1 }, 3_000)
+  away = false
+  await clock.advance(2_000)
+  const after = await offer(clock, serve, { a: 1 }, 1_000)
+  expect(before['a']?.took.length).toBeLessThanOrEqual(111)
+  expect(during['a']?.took.length).toBeLessThanOrEqual(10 + 300 + 1)
+  expect(during['a']?.took.length).toBeGreaterThanOrEqual(200)
+  expect(worst(during['a']?.took ?? [])).toBeLessThanOrEqual(250 + workMs)
+  expect(asked).toBeLessThanOrEqual(260)
+  expect(after['a']?.took.length).toBeLessThanOrEqual(10 + 100 + 11)
+})

@@ -1,0 +1,107 @@
+/** A real redis-server of the test's own: on a free port, in a folder of its own, with an append-only file. */
+
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface RedisServer {
+  readonly url: string
+  /** kill −9. What it had acknowledged is in its folder. */
+  kill(): Promise<void>
+  /** After `kill`: the same port and folder. */
+  start(): Promise<void>
+  /** The kernel still takes connections and bytes, nobody answers: what a half-open connection looks like. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+/** `config` is more of redis.conf, as command-line words: `['--requirepass', 'x']`. */
+export async function startRedis(config: readonly string[] = []): Promise<RedisServer> {
+  const binary = findOrInstall()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
+  const port = await freePort()
+  const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
+  const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
+  let server: ChildProcess | undefined
+  const signal = (name: NodeJS.Signals): void => void server?.kill(name)
+  const end = async (): Promise<void> => {
+    const ending = server
+    server = undefined
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return
+    const gone = once(ending, 'exit')
+    ending.kill('SIGKILL')
+    await gone
+  }
+  const start = async (): Promise<void> => {
+    server = spawn(binary, [...where, ...durable, ...config], { stdio: 'ignore' })
+    for (let tries = 0; tries < 200; tries++) {
+      if (await answers(port)) return
+      if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`)
+      await sleep(20)
+    }
+    throw new Error('redis-server does not answer')
+  }
+  await start()
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill: end,
+    start,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async stop() {
+      await end()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function findOrInstall(): string {
+  if (works('redis-server')) return 'redis-server'
+  if (process.getuid?.() !== 0 || !works('apt-get'))
+    throw new Error(
+      'These tests need redis-server: apt-get install redis-server (or your system’s package of that name)',
+    )
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
+  // Two test files may come here together; the second waits for the lock.
+  const patient = ['-o', 'DPkg::Lock::Timeout=120', '-qq']
+  execFileSync('apt-get', [...patient, 'update'], options)
+  execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', 'redis-server'], options)
+  return 'redis-server'
+}
+function works(command: string): boolean {
+  try {
+    execFileSync(command, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** One that is loading its file answers with an error, which does not count. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    const say = (answer: boolean): void => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.on('data', (data) => say(/^(\+PONG|-NOAUTH)/.test(String(data))))
+    socket.on('error', () => say(false))
+    socket.setTimeout(500, () => say(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (!address || typeof address === 'string') throw new Error('No port')
+  return address.port
+}

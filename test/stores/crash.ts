@@ -1,0 +1,150 @@
+/**
+ * Kill −9 under load, again and again: whatever was acknowledged must be there afterwards.
+ *
+ * Short in `npm test`, long in `npm run soak`. Nothing here knows when the kill comes: that is the point.
+ */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Key, Store } from '../../packages/sluice/src/core/store.ts'
+import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+import { startRedis } from '../services/redis.ts'
+
+export interface CrashReport {
+  readonly kills: number
+  /** Writes that were acknowledged before a kill and looked for after it. */
+  readonly acknowledged: number
+  /** Sentences; empty is what everybody wants. */
+  readonly lost: readonly string[]
+}
+
+/** The last thing acknowledged of a key: its value, or that it is gone. */
+type Known = Map<string, string | undefined>
+
+/** The process that writes is killed. `random` is from 0 up to 1. */
+export async function crashSqlite(kills: number, random: () => number): Promise<CrashReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'))
+  const path = join(folder, 'store.db')
+  const known: Known = new Map()
+  const lost: string[] = []
+  let acknowledged = 0
+  try {
+    for (let round = 0; round < kills; round++) {
+      const fresh = await writeUntilKilled(path, round, random)
+      acknowledged += fresh.length
+      const touched: Known = new Map()
+      for (const [what, key, value] of fresh) touched.set(JSON.stringify(key), what === 'there' ? value : undefined)
+      for (const [key, value] of touched) known.set(key, value)
+      const store = sqliteStore(path)
+      lost.push(...(await missing(store, round === kills - 1 ? known : touched)))
+      await store.close()
+      const check = new DatabaseSync(path)
+      const sound = Object.values(check.prepare('PRAGMA integrity_check').get() ?? {})[0]
+      check.close()
+      if (sound !== 'ok') lost.push(`round ${round}: ${String(sound)}`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return { kills, acknowledged, lost }
+}
+
+type Acknowledged = readonly ['there' | 'gone', Key, string | undefined]
+
+async function writeUntilKilled(path: string, round: number, random: () => number): Promise<readonly Acknowledged[]> {
+  const writer = new URL('crash-writer.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [writer, path, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const said: Acknowledged[] = []
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => {
+    // Killed in the middle of a line: not acknowledged.
+    if (line.endsWith(']')) said.push(JSON.parse(line))
+  })
+  await Promise.race([once(lines, 'line'), once(child, 'exit')])
+  await sleep(random() * 120)
+  const ended = once(lines, 'close')
+  child.kill('SIGKILL')
+  await ended
+  if (said.length === 0) throw new Error('The writer wrote nothing')
+  return said
+}
+
+/** The server is killed and started again; those who write stay, and what they were refused is nobody's promise. */
+export async function crashRedis(kills: number, random: () => number): Promise<CrashReport> {
+  const server = await startRedis()
+  const store = redisStore({ url: server.url })
+  const known: Known = new Map()
+  let [running, acknowledged] = [true, 0]
+  const write = async (who: number): Promise<void> => {
+    for (let i = 0; running; i++) {
+      const key = ['claims', `${who}-${i}`]
+      try {
+        const at = await store.append(['log', String(who)], String(i))
+        known.set(JSON.stringify(at), String(i))
+        if (await store.swap(key, undefined, 'claimed')) known.set(JSON.stringify(key), 'claimed')
+        acknowledged += 2
+      } catch {
+        await sleep(5)
+      }
+    }
+  }
+  try {
+    const writers = [0, 1, 2, 3].map(write)
+    const lost: string[] = []
+    for (let round = 0; round < kills; round++) {
+      const before = acknowledged
+      for (let tries = 0; acknowledged < before + 20 && tries < 500; tries++) await sleep(10)
+      await sleep(random() * 150)
+      await server.kill()
+      const expected = new Map(known)
+      await server.start()
+      await ready(store)
+      lost.push(...(await missing(store, expected)))
+    }
+    running = false
+    await Promise.all(writers)
+    return { kills, acknowledged, lost }
+  } finally {
+    running = false
+    await store.close()
+    await server.stop()
+  }
+}
+
+async function ready(store: Store): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (
+      await store.get(['ready']).then(
+        () => true,
+        () => false,
+      )
+    )
+      return
+    await sleep(10)
+  }
+  throw new Error('The store did not come back within two seconds')
+}
+
+async function missing(store: Store, known: Known): Promise<readonly string[]> {
+  const lost: string[] = []
+  const entries = [...known]
+  for (let i = 0; i < entries.length; i += 500)
+    await Promise.all(
+      entries.slice(i, i + 500).map(async ([key, expected]) => {
+        const found = await store.get(JSON.parse(key))
+        // A write under way when the kill came may have gone through without a word; going back is what must not be.
+        const later = expected === 'claimed' && (found === 'done' || found === undefined)
+        const deleted = expected === 'done' && found === undefined
+        if (found !== expected && !later && !deleted)
+          lost.push(`${key}: ${expected?.slice(0, 40)} was acknowledged, ${found?.slice(0, 40)} is there`)
+      }),
+    )
+  return lost
+}

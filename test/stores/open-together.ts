@@ -1,0 +1,11 @@
+/** Opens one new file after the other, each at the very moment the other processes do. Started by sqlite-faults.test.ts. */
+
+import { join } from 'node:path'
+import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+
+const [, , folder = '', begin = '0', files = '0'] = process.argv
+for (let i = 0; i < Number(files); i++) {
+  const at = Number(begin) + i * 40
+  while (Date.now() < at);
+  await sqliteStore(join(folder, `${i}.db`)).close()
+}

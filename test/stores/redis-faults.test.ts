@@ -1,0 +1,287 @@
+/** Redis gone, silent, full, read-only, forgetful: what the store answers, how soon, and that it comes back. */
+
+import { once } from 'node:events'
+import type { Server } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from 'redis'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { RedisOptions, RedisStore } from '../../packages/sluice/src/stores/redis.ts'
+import { checkRedisDurability, redisBus, redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import type { RedisServer } from '../services/redis.ts'
+import { startRedis } from '../services/redis.ts'
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+}, 180_000)
+afterAll(() => server?.stop())
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+let opened = 0
+const open = (options: Partial<RedisOptions> = {}): RedisStore => {
+  const store = redisStore({ url: server.url, prefix: `f${++opened}`, ...options })
+  closing.push(() => store.close())
+  return store
+}
+/** Asks Redis itself, past the store. */
+async function ask<T>(...words: readonly string[]): Promise<T> {
+  const client = await createClient({ url: server.url }).connect()
+  try {
+    return await client.sendCommand<T>(words)
+  } finally {
+    client.destroy()
+  }
+}
+async function eventually(holds: () => Promise<boolean>, withinMs: number): Promise<number> {
+  const begin = performance.now()
+  while (performance.now() - begin < withinMs) {
+    if (await holds().catch(() => false)) return performance.now() - begin
+    await sleep(10)
+  }
+  throw new Error(`Not within ${withinMs} ms`)
+}
+const timed = async (work: () => Promise<unknown>): Promise<{ readonly ms: number; readonly thrown: unknown }> => {
+  const begin = performance.now()
+  const thrown = await work().catch((error: unknown) => error)
+  return { ms: performance.now() - begin, thrown }
+}
+const unavailable = { reason: 'storeUnavailable' }
+
+test('after a kill −9 what was acknowledged is there, and the same store finds the new server', async () => {
+  const store = open()
+  const keys = await Promise.all(Array.from({ length: 200 }, (_, i) => store.append(['log'], String(i))))
+  await server.kill()
+  await expect(store.set(['a'], '1')).rejects.toMatchObject(unavailable)
+  expect((await timed(() => store.get(['a']))).ms).toBeLessThan(300)
+  await server.start()
+  await eventually(async () => (await store.get(['a'])) === undefined, 2000)
+  expect((await store.list(['log'], { limit: 1000 })).map(({ key }) => key)).toEqual(keys)
+})
+
+test('a server that stops answering costs one deadline, then nothing, and is found again', async () => {
+  const store = open()
+  await store.set(['a'], '1')
+  server.pause()
+  try {
+    const first = await timed(() => store.get(['a']))
+    expect(first.thrown).toMatchObject(unavailable)
+    expect(first.ms).toBeGreaterThan(500)
+    expect(first.ms).toBeLessThan(2000)
+    // Not one second each: a limiter that falls back to a local bucket must not slow every call down.
+    for (let i = 0; i < 5; i++) {
+      const later = await timed(() => store.take(['b'], { capacity: 1, perSecond: 1 }))
+      expect(later.thrown).toMatchObject(unavailable)
+      expect(later.ms).toBeLessThan(300)
+      await sleep(50)
+    }
+  } finally {
+    server.resume()
+  }
+  await eventually(async () => (await store.get(['a'])) === '1', 2000)
+})
+
+test('a process that was busy itself does not take its server for dead', async () => {
+  const store = open({ deadlineMs: 500 })
+  await eventually(async () => (await store.swap(['a'], undefined, '1')) || true, 5000)
+  const asked = store.get(['a'])
+  const until = performance.now() + 1000
+  while (performance.now() < until);
+  expect(await asked).toBe('1')
+})
+
+test('a server that sends a byte now and then is given up like a silent one', async () => {
+  const drip = createServer((socket) => {
+    const timer = setInterval(() => socket.write('$'), 20)
+    socket.on('close', () => clearInterval(timer)).on('error', () => {})
+  })
+  const store = open({ url: `redis://127.0.0.1:${await portOf(drip)}`, deadlineMs: 200 })
+  const { ms, thrown } = await timed(() => store.get(['a']))
+  expect(thrown).toMatchObject(unavailable)
+  expect(ms).toBeLessThan(3000)
+})
+
+test('nobody there, no such name, a wrong password: refused, in our words', async () => {
+  const guarded = await startRedis(['--requirepass', 'secret'])
+  closing.push(() => guarded.stop())
+  for (const url of [
+    'redis://127.0.0.1:1',
+    'redis://nowhere.invalid',
+    guarded.url,
+    guarded.url.replace('//', '//:x@'),
+  ]) {
+    const { ms, thrown } = await timed(() => open({ url }).get(['a']))
+    expect(thrown).toMatchObject({
+      ...unavailable,
+      message: expect.stringMatching(/^The store is (away|closed to us)$/),
+    })
+    expect(ms).toBeLessThan(3000)
+  }
+  // Settings a URL need not hold come with a client, which stays the caller's.
+  const client = createClient({ url: guarded.url, password: 'secret' })
+  const store = open({ client })
+  await store.set(['a'], '1')
+  expect([await store.get(['a']), client.isOpen]).toEqual(['1', false])
+})
+
+test('a full Redis refuses what adds, whole, and still reads and deletes', async () => {
+  const store = open()
+  await store.set(['a'], '1', 60_000)
+  await store.append(['log'], '1')
+  await ask('CONFIG', 'SET', 'maxmemory', '1mb')
+  try {
+    const full = { ...unavailable, message: 'The store is full' }
+    await expect(store.set(['b'], 'x')).rejects.toMatchObject(full)
+    await expect(store.append(['log'], '2')).rejects.toMatchObject(full)
+    await expect(store.swap(['a'], '1', '2')).rejects.toMatchObject(full)
+    await expect(store.take(['t'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject(full)
+    expect((await store.list([], { limit: 9 })).map(({ value }) => value)).toEqual(['1', '1'])
+    await store.delete(['a'])
+    expect(await store.get(['a'])).toBeUndefined()
+  } finally {
+    await ask('CONFIG', 'SET', 'maxmemory', '0')
+  }
+  expect(await store.swap(['b'], undefined, 'x')).toBe(true)
+})
+
+test('a replica, a cluster without slots: refused with storeUnavailable', async () => {
+  const [store, cluster] = [open(), await startRedis(['--cluster-enabled', 'yes'])]
+  closing.push(() => cluster.stop())
+  await expect(open({ url: cluster.url }).set(['a'], '1')).rejects.toMatchObject({
+    ...unavailable,
+    message: 'The store is a cluster that is down',
+  })
+  await store.set(['a'], '1')
+  await ask('REPLICAOF', '127.0.0.1', '1')
+  try {
+    await expect(store.set(['a'], '2')).rejects.toMatchObject({ ...unavailable, message: 'The store is read-only' })
+    await expect(checkRedisDurability({ url: server.url })).rejects.toThrow('replica')
+  } finally {
+    await ask('REPLICAOF', 'NO', 'ONE')
+  }
+})
+
+test('scripts that Redis has forgotten are sent again', async () => {
+  const store = open()
+  for (let i = 0; i < 3; i++) {
+    await ask('SCRIPT', 'FLUSH')
+    const [won, wait] = await Promise.all([
+      store.swap(['a', String(i)], undefined, 'x'),
+      store.take(['t', String(i)], { capacity: 1, perSecond: 1 }),
+      store.append(['log'], 'x'),
+    ])
+    expect([won, wait]).toEqual([true, 0])
+  }
+  expect(await store.list(['log'], { limit: 9 })).toHaveLength(3)
+})
+
+test('a bucket always expires, and the index forgets what has expired', async () => {
+  const store = open()
+  const buckets = [1, 3, 1000].map((perSecond) => ({ capacity: 5, perSecond }))
+  await Promise.all(buckets.map((bucket, i) => store.take([String(i)], bucket)))
+  await Promise.all(buckets.flatMap((bucket, i) => Array.from({ length: 9 }, () => store.take([String(i)], bucket))))
+  const names = await ask<string[]>('KEYS', `{f${opened}}:b:*`)
+  expect(names.length).toBeGreaterThan(1)
+  for (const name of names) expect(await ask<number>('PTTL', name)).not.toBe(-1)
+  await Promise.all(Array.from({ length: 40 }, (_, i) => store.set(['k', String(i)], 'x', 1)))
+  const size = (): Promise<number> => ask('ZCARD', `{f${opened}}:index`)
+  await eventually(async () => {
+    await store.set(['stays'], 'x')
+    return (await size()) === 1
+  }, 5000)
+  // What was to expire and then was not must not stand in the way of what follows.
+  for (const ttlMs of [60_000, undefined]) await store.set(['stays'], 'x', ttlMs)
+  expect(await ask<number>('ZCARD', `{f${opened}}:until`)).toBe(0)
+})
+
+test('a list finds its page behind tens of thousands of expired keys', async () => {
+  const store = open()
+  const index = `{f${opened}}:index`
+  await store.set(['z'], 'alive')
+  const dead = Array.from({ length: 25_000 }, (_, i) => ['0', `\u0001a${i}\u0001`]).flat()
+  await ask('ZADD', index, ...dead)
+  expect(await store.list([], { limit: 5 })).toEqual([{ key: ['z'], value: 'alive' }])
+})
+
+test('prefixes are apart, and one that could reach another is refused', async () => {
+  const [a, b] = [open(), open()]
+  await a.set(['k'], 'of a')
+  expect([await b.get(['k']), await b.list([], { limit: 9 })]).toEqual([undefined, []])
+  for (const prefix of ['', 'a:b', 'a}', 'a b']) expect(() => redisStore({ url: server.url, prefix })).toThrow('prefix')
+})
+
+test('a value too large for the connection all share is refused before it is sent', async () => {
+  const store = open()
+  const large = 'x'.repeat(16 * 1024 * 1024 + 1)
+  await expect(store.set(['a'], large)).rejects.toMatchObject({ reason: 'payloadTooLarge' })
+  await expect(store.append(['a'], large)).rejects.toMatchObject({ reason: 'payloadTooLarge' })
+})
+
+test('a closed store refuses', async () => {
+  const store = open()
+  await store.set(['a'], '1')
+  const under = store.get(['a'])
+  await store.close()
+  expect(await under).toBe('1')
+  await expect(store.get(['a'])).rejects.toMatchObject({ ...unavailable, message: 'The store is closed' })
+})
+
+test('closing does not wait for ever on a server that is silent', async () => {
+  const store = open({ deadlineMs: 300 })
+  await eventually(async () => (await store.get(['a'])) === undefined, 5000)
+  server.pause()
+  try {
+    const under = store.get(['a']).catch((thrown: unknown) => thrown)
+    expect((await timed(() => store.close())).ms).toBeLessThan(2000)
+    expect(await under).toMatchObject(unavailable)
+  } finally {
+    server.resume()
+  }
+})
+
+test('only a Redis that keeps what it acknowledged is let near tickets, and the others are told what to set', async () => {
+  const check = (): Promise<readonly string[]> => checkRedisDurability({ url: server.url })
+  expect(await check()).toEqual([])
+  await ask('CONFIG', 'SET', 'appendfsync', 'everysec')
+  expect(await check()).toEqual([expect.stringContaining('appendfsync is everysec')])
+  await ask('CONFIG', 'SET', 'appendfsync', 'always')
+  for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+    await ask('CONFIG', 'SET', 'maxmemory-policy', policy)
+    await expect(check()).rejects.toThrow('CONFIG SET maxmemory-policy noeviction')
+  }
+  await ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  await ask('CONFIG', 'SET', 'appendonly', 'no')
+  await expect(check()).rejects.toThrow('CONFIG SET appendonly yes')
+  await ask('CONFIG', 'SET', 'appendonly', 'yes')
+})
+
+test('a bus hears again after its server was killed, and after it was silent', async () => {
+  const bus = redisBus({ url: server.url, prefix: 'bus', deadlineMs: 300 })
+  closing.push(() => bus.close())
+  const heard: string[] = []
+  bus.subscribe('a', (message) => heard.push(message))
+  const hears = (word: string): Promise<number> =>
+    eventually(async () => {
+      await ask('PUBLISH', '{bus}:bus:a', word)
+      return heard.includes(word)
+    }, 4000)
+  await hears('first')
+  await server.kill()
+  await server.start()
+  await hears('after the kill')
+  server.pause()
+  await sleep(1700)
+  server.resume()
+  await hears('after the silence')
+  expect(heard.filter((word, i) => heard.indexOf(word) !== i && word === 'after the silence').length).toBeLessThan(2)
+})
+
+async function portOf(listener: Server): Promise<number> {
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => listener.close())
+  const address = listener.address()
+  return address && typeof address === 'object' ? address.port : 0
+}

@@ -1,0 +1,225 @@
+/** A SQLite file that is new, old, foreign, locked, damaged, full, read-only or half-way through a migration. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import type { SqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+import { migrate } from '../../packages/sluice/src/stores/sqlite-file.ts'
+import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { steps } from './migrate-steps.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+const aPath = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'))
+  closing.push(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'store.db')
+}
+const open = (path: string, clock = fakeClock(1_000)): SqliteStore => {
+  const store = sqliteStore(path, { clock })
+  closing.push(() => store.close())
+  return store
+}
+/** Asks the file itself, past the store. */
+const ask = (path: string, sql: string): readonly unknown[] => {
+  const database = new DatabaseSync(path)
+  try {
+    return database
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row)[0])
+  } finally {
+    database.close()
+  }
+}
+const migrateChild = (path: string, length: 'long' | 'short') => {
+  const child = spawn(process.execPath, [new URL('migrate-child.ts', import.meta.url).pathname, path, length], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return { child, exit: once(child, 'exit') }
+}
+
+test('a migration killed −9 half-way leaves the file as it was, and is done at the next start', async () => {
+  const path = aPath()
+  const { child, exit } = migrateChild(path, 'long')
+  const [said] = await once(child.stdout, 'data')
+  expect(String(said)).toBe('half\n')
+  child.kill('SIGKILL')
+  await exit
+  expect(ask(path, 'PRAGMA user_version')).toEqual([1])
+  expect(ask(path, 'SELECT name FROM sqlite_schema')).toEqual(['old'])
+  expect(ask(path, 'SELECT n FROM old')).toEqual([1, 2, 3])
+  const [code] = await migrateChild(path, 'short').exit
+  expect(code).toBe(0)
+  expect(ask(path, 'PRAGMA user_version')).toEqual([2])
+  expect(ask(path, 'SELECT count(*) FROM new WHERE n < 4')).toEqual([3])
+})
+
+test('of several processes that migrate at once one does each step', async () => {
+  const path = aPath()
+  const exits = await Promise.all(Array.from({ length: 4 }, () => migrateChild(path, 'short').exit))
+  expect(exits.map(([code]) => code)).toEqual([0, 0, 0, 0])
+  expect(ask(path, 'SELECT count(*) FROM new WHERE n < 4')).toEqual([3])
+})
+
+test('several processes may open a new file at the same moment', async () => {
+  const folder = dirname(aPath())
+  const program = new URL('open-together.ts', import.meta.url).pathname
+  const begin = String(Date.now() + 1500)
+  const exits = await Promise.all(
+    [1, 2, 3, 4].map(() => once(spawn(process.execPath, [program, folder, begin, '50'], { stdio: 'inherit' }), 'exit')),
+  )
+  expect(exits.map(([code]) => code)).toEqual([0, 0, 0, 0])
+})
+
+test('a file of a newer version is refused, untouched, with what to do', async () => {
+  const path = aPath()
+  await open(path).set(['a'], '1')
+  await closing.pop()?.()
+  ask(path, 'PRAGMA user_version = 99')
+  const before = readFileSync(path)
+  expect(() => open(path)).toThrow(/newer Sluice \(schema 99, this one knows \d+\); run that version or newer/)
+  expect(readFileSync(path).equals(before)).toBe(true)
+  const database = new DatabaseSync(path)
+  expect(() => migrate(database, steps(1))).toThrow('newer Sluice')
+  database.close()
+})
+
+test('what is no file of ours is refused, and left as it was', () => {
+  const path = aPath()
+  ask(path, 'CREATE TABLE theirs (n)')
+  expect(() => open(path)).toThrow('the database of another program')
+  expect(ask(path, 'SELECT name FROM sqlite_schema')).toEqual(['theirs'])
+  const text = aPath()
+  writeFileSync(text, 'not a database, and long enough to have a header. '.repeat(10))
+  expect(() => open(text)).toThrow('damaged, or no SQLite file')
+  for (const none of ['', ':memory:', 'file:x?mode=memory']) expect(() => sqliteStore(none)).toThrow('memoryStore')
+  expect(() => open(join(text, 'below', 'a file'))).toThrow('Cannot open the store')
+})
+
+test('only its owner may read the file and what SQLite puts beside it', async () => {
+  const path = aPath()
+  await open(path).set(['a'], '1')
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a file that another process keeps locked is unavailable for writing, and is read all the same', async () => {
+  const path = aPath()
+  const store = open(path)
+  await store.set(['a'], '1')
+  const other = new DatabaseSync(path)
+  other.exec('BEGIN IMMEDIATE')
+  const writes = await Promise.allSettled([
+    store.set(['a'], '2'),
+    store.append(['log'], 'x'),
+    store.swap(['b'], undefined, 'x'),
+  ])
+  for (const write of writes)
+    expect(write).toMatchObject({
+      reason: { reason: 'storeUnavailable', message: 'The store is locked by another process' },
+    })
+  await expect(store.take(['t'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject({ reason: 'storeUnavailable' })
+  expect(await store.list([], { limit: 9 })).toEqual([{ key: ['a'], value: '1' }])
+  other.exec('ROLLBACK')
+  other.close()
+  expect(await store.swap(['a'], '1', '2')).toBe(true)
+})
+
+test('a damaged file is unavailable, and the path stays inside', async () => {
+  const path = aPath()
+  const store = open(path)
+  await Promise.all(Array.from({ length: 300 }, (_, i) => store.set([String(i)], 'x'.repeat(500))))
+  await store.close()
+  const file = openSync(path, 'r+')
+  const { size } = statSync(path)
+  for (let at = 4096; at < size; at += 4096) writeSync(file, Buffer.alloc(200, 0xa5), 0, 200, at)
+  closeSync(file)
+  const thrown: unknown = await Promise.resolve()
+    .then(() => open(path).list([], { limit: 1000 }))
+    .catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(Error)
+  if ((thrown as Error).name === 'RpcError') {
+    expect(thrown).toMatchObject({ reason: 'storeUnavailable', message: 'The store is damaged' })
+  } else expect(String(thrown)).toContain('it is damaged')
+})
+
+/** A small disk of its own, where this user may make one. */
+function smallDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
+  closing.push(() => rmSync(folder, { recursive: true, force: true }))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  closing.push(() => execFileSync('umount', ['-l', folder]))
+  return folder
+}
+
+test('a full disk refuses what adds, keeps what was acknowledged, and works again with room', async ({ skip }) => {
+  const disk = smallDisk()
+  if (!disk) return skip('needs the right to mount')
+  const store = open(join(disk, 'store.db'))
+  const kept: string[] = []
+  let refused: unknown
+  for (let i = 0; i < 100 && refused === undefined; i++)
+    await store.set(['k', String(i)], 'x'.repeat(40_000)).then(
+      () => kept.push(String(i)),
+      (thrown: unknown) => {
+        refused = thrown
+      },
+    )
+  expect(refused).toMatchObject({ reason: 'storeUnavailable', message: 'The store is on a full disk' })
+  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length)
+  expect(kept.length).toBeGreaterThan(5)
+  execFileSync('mount', ['-o', 'remount,size=8m', disk])
+  await store.set(['k', 'more'], 'x'.repeat(40_000))
+  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length + 1)
+})
+
+test('a read-only disk is refused at the start, by name', async ({ skip }) => {
+  const disk = smallDisk()
+  if (!disk) return skip('needs the right to mount')
+  const path = join(disk, 'store.db')
+  await open(path).set(['a'], '1')
+  await closing.pop()?.()
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  expect(() => open(path)).toThrow(/Cannot open the store .*read-only/)
+})
+
+test('expired entries and full buckets are swept, a bounded number at a time', async () => {
+  const path = aPath()
+  const clock = fakeClock(1_000)
+  const store = open(path, clock)
+  const count = (): number => Number(ask(path, 'SELECT count(*) FROM entries')[0])
+  await Promise.all(Array.from({ length: 1000 }, (_, i) => store.set(['k', String(i)], 'x', 10)))
+  for (let i = 0; i < 200; i++) await store.take(['t', String(i)], { capacity: 1, perSecond: 1 })
+  await clock.advance(10_000)
+  const before = count()
+  await Promise.all(Array.from({ length: 64 }, () => store.set(['one'], 'x')))
+  expect(before - count()).toBeLessThanOrEqual(256)
+  for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 64 }, () => store.set(['one'], 'x')))
+  expect(count()).toBe(1)
+  for (let i = 0; i < 64; i++) await store.take(['one'], { capacity: 100, perSecond: 1 })
+  expect(ask(path, 'SELECT count(*) FROM buckets')).toEqual([1])
+})
+
+test('closing finishes the writes under way; later ones are refused', async () => {
+  const path = aPath()
+  const store = open(path)
+  const writes = [store.set(['a'], '1'), store.append(['log'], 'x')]
+  await store.close()
+  await Promise.all(writes)
+  const closed = { reason: 'storeUnavailable', message: 'The store is closed' }
+  await expect(store.get(['a'])).rejects.toMatchObject(closed)
+  await expect(store.set(['a'], '2')).rejects.toMatchObject(closed)
+  await expect(store.take(['a'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject(closed)
+  expect(await open(path).list([], { limit: 9 })).toHaveLength(2)
+})
