@@ -5,6 +5,7 @@
  */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { createServer, defineServer, tool } from 'sluice'
+import { toon } from 'sluice/toon'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
 import { number, progress, type Section } from '../lib/figures.ts'
 
@@ -26,7 +27,7 @@ interface Cost {
 
 /** Through a real server, so that the whole result is what goes over the wire. */
 async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
-  const year = tool({ name: 'year', description: 'A year of activities', format: true, run: () => ({ activities }) })
+  const year = tool({ name: 'year', description: 'A year of activities', format: toon, run: () => ({ activities }) })
   const server = createServer(defineServer({ info: { name: 'fitness', version: '1' }, tools: [year] }))
   const text = await server.text({
     jsonrpc: '2.0',

@@ -1,7 +1,8 @@
 /** The whole way: the official client finds the authorization server by our challenge, gets a token and is let in. */
 
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { apiKeys, defineServer, jwt, tool } from 'sluice'
+import { apiKeys, defineServer, tool } from 'sluice'
+import { jwt } from 'sluice/jwt'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'

@@ -45,8 +45,6 @@ import { refusals } from './observe/early.ts'
 import { line } from './observe/line.ts'
 import type { MetricsOptions } from './observe/metrics.ts'
 import { createMetrics } from './observe/metrics.ts'
-import type { TracingOptions } from './observe/tracing.ts'
-import { tracing } from './observe/tracing.ts'
 import type { HealthOptions } from './operate/health.ts'
 import { createHealth } from './operate/health.ts'
 import { idOf } from './protocol/classify.ts'
@@ -86,8 +84,8 @@ export interface Runtime {
   readonly concurrency?: ConcurrencyOptions
   /** What is remembered of calls that bring an idempotency key. */
   readonly once?: Pick<OnceOptions, 'keepMs' | 'maxRecord'>
-  /** OpenTelemetry spans and metrics, through the globally registered providers unless others are given. */
-  readonly tracing?: true | TracingOptions
+  /** OpenTelemetry: `(clock) => tracing({}, clock)` with `tracing` from `sluice/tracing`; handed in, so that only who traces carries its API. */
+  readonly tracing?: (clock: Clock) => Layer
   /** Counters and histograms for `/metrics`. */
   readonly metrics?: true | MetricsOptions
   /** A hash-chained record of every call that ran or was refused, per tenant, in the store. */
@@ -142,7 +140,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
 
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
-    runtime.tracing && tracing(runtime.tracing === true ? {} : runtime.tracing, clock),
+    runtime.tracing?.(clock),
     observe(sinks, clock, reference),
     runtime.authenticate && authenticate(runtime.authenticate, clock, identify),
     runtime.tenant && tenant(runtime.tenant, tenants),

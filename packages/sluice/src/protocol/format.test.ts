@@ -8,8 +8,9 @@ import type { Params } from '../core/json.ts'
 import { jsonSchema } from '../json-schema/index.ts'
 import { aCall } from '../testing/call.ts'
 import { testClient } from '../testing/client.ts'
+import { toon } from '../toon.ts'
 import { defineServer } from './definition.ts'
-import { toToon, withFormat } from './format.ts'
+import { withFormat } from './format.ts'
 import type { RevisionName } from './revisions.ts'
 import { tool } from './tools.ts'
 
@@ -23,7 +24,7 @@ const activities = tool({
   name: 'activities',
   description: 'What was done in a year',
   input: z.strictObject({ year: z.number() }),
-  format: true,
+  format: toon,
   run: ({ year }) => {
     if (year < 2000) throw fail('Too long ago')
     return { activities: rides }
@@ -92,7 +93,7 @@ test('the argument is in the list of tools that opt in, and the tool itself neve
     name: 'loose',
     description: 'Takes anything',
     input: z.looseObject({}),
-    format: true,
+    format: toon,
     run: (input) => {
       seen = input
       return {}
@@ -105,7 +106,7 @@ test('the argument is in the list of tools that opt in, and the tool itself neve
 })
 
 test('a tool without arguments takes this one', async () => {
-  const now = tool({ name: 'now', description: 'The time', format: true, run: () => ({ hour: 12 }) })
+  const now = tool({ name: 'now', description: 'The time', format: toon, run: () => ({ hour: 12 }) })
   expect(now.entry.inputSchema).toMatchObject({ additionalProperties: false, properties: { format: {} } })
   const ready = await now.prepare({ format: 'toon' })
   if ('issues' in ready) return expect.unreachable()
@@ -115,7 +116,7 @@ test('a tool without arguments takes this one', async () => {
 
 test.each(['format', 'output_format'])('a tool with an argument %s of its own cannot opt in', (name) => {
   const input = z.object({ [name]: z.string() })
-  const clash = () => tool({ name: 'export', description: 'Writes', input, format: true, run: () => '' })
+  const clash = () => tool({ name: 'export', description: 'Writes', input, format: toon, run: () => '' })
   expect(clash).toThrow(`tool "export", input: "${name}"`)
   expect(() => tool({ name: 'export', description: 'Writes', input, run: () => '' })).not.toThrow()
 })
@@ -132,7 +133,7 @@ test('an output schema is checked as ever', async () => {
     description: 'Counts',
     input: jsonSchema<{ n: number }>({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }),
     output: z.object({ rows: z.array(z.object({ a: z.number() })) }),
-    format: true,
+    format: toon,
     run: ({ n }) => ({ rows: [{ a: n }, { a: n + 1 }] }),
   })
   const ready = await counted.prepare({ n: 1, format: 'toon' })
@@ -159,30 +160,30 @@ test('text and blocks of the tool’s own are left alone', () => {
     { content: [{ type: 'text', text: 'two rides' }], structuredContent: { rides }, isError: false },
     { ...structured({ rides }), isError: true },
   ])
-    expect(toToon(result)).toEqual(result)
+    expect(toon(result)).toEqual(result)
 })
 
 test('what a block says about itself is kept', () => {
-  const block = blockOf(toToon(structured({ a: 1 }, { annotations: { priority: 1 }, _meta: { own: 1 } })))
+  const block = blockOf(toon(structured({ a: 1 }, { annotations: { priority: 1 }, _meta: { own: 1 } })))
   expect(block).toMatchObject({ annotations: { priority: 1 }, _meta: { own: 1, 'dev.sluice/mimeType': 'text/toon' } })
 })
 
 test('the text reads back as exactly what JSON would have said', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (value) => {
-      const { text } = blockOf(toToon(structured(value)))
+      const { text } = blockOf(toon(structured(value)))
       expect(JSON.stringify(decode(String(text)))).toBe(JSON.stringify(JSON.parse(JSON.stringify(value))))
     }),
   )
   const odd = { when: new Date(0), gone: undefined, none: Number.NaN }
-  expect(decode(String(blockOf(toToon(structured(odd)))['text']))).toEqual(JSON.parse(JSON.stringify(odd)))
+  expect(decode(String(blockOf(toon(structured(odd)))['text']))).toEqual(JSON.parse(JSON.stringify(odd)))
 })
 
 test.each([300, 1500])('data nested %i deep stays JSON, with a note', (depth) => {
   let value: Params = {}
   for (let level = 0; level < depth; level++) value = { a: [value] }
   const result = structured(value)
-  expect(blockOf(toToon(result))).toEqual({
+  expect(blockOf(toon(result))).toEqual({
     ...blockOf(result),
     _meta: { 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': expect.stringContaining('JSON') },
   })

@@ -11,7 +11,8 @@ import { lazy } from '../core/lazy.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
-import { takeFormat, toToon, withFormat } from './format.ts'
+import type { Format } from './format.ts'
+import { takeFormat, withFormat } from './format.ts'
 import { toIssues } from './issues.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
@@ -67,7 +68,7 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
   readonly timeoutMs?: number
   /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
-  readonly format?: boolean
+  readonly format?: Format
   /** What to ask first. Called on every round, in every revision; must change nothing. */
   ask?(input: Out<S>, given: Params, call: Call): A | Promise<A>
   /** Runs once, when everything is answered. */
@@ -141,7 +142,7 @@ export function tool<
     try {
       const returned: unknown = await definition.run(value, workOf<A>(call, given))
       const result = output ? await toCheckedResult(returned, output) : toResult(returned)
-      return toon ? toToon(result) : result
+      return toon && format ? format(result) : result
     } catch (thrown) {
       if (thrown instanceof RpcError) throw thrown
       throw new RpcError('toolCrashed', `Tool execution failed: ${name}`, { cause: thrown })

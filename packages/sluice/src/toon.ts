@@ -1,0 +1,48 @@
+/**
+ * The text of a structured result in TOON, which takes fewer tokens than JSON for many uniform rows. Its own entry, so
+ * that servers without it do not carry the encoder.
+ */
+
+import { encodeLines } from '@toon-format/toon'
+import type { Result } from './core/answer.ts'
+import type { Params } from './core/json.ts'
+import { isObject } from './core/json.ts'
+
+/** Only the block that repeats `structuredContent` as JSON: other text is the tool's own. */
+export function toon(result: Result): Result {
+  const { structuredContent, content, isError } = result
+  if (isError || structuredContent === undefined || !Array.isArray(content)) return result
+  const json = JSON.stringify(structuredContent)
+  return {
+    ...result,
+    content: content.map((block: Params) =>
+      block['type'] === 'text' && block['text'] === json ? { ...block, ...written(json, block['_meta']) } : block,
+    ),
+  }
+}
+
+/**
+ * From the JSON text: what that leaves out or rewrites (`undefined`, dates) must not be in one and not in the other.
+ * Indentation makes the size of deeply nested data quadratic (38 KB of JSON became 10 MB), so it is given up on the way.
+ */
+function inToon(json: string): string {
+  const most = 2 * json.length + 1024
+  const lines: string[] = []
+  let length = 0
+  for (const line of encodeLines(JSON.parse(json))) {
+    length += line.length + 1
+    if (length > most) throw new RangeError('Longer in TOON than in JSON')
+    lines.push(line)
+  }
+  return lines.join('\n')
+}
+
+function written(json: string, meta: unknown): Params {
+  const _meta = isObject(meta) ? meta : {}
+  try {
+    return { text: inToon(json), _meta: { ..._meta, 'dev.sluice/mimeType': 'text/toon' } }
+  } catch {
+    const note = 'This could not be written as TOON, or not shorter, so it is JSON'
+    return { text: json, _meta: { ..._meta, 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': note } }
+  }
+}
