@@ -72,7 +72,7 @@ export interface Runtime {
    * Seals what travels through clients. Several while rotating: the first seals, each opens. Left out, a random one is
    * made on first use: fine for one process, useless for two.
    */
-  readonly secret?: Secret
+  readonly secret?: Secret | undefined
   readonly logger?: Logger
   /** Who may call, by which credentials. Left out, everybody is `anonymous`. */
   readonly authenticate?: AuthenticateOptions
