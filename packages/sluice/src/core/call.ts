@@ -104,7 +104,8 @@ export interface Facts {
 /** Something subscribers can ask to hear of. */
 export type ServerEvent =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string }
+  /** With a tenant where a call of its changed it: what changed is then nobody else's business. */
+  | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 
 export type Handler = (call: Call) => Promise<Answer>
 export type Layer = (next: Handler) => Handler

@@ -17,6 +17,8 @@ export interface Connection {
   agreed: Agreement | undefined
   /** Set by `logging/setLevel`. */
   logLevel: string
+  /** Whose changes it may hear of: the tenant of the call that subscribed. */
+  tenant: string | undefined
   /** Resource URIs a legacy client subscribed to. */
   readonly subscriptions: Set<string>
   /** Calls under way. Two with one id would get indistinguishable answers. */
@@ -61,6 +63,7 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
     id,
     agreed: undefined,
     logLevel: 'info',
+    tenant: undefined,
     subscriptions: new Set(),
     inFlight,
     send,

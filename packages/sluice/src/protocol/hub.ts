@@ -41,7 +41,8 @@ export function createHub(bus: Bus, server: string): OwnedHub {
 function parseEvent(message: string): ServerEvent | undefined {
   const event: unknown = JSON.parse(message)
   if (!isObject(event)) return undefined
-  const { kind, uri } = event
-  if (kind === 'resource') return typeof uri === 'string' ? { kind, uri } : undefined
+  const { kind, uri, tenant } = event
+  if (kind === 'resource')
+    return typeof uri === 'string' ? { kind, uri, ...(typeof tenant === 'string' && { tenant }) } : undefined
   return kind === 'tools' || kind === 'prompts' || kind === 'resources' ? { kind } : undefined
 }

@@ -210,12 +210,13 @@ const maxSubscriptions = 1000
 
 const subscribing =
   (verb: 'subscribe' | 'unsubscribe') =>
-  ({ via, params: { uri } }: Call): Result => {
+  ({ via, tenant, params: { uri } }: Call): Result => {
     if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
     const uris = via.connection?.subscriptions
     if (verb === 'unsubscribe') uris?.delete(uri)
     else if (uris && uris.size >= maxSubscriptions)
       throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
     else uris?.add(uri)
+    if (via.connection) via.connection.tenant = tenant.id
     return {}
   }

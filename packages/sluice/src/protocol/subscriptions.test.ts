@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { anonymous } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
 import { createServer } from '../server.ts'
 import { testClient } from '../testing/client.ts'
@@ -139,4 +140,28 @@ test('a bad definition leaves the old one in place', async () => {
   expect(() => server.update({ ...small('A'), tools: [touch, touch] })).toThrow('defined twice')
   const client = await testClient(server)
   expect(await client.call('touch')).toMatchObject({ isError: false })
+})
+
+test('what one tenant changes, another does not hear of', async () => {
+  const byToken = {
+    verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, claims: { org: token } }),
+  }
+  const server = createServer(small('A'), { authenticate: { verifiers: [byToken] }, tenant: { from: 'org' } })
+  const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
+  const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
+    via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : undefined) },
+    send: (said) => void heard.push(said),
+  })
+  const heard: { [who: string]: object[] } = { ann: [], bob: [] }
+  const asked = { notifications: { resourceSubscriptions: ['note:1'] }, _meta }
+  for (const who of ['ann', 'bob'])
+    void server.handle(
+      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
+      as(who, heard[who] ?? []),
+    )
+  await settle()
+  await server.handle({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'touch', _meta } }, as('ann', []))
+  expect([heard['ann']?.length, heard['bob']?.length]).toEqual([2, 1])
+  server.updated('note:1')
+  expect([heard['ann']?.length, heard['bob']?.length]).toEqual([3, 2])
 })

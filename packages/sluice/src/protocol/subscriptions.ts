@@ -24,13 +24,15 @@ interface Wanted {
   readonly prompts: boolean
   readonly resources: boolean
   readonly uris: ReadonlySet<string>
+  /** Whose changes: those of other tenants' calls are not heard. */
+  readonly tenant: string | undefined
 }
 
 /** One subscription holds a stream and a list of URIs; a client that opens thousands is refused before it is heard. */
 const maxUris = 1000
 const maxOpen = 10_000
 
-function parseWanted(params: Params): Wanted {
+function parseWanted({ params, tenant }: Call): Wanted {
   const asked = params['notifications']
   if (!isObject(asked)) throw new RpcError('invalidParams', 'Invalid params: notifications must be an object')
   const uris = asked['resourceSubscriptions'] ?? []
@@ -41,6 +43,7 @@ function parseWanted(params: Params): Wanted {
     prompts: asked['promptsListChanged'] === true,
     resources: asked['resourcesListChanged'] === true,
     uris: new Set(uris),
+    tenant: tenant.id,
   }
 }
 
@@ -50,6 +53,7 @@ const honour = (wanted: Wanted, has: Params): Wanted => ({
   prompts: wanted.prompts && 'prompts' in has,
   resources: wanted.resources && 'resources' in has,
   uris: 'resources' in has ? wanted.uris : new Set(),
+  tenant: wanted.tenant,
 })
 
 const toParams = ({ tools, prompts, resources, uris }: Wanted): Params => ({
@@ -63,7 +67,7 @@ const toParams = ({ tools, prompts, resources, uris }: Wanted): Params => ({
 export function createListen(hub: Hub, capabilities: Params): (call: Call) => Promise<Result> {
   let open = 0
   return async function listen(call) {
-    const wanted = honour(parseWanted(call.params), capabilities)
+    const wanted = honour(parseWanted(call), capabilities)
     if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
@@ -95,11 +99,18 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
 /** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
 export function hearOn(connection: Connection, event: ServerEvent): void {
   if (!connection.agreed) return
-  const news = toNotification(event, { tools: true, prompts: true, resources: true, uris: connection.subscriptions })
+  const news = toNotification(event, {
+    tools: true,
+    prompts: true,
+    resources: true,
+    uris: connection.subscriptions,
+    tenant: connection.tenant,
+  })
   if (news) connection.send({ jsonrpc: '2.0', ...news })
 }
 
 function toNotification(event: ServerEvent, wanted: Wanted): { method: string; params: Params } | undefined {
+  if (event.kind === 'resource' && event.tenant !== undefined && event.tenant !== wanted.tenant) return undefined
   if (event.kind === 'resource')
     return wanted.uris.has(event.uri)
       ? { method: 'notifications/resources/updated', params: { uri: event.uri } }

@@ -56,7 +56,7 @@ class WorkOf<A extends Asks> implements Work<A> {
     return logTo(this.call)
   }
   get updated(): Work<A>['updated'] {
-    return (uri) => this.call.publish({ kind: 'resource', uri })
+    return (uri) => this.call.publish({ kind: 'resource', uri, tenant: this.call.tenant.id })
   }
   get detach(): Work<A>['detach'] {
     return this.call.detach
