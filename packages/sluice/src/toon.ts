@@ -23,7 +23,7 @@ export function toon(result: Result): Result {
 
 /**
  * From the JSON text: what that leaves out or rewrites (`undefined`, dates) must not be in one and not in the other.
- * Indentation makes the size of deeply nested data quadratic (38 KB of JSON became 10 MB), so it is given up on the way.
+ * Indentation makes the size of deeply nested data quadratic, so it is given up on the way.
  */
 function inToon(json: string): string {
   const most = 2 * json.length + 1024
