@@ -1,29 +1,26 @@
 import { defineConfig } from 'vitest/config'
+import library from './packages/sluice/package.json' with { type: 'json' }
 
-const source = (path: string): string => new URL(`packages/sluice/src/${path}`, import.meta.url).pathname
+const here = (path: string): string => new URL(path, import.meta.url).pathname
+const isCi = process.env['CI'] !== undefined
+
+/** Each entry of the library as its source: `sluice/node` is `packages/sluice/src/node.ts`. */
+const sources = Object.entries(library.exports).map(([entry, { types }]) => ({
+  find: new RegExp(`^sluice${entry.slice(1)}$`),
+  replacement: here(`packages/sluice/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`),
+}))
 
 /** Tests run on the sources, so that coverage speaks of what is read; programs they start run on the build. */
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^sluice$/, replacement: source('index.ts') },
-      { find: /^sluice\/node$/, replacement: source('node.ts') },
-      { find: /^sluice\/fetch$/, replacement: source('transports/fetch.ts') },
-      { find: /^sluice\/json-schema$/, replacement: source('json-schema/index.ts') },
-      { find: /^sluice\/jwt$/, replacement: source('layers/identities/jwt.ts') },
-      { find: /^sluice\/tracing$/, replacement: source('observe/tracing.ts') },
-      { find: /^sluice\/toon$/, replacement: source('toon.ts') },
-      { find: /^sluice\/sqlite$/, replacement: source('stores/sqlite.ts') },
-      { find: /^sluice\/redis$/, replacement: source('stores/redis.ts') },
-      { find: /^sluice\/testing$/, replacement: source('testing/index.ts') },
-    ],
-  },
+  resolve: { alias: sources },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{packages,servers}/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 30_000,
+    /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
+    retry: isCi ? 2 : 0,
     coverage: {
       provider: 'v8',
-      include: ['packages/*/src/**/*.ts'],
+      include: ['{packages,servers}/*/src/**/*.ts'],
       exclude: ['**/*.test.ts', '**/*.d.ts'],
       reporter: ['text', 'json-summary'],
       thresholds: {

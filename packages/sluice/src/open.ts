@@ -1,0 +1,32 @@
+/**
+ * What a package that is a server exports as `open`, so that any host can run it: its own binary, the `sluice` command
+ * beside other servers, a test. The host decides who may call and where things are kept; the server only what it does.
+ */
+
+import type { Layer } from './core/call.ts'
+import type { Clock } from './core/clock.ts'
+import type { Logger } from './core/log.ts'
+import type { ServerDefinition } from './protocol/definition.ts'
+import type { Server } from './protocol/server.ts'
+
+/** What the host hands in. */
+export interface Site {
+  /** A folder of the server's own; the host has made it, readable by this account alone. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+export interface Opened {
+  readonly definition: ServerDefinition
+  /** The server's own layers, at the place of `Runtime.layers`. */
+  readonly layers?: readonly Layer[]
+  /** For the host's table: `ready`, or what a person has to do first. */
+  readonly state: string
+  /** The server runs: from now on it may announce changes through it. */
+  readonly started?: (server: Server) => void
+  readonly close: () => Promise<void>
+}
+
+export type Open = (site: Site) => Promise<Opened>
