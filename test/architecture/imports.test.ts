@@ -20,9 +20,9 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly: readonly RegExp[] = [
-  /^node(-clock)?\.ts$/,
+  /^(node(-clock)?|main)\.ts$/,
   /^transports\/(stdio|lines|line-writer|stdout-guard|stderr)\.ts$/,
-  /^transports\/http\/(node|pressure)\.ts$/,
+  /^transports\/http\/(node|node-message|pressure)\.ts$/,
   /^stores\/(sqlite|redis|contract)/,
 ]
 

@@ -26,6 +26,7 @@ import { authorize } from './layers/authorize.ts'
 import type { ConcurrencyOptions } from './layers/concurrency.ts'
 import { concurrency } from './layers/concurrency.ts'
 import { createIdentify, unauthorized } from './layers/identities/identify.ts'
+import { watch } from './layers/identities/watch.ts'
 import type { LimitOptions } from './layers/limit.ts'
 import { limit } from './layers/limit.ts'
 import { observe } from './layers/observe.ts'
@@ -232,8 +233,12 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     logger,
     clock,
     page,
-    async admit(via) {
-      if (identify && !(await identify({ via, params: {}, facts: {} }))) throw unauthorized({})
+    async admit(via, stop) {
+      if (!identify) return
+      const call = { via, params: {}, facts: {} }
+      const caller = await identify(call)
+      if (!caller) throw unauthorized({})
+      if (stop) watch({ ...call, stop }, caller, identify, clock)
     },
     async close() {
       closing = true

@@ -6,10 +6,10 @@
 import type { Call, Caller, Layer, Via } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Identify, IdentifyOptions } from './identities/identify.ts'
 import { createIdentify, unauthorized } from './identities/identify.ts'
+import { watch } from './identities/watch.ts'
 
 export interface AuthenticateOptions extends IdentifyOptions {
   /**
@@ -21,9 +21,6 @@ export interface AuthenticateOptions extends IdentifyOptions {
 
 const usuallyPublic = ['initialize', 'ping', 'server/discover']
 
-/** How often the credential behind an open stream is looked at again: how long a revoked one goes on listening. */
-const recheckMs = 60_000
-
 /** `identify` is handed in where others judge by it too. */
 export function authenticate(
   options: AuthenticateOptions,
@@ -31,32 +28,6 @@ export function authenticate(
   identify: Identify = createIdentify(options, clock),
 ): Layer {
   const isPublic: ReadonlySet<string> = new Set(options.publicMethods ?? usuallyPublic)
-
-  /** Streams outlive their credential unless somebody looks. */
-  function watch(call: Call, admitted: Caller): () => void {
-    let callOff = (): void => {}
-    let over = false
-    const arm = ({ expires }: Caller): void => {
-      if (!over)
-        callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), () => void check(expires))
-    }
-    const check = async (expires: number): Promise<void> => {
-      try {
-        const still = expires > clock.now() ? await identify(call) : undefined
-        if (still) arm(still)
-        else call.stop.stop(unauthorized({ error: 'invalid_token' }))
-      } catch (thrown) {
-        // A store that is away for a minute must not cut every stream at once; expiry is still honoured.
-        if (thrown instanceof RpcError && thrown.reason === 'storeUnavailable') arm({ ...admitted, expires })
-        else call.stop.stop(unauthorized({ error: 'invalid_token' }))
-      }
-    }
-    arm(admitted)
-    return () => {
-      over = true
-      callOff()
-    }
-  }
 
   return (next) =>
     async function authenticate(call) {
@@ -67,7 +38,7 @@ export function authenticate(
       call.facts['credential'] = caller.credential
       const inside = enter(call, caller)
       if (!found || call.target.policy.timeoutMs !== Number.POSITIVE_INFINITY) return next(inside)
-      const leave = watch(call, caller)
+      const leave = watch(call, caller, identify, clock)
       try {
         return await next(inside)
       } finally {

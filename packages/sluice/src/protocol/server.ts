@@ -4,6 +4,7 @@ import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
 import type { Logger } from '../core/log.ts'
+import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Context } from './dispatch.ts'
 
@@ -24,9 +25,10 @@ export interface Server {
   readonly clock: Clock
   /**
    * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
-   * session's stream, its end, a notification or a response. A session's id says which session, never who.
+   * session's stream, its end, a notification or a response. A session's id says which session, never who. `stop` is
+   * that of a stream or socket: it is stopped when the credential expires or is revoked.
    */
-  admit(via: Via): Promise<void>
+  admit(via: Via, stop?: Stop): Promise<void>
   /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
   page(path: string, peer: string): Promise<Page | undefined>
   /** Ends subscriptions and connections, and writes what is waiting to be recorded. */

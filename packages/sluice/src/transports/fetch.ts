@@ -3,11 +3,12 @@
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
 import type { Sink } from './http/events.ts'
-import type { Exchange, HttpOptions } from './http/exchange.ts'
-import { createExchange } from './http/exchange.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
+import type { SiteOptions } from './http/site.ts'
+import { createSite } from './http/site.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
+export type { SiteOptions } from './http/site.ts'
 
 /** A reader that stalls is cut off here. */
 const maxUnsent = 1024 * 1024
@@ -17,20 +18,21 @@ export interface FetchHandler {
   close(): void
 }
 
-export function toFetch(server: Server, options: HttpOptions = {}): FetchHandler {
-  const exchange: Exchange = createExchange(server, options)
+export function toFetch(server: Server, options: SiteOptions = {}): FetchHandler {
+  const { mounted, close } = createSite(server, options)
   const handler = (request: Request): Promise<Response> =>
     new Promise((resolve) => {
-      void exchange.serve(toRequest(request), toReply(request, resolve))
+      void mounted(toRequest(request), toReply(request, resolve))
     })
-  return Object.assign(handler, { close: exchange.close })
+  return Object.assign(handler, { close })
 }
 
 function toRequest(request: Request): HttpRequest {
-  const { host } = new URL(request.url)
+  const { host, pathname, search } = new URL(request.url)
   return {
     transport: 'http',
     method: request.method,
+    url: pathname + search,
     peer: '',
     header: (name) => request.headers.get(name) ?? undefined,
     // Where the runtime shows the header, it must agree with the URL; where it does not, the URL is all there is.

@@ -18,7 +18,7 @@ import { challengeHeaders } from './challenge.ts'
 import { corsFor, preflight } from './cors.ts'
 import type { Sink } from './events.ts'
 import { eventHeaders } from './events.ts'
-import type { Admission, Gate, GateOptions, GateParts } from './gate.ts'
+import type { Admission, Gate, GateOptions, GateParts, Knock } from './gate.ts'
 import { createGate } from './gate.ts'
 import type { GuardOptions } from './guard.ts'
 import { createGuard } from './guard.ts'
@@ -46,7 +46,21 @@ export interface HttpOptions extends GuardOptions {
   readonly keepAliveMs?: number
 }
 
+/** What other ways in share with the endpoint beside them: the same checks, the same sessions, the same load. */
+export interface Around {
+  readonly server: Server
+  readonly sessions: Sessions | undefined
+  readonly gate: Gate | undefined
+  readonly maxBodyBytes: number
+  /** Host and Origin; throws. What comes back are the headers for a page that is welcome. */
+  check(request: HttpRequest): HttpHeaders
+  openStream(reply: HttpReply, headers: HttpHeaders): Sink
+  /** Answers with why, as status, headers and body. */
+  refuse(thrown: unknown, request: HttpRequest, reply: HttpReply, headers: HttpHeaders, message?: unknown): void
+}
+
 export interface Exchange {
+  readonly around: Around
   /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
   connect(peer: string): (() => void) | undefined
   /** What is served beside MCP: the page that OAuth clients read. */
@@ -100,15 +114,20 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 
   const outlet: Outlet = { openStream, headersFor }
 
+  function check(request: HttpRequest): HttpHeaders {
+    const origin = request.header('origin')
+    guard.check(request.host, origin, request.port)
+    return origin !== undefined && guard.allows(origin) ? corsFor(origin) : noHeaders
+  }
+
   return {
+    around: { server, sessions, gate, maxBodyBytes, check, openStream, refuse },
     resource,
     connect: (peer) => (gate ? gate.connect(peer) : () => {}),
     serve(request, reply) {
       let headers = noHeaders
       try {
-        const origin = request.header('origin')
-        guard.check(request.host, origin, request.port)
-        if (origin !== undefined && guard.allows(origin)) headers = corsFor(origin)
+        headers = check(request)
         if (request.method === 'POST') return post(request, reply, headers)
         if (request.method === 'GET' || request.method === 'DELETE') return visit(request, reply, headers)
         if (request.method === 'OPTIONS' && headers !== noHeaders)
@@ -132,7 +151,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     const why = thrown instanceof RpcError ? headersFor(thrown) : noHeaders
     reply.end(
       status,
-      { ...json, ...headers, ...why, ...(status === 405 && { allow }) },
+      { ...json, ...(status === 405 && { allow }), ...headers, ...why },
       server.refuse(thrown, via, message),
     )
   }
@@ -209,7 +228,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 
 const done = Promise.resolve()
 
-async function admit(gate: Gate, request: HttpRequest): Promise<Admission> {
+/** Throws the refusal. */
+export async function admit(gate: Gate, request: Knock): Promise<Admission> {
   const admission = await gate.admit(request)
   if (admission instanceof RpcError) throw admission
   return admission

@@ -8,6 +8,8 @@ import type { Sink } from './events.ts'
 export interface HttpRequest extends Via {
   readonly transport: 'http'
   readonly method: string
+  /** The path and the query, as the client asked for them. */
+  readonly url: string
   /** The Host header; `undefined` if it is missing or came twice. */
   readonly host: string | undefined
   /** The port it arrived on, where that is known. */

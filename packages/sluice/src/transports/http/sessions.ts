@@ -21,6 +21,9 @@ export interface Session {
   find(eventId: string): { readonly stream: Resumable; readonly after: number } | undefined
 }
 
+/** The way a session is used by: an id of one is unknown on the other, whose policies may differ. */
+export type Route = 'mcp' | 'sse'
+
 export interface SessionsOptions {
   /** Without a word from the client for this long, a session is over. */
   readonly idleMs: number
@@ -29,12 +32,12 @@ export interface SessionsOptions {
 
 export interface Sessions {
   /** Not found by its id until `keep`: a handshake that fails leaves nothing behind. */
-  create(): Session
+  create(route?: Route): Session
   keep(session: Session): void
   /** Only looks: it neither refuses nor counts as a word from the client. */
   has(id: string): boolean
   /** Throws `sessionMissing` or `sessionNotFound`. */
-  get(id: string | undefined): Session
+  get(id: string | undefined, route?: Route): Session
   end(session: Session): void
   close(): void
   readonly size: number
@@ -78,17 +81,19 @@ export function createSessions(server: Server, { idleMs, max }: SessionsOptions)
     }
   }
   return {
-    create: () => createSession(server),
+    create: (route = 'mcp') => createSession(server, toId(route)),
     keep(session) {
       makeRoom(session)
       kept.set(session.id, { session, until: server.clock.now() + idleMs })
       sweepLater()
     },
     has: (id) => kept.has(id),
-    get(id) {
+    get(id, route = 'mcp') {
+      if (id === undefined && route === 'sse')
+        throw new RpcError('sessionMissing', 'sessionId is missing: send messages to the address in the endpoint event')
       if (id === undefined)
         throw new RpcError('sessionMissing', 'Mcp-Session-Id is missing: send initialize first, or use 2026-07-28')
-      const entry = kept.get(id)
+      const entry = routeOf(id) === route ? kept.get(id) : undefined
       if (!entry) throw new RpcError('sessionNotFound', 'Session not found: send initialize again')
       entry.until = server.clock.now() + idleMs
       // The map's order is the order of last use.
@@ -107,8 +112,10 @@ export function createSessions(server: Server, { idleMs, max }: SessionsOptions)
   }
 }
 
-function createSession(server: Server): Session {
-  const id = randomId(16)
+const toId = (route: Route): string => (route === 'sse' ? `sse-${randomId(16)}` : randomId(16))
+const routeOf = (id: string): Route => (id.startsWith('sse-') ? 'sse' : 'mcp')
+
+function createSession(server: Server, id: string): Session {
   const streams = new Map<string, Resumable>()
   let primed = false
   const remember = (stream: Resumable): Resumable => {

@@ -1,0 +1,117 @@
+/** One request and response of `node:http` as the transports see them. No `Request` or `Response` objects are made. */
+
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RpcError } from '../../core/error.ts'
+import type { Stop } from '../../core/stop.ts'
+import type { Sink } from './events.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+
+/** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
+export const maxUnsent: number = 1024 * 1024
+
+export class NodeRequest implements HttpRequest {
+  readonly transport = 'http'
+  readonly #message: IncomingMessage
+  readonly method: string
+  constructor(message: IncomingMessage) {
+    this.#message = message
+    this.method = message.method ?? ''
+  }
+  get url(): string {
+    const { url = '' } = this.#message
+    // Express cuts off what it mounted the handler at, and keeps the whole here.
+    return 'originalUrl' in this.#message ? String(this.#message.originalUrl) : url
+  }
+  get peer(): string {
+    return this.#message.socket.remoteAddress ?? ''
+  }
+  get port(): number | undefined {
+    return this.#message.socket.localPort
+  }
+  get host(): string | undefined {
+    const { rawHeaders, headers } = this.#message
+    let hosts = 0
+    // Node keeps the first of two; whoever sits in front may have looked at the other.
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i]
+      if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+    }
+    return hosts === 1 ? headers.host : undefined
+  }
+  header(name: string): string | undefined {
+    const value = this.#message.headers[name]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+  body(maxBytes: number): Promise<string> {
+    const message = this.#message
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const tooLarge = (): void => {
+        // Read on, into nothing: the client is still writing and would not see an answer on a reset connection.
+        message.removeAllListeners('data')
+        message.resume()
+        reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
+      }
+      if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
+      // It would never come again, and what another parser made of it has lost what must be refused.
+      if (message.readableEnded) return reject(new RpcError('internalError', bodyTaken))
+      message.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > maxBytes) tooLarge()
+        else chunks.push(chunk)
+      })
+      message.on('end', () => {
+        const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
+        else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+      })
+      // A client that goes away in the middle of its body leaves an error here, and nobody to answer.
+      message.on('error', (cause) => reject(new RpcError('cancelled', 'The client went away', { cause })))
+    })
+  }
+}
+
+const bodyTaken =
+  'The body was read before it came here: mount the MCP handler before body parsers such as express.json()'
+
+export class NodeReply implements HttpReply {
+  readonly #response: ServerResponse
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+  end(status: number, headers: HttpHeaders, body = ''): void {
+    const response = this.#response
+    if (response.headersSent || response.destroyed) return
+    const lines = status === 204 ? [] : ['content-length', String(Buffer.byteLength(body))]
+    for (const name in headers) lines.push(name, headers[name] ?? '')
+    response.writeHead(status, lines)
+    // What is left of the request's body Node reads into nothing, within `requestTimeout`: a client that is still
+    // writing would not see this answer on a connection that was reset.
+    response.end(body)
+  }
+  stream(headers: HttpHeaders): Sink {
+    const response = this.#response
+    response.writeHead(200, headers)
+    response.flushHeaders()
+    return {
+      write(text) {
+        if (response.destroyed || response.writableEnded) return
+        // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+        if (response.writableLength > maxUnsent) response.destroy()
+        else response.write(text)
+      },
+      end: () => void response.end(),
+      get closed() {
+        return response.destroyed || response.writableEnded
+      },
+    }
+  }
+  onGone(stop: Stop): void {
+    const response = this.#response
+    response.on('close', () => {
+      if (!response.writableFinished) stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+    })
+  }
+}

@@ -1,0 +1,57 @@
+/** All that one server answers over HTTP: its endpoint, the other ways in, and what is read beside MCP. */
+
+import type { Page, Server } from '../../protocol/server.ts'
+import type { Exchange, HttpOptions } from './exchange.ts'
+import { createExchange } from './exchange.ts'
+import type { HttpReply, HttpRequest } from './message.ts'
+import { noHeaders } from './message.ts'
+import type { Serve, Way } from './way.ts'
+
+export interface SiteOptions extends HttpOptions {
+  /** The transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
+  readonly sse?: Way
+}
+
+export interface Site extends Exchange {
+  readonly server: Server
+  readonly ways: ReadonlyMap<string, Serve>
+  /** For what is mounted into somebody else's router: a way by the end of its path, a page by all of it, else MCP. */
+  readonly mounted: Serve
+  /** `path` as `/healthz`: without what the server is mounted at. `undefined` where there is no such page. */
+  page(path: string, request: HttpRequest): Promise<Page | undefined>
+}
+
+const none: ReadonlyMap<string, Serve> = new Map()
+
+export function createSite(server: Server, options: SiteOptions): Site {
+  const exchange = createExchange(server, options)
+  const { resource } = exchange
+  const ways = options.sse?.(exchange.around) ?? none
+
+  async function page(path: string, { method, peer }: HttpRequest): Promise<Page | undefined> {
+    if (method !== 'GET' && method !== 'HEAD') return undefined
+    return resource?.paths.includes(path) ? { status: 200, ...resource } : server.page(path, peer)
+  }
+  function mounted(request: HttpRequest, reply: HttpReply): Promise<void> {
+    if (request.method === 'POST' && ways === none) return exchange.serve(request, reply)
+    const path = pathOf(request.url)
+    for (const [end, serve] of ways) if (path.endsWith(end)) return serve(request, reply)
+    return request.method === 'POST' ? exchange.serve(request, reply) : visit(path, request, reply)
+  }
+  async function visit(path: string, request: HttpRequest, reply: HttpReply): Promise<void> {
+    try {
+      const found = await page(path, request)
+      if (found) reply.end(found.status, found.headers, found.body)
+      else await exchange.serve(request, reply)
+    } catch (thrown) {
+      exchange.around.refuse(thrown, request, reply, noHeaders)
+    }
+  }
+  return { ...exchange, server, ways, mounted, page }
+}
+
+/** Without the query. */
+export function pathOf(url: string): string {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}

@@ -1,0 +1,118 @@
+/**
+ * HTTP+SSE, the transport of 2024-11-05, for clients that never learned another: one stream for everything the server
+ * says, and a POST for everything the client does. It stands beside Streamable HTTP, on the same port, with the same
+ * checks and in the same table of sessions.
+ *
+ * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
+
+import { RpcError } from '../core/error.ts'
+import { frame, Unsound } from '../core/frame.ts'
+import { createStop } from '../core/stop.ts'
+import { isOneWay } from '../protocol/classify.ts'
+import { inSession } from './http/answering.ts'
+import type { Around } from './http/exchange.ts'
+import { admit } from './http/exchange.ts'
+import type { Admission } from './http/gate.ts'
+import { checkContentType, checkEncoding, parseAccept } from './http/media.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
+import type { Session, Sessions } from './http/sessions.ts'
+import { pathOf } from './http/site.ts'
+import type { Way } from './http/way.ts'
+import { serveOnly } from './http/way.ts'
+
+export interface SseOptions {
+  /** Where the stream is: `/sse` unless said. */
+  readonly path?: string
+  /** Where messages go: `/messages` unless said, beside the stream. */
+  readonly messages?: string
+  /**
+   * The whole path that clients reach `messages` by, where it cannot be told from the stream's: behind a proxy that cuts
+   * something off.
+   */
+  readonly endpoint?: string
+}
+
+export const sse =
+  ({ path = '/sse', messages = '/messages', endpoint }: SseOptions = {}): Way =>
+  (around) => {
+    const { server, gate, maxBodyBytes, openStream, refuse } = around
+    const sessions = sessionsOf(around)
+
+    /** The session is the stream: it begins and ends with it, and with the credential that opened it. */
+    async function open(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+      if (!parseAccept(request.header('accept')).events)
+        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
+      if (gate) await admit(gate, request)
+      const session = sessions.create('sse')
+      const gone = createStop()
+      try {
+        reply.onGone(gone)
+        await server.admit(inSession(request, session), gone)
+        if (gone.reason) throw gone.reason
+        sessions.keep(session)
+      } catch (thrown) {
+        session.connection.close()
+        throw thrown
+      }
+      gone.onStop(() => sessions.end(session))
+      const sink = openStream(reply, headers)
+      // A bare URI, and not JSON: the clients resolve it against the address of the stream.
+      sink.write(`event: endpoint\ndata: ${endpoint ?? beside(request.url)}?sessionId=${session.id}\n\n`)
+      session.standing.attach(sink)
+    }
+    const beside = (url: string): string => pathOf(url).slice(0, -path.length) + messages
+
+    async function take(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+      let message: unknown
+      let admission: Admission | undefined
+      try {
+        const id = new URLSearchParams(request.url.slice(pathOf(request.url).length)).get('sessionId') ?? undefined
+        admission = gate && (await admit(gate, withSession(request, id)))
+        checkContentType(request.header('content-type'))
+        checkEncoding(request.header('content-encoding'))
+        message = frame(await request.body(maxBodyBytes))
+        const shed = admission && (await admission.heard(isOneWay(message)))
+        if (shed) throw shed
+        const session = sessions.get(id, 'sse')
+        await server.admit(inSession(request, session))
+        // Received is all that is said here. What comes of it is said on the stream.
+        reply.end(202, headers, 'Accepted')
+        await answer(request, session, message, admission)
+      } catch (thrown) {
+        refuse(thrown, request, reply, headers, thrown instanceof Unsound ? thrown.value : message)
+      } finally {
+        admission?.release()
+      }
+    }
+    async function answer(
+      request: HttpRequest,
+      session: Session,
+      message: unknown,
+      admission: Admission | undefined,
+    ): Promise<void> {
+      const text = await server.text(message, {
+        via: inSession(request, session),
+        send: (sent) => session.standing.write(JSON.stringify(sent)),
+        endless: () => admission?.release(),
+      })
+      if (text !== null) session.standing.write(text)
+    }
+
+    return new Map([
+      [path, serveOnly('GET', around, open)],
+      [messages, serveOnly('POST', around, take)],
+    ])
+  }
+
+function sessionsOf({ sessions }: Around): Sessions {
+  if (!sessions) throw new TypeError('sse needs sessions: leave out "sessions: false"')
+  return sessions
+}
+
+/** The gate looks for a session where the other transport has it. */
+const withSession = (request: HttpRequest, id: string | undefined): Parameters<typeof admit>[1] => ({
+  method: request.method,
+  peer: request.peer,
+  header: (name) => (name === 'mcp-session-id' ? id : request.header(name)),
+})

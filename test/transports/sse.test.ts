@@ -1,0 +1,132 @@
+/** HTTP+SSE (2024-11-05) as its clients use it: the official one, and bare requests for what that one hides. */
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import type { Verifier } from 'sluice'
+import type { HttpServing } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { fakeClock } from 'sluice/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Attacked } from '../hostile/fixture.ts'
+import { attacked } from '../hostile/fixture.ts'
+import { initialize, request } from '../hostile/messages.ts'
+import type { RawHttp } from '../hostile/raw-http.ts'
+import { rawHttp, requestHead } from '../hostile/raw-http.ts'
+
+type Runtime = Parameters<typeof attacked>[0]
+const serve = async (
+  runtime?: Runtime,
+): Promise<Attacked & { readonly serving: HttpServing; readonly port: number }> => {
+  const all = attacked(runtime)
+  const serving = await serveHttp(all.server, { port: 0, sse: sse() })
+  onTestFinished(() => serving.close())
+  return { ...all, serving, port: Number(new URL(serving.url).port) }
+}
+const open = async (port: number, headers: { readonly [name: string]: string } = {}): Promise<RawHttp> => {
+  const http = await rawHttp(port)
+  onTestFinished(http.destroy)
+  http.write(
+    requestHead(
+      { host: `127.0.0.1:${port}`, accept: 'text/event-stream', ...headers },
+      { method: 'GET', path: '/sse' },
+    ),
+  )
+  return http
+}
+const endpointOf = async (stream: RawHttp): Promise<string> =>
+  /data: (\S+)/.exec(await stream.seen(/event: endpoint\ndata: \S+\n\n/))?.[1] ?? ''
+const post = (port: number, path: string, message: unknown, headers: { readonly [name: string]: string } = {}) =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(message),
+  })
+
+test('the official client of the first days is served beside Streamable HTTP, on one port', async () => {
+  const { port } = await serve()
+  const client = new Client({ name: 'old', version: '1' })
+  await client.connect(new SSEClientTransport(new URL(`http://127.0.0.1:${port}/sse`)))
+  onTestFinished(() => client.close())
+  expect(client.getServerVersion()).toMatchObject({ name: 'attacked' })
+  const result = await client.callTool({ name: 'echo', arguments: { text: 'hello' } })
+  expect(result.content).toEqual([{ type: 'text', text: 'hello' }])
+})
+
+test('the endpoint is a bare URI beside the stream, and says which session', async () => {
+  const { port } = await serve()
+  const endpoint = await endpointOf(await open(port))
+  expect(endpoint).toMatch(/^\/messages\?sessionId=sse-[0-9a-f]{32}$/)
+})
+
+test('a message is received with 202, and answered on the stream', async () => {
+  const { port } = await serve()
+  const stream = await open(port)
+  const endpoint = await endpointOf(stream)
+  const response = await post(port, endpoint, initialize('2024-11-05'))
+  expect(response.status).toBe(202)
+  await stream.seen(/"protocolVersion":"2024-11-05"/)
+  expect((await post(port, endpoint, request(7, 'ping'))).status).toBe(202)
+  await stream.seen(/"id":7,"result":{}/)
+})
+
+test('a session ends with its stream, and its calls with it', async () => {
+  const { port, runs } = await serve()
+  const stream = await open(port)
+  const endpoint = await endpointOf(stream)
+  await post(port, endpoint, initialize('2024-11-05'))
+  await post(port, endpoint, request(1, 'tools/call', { name: 'wait', arguments: {} }))
+  await expect.poll(() => runs.get('wait')).toBe(1)
+  stream.destroy()
+  await expect.poll(() => runs.get('wait stopped')).toBe(1)
+  expect((await post(port, endpoint, request(2, 'ping'))).status).toBe(404)
+})
+
+test('an id of one transport is unknown to the other', async () => {
+  const { port } = await serve()
+  const sseId = (await endpointOf(await open(port))).split('=')[1] ?? ''
+  const begun = await post(port, '/mcp', initialize())
+  const mcpId = begun.headers.get('mcp-session-id') ?? ''
+  expect((await post(port, '/mcp', request(1, 'ping'), { 'mcp-session-id': sseId })).status).toBe(404)
+  expect((await post(port, `/messages?sessionId=${mcpId}`, request(1, 'ping'))).status).toBe(404)
+  expect((await post(port, '/messages', request(1, 'ping'))).status).toBe(400)
+})
+
+const verifier: Verifier = {
+  async verify(token) {
+    if (!token.startsWith('good-')) return undefined
+    const [, subject = '', expires] = token.split('-')
+    return {
+      subject,
+      credential: 'test',
+      scopes: new Set(),
+      claims: {},
+      expires: Number(expires ?? Number.POSITIVE_INFINITY),
+    }
+  },
+}
+
+test('credentials are asked for with every message, and a session belongs to who opened it', async () => {
+  const { port, runs } = await serve({ authenticate: { verifiers: [verifier] } })
+  const refused = await fetch(`http://127.0.0.1:${port}/sse`, { headers: { accept: 'text/event-stream' } })
+  expect(refused.status).toBe(401)
+  expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/)
+  const stream = await open(port, { authorization: 'Bearer good-ann' })
+  const endpoint = await endpointOf(stream)
+  const call = request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } })
+  expect((await post(port, endpoint, call)).status).toBe(401)
+  expect((await post(port, endpoint, call, { authorization: 'Bearer bad' })).status).toBe(401)
+  expect((await post(port, endpoint, call, { authorization: 'Bearer good-bob' })).status).toBe(404)
+  expect(runs.get('echo')).toBeUndefined()
+  expect((await post(port, endpoint, call, { authorization: 'Bearer good-ann' })).status).toBe(202)
+  await stream.seen(/"text":"a"/)
+})
+
+test('a stream ends when its credential does', async () => {
+  const clock = fakeClock()
+  const { port } = await serve({ clock, authenticate: { verifiers: [verifier] } })
+  const stream = await open(port, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
+  await endpointOf(stream)
+  clock.advance(5_000)
+  await stream.next()
+})
