@@ -54,12 +54,13 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     ...options.runtime,
   })
   opened.started?.(server)
+  const { maxMessageBytes: most } = opened
   if (flags.http) {
-    const { url } = await serveHttp(server, { port: Number(flags.port ?? 3000) })
+    const { url } = await serveHttp(server, { port: Number(flags.port ?? 3000), ...(most && { maxBodyBytes: most }) })
     process.stderr.write(`${name} ${version} on ${url}\n`)
     return
   }
-  await serveStdio(server).closed
+  await serveStdio(server, most ? { maxLineBytes: most } : {}).closed
   await opened.close()
 }
 

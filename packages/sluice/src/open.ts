@@ -22,6 +22,8 @@ export interface Opened {
   readonly definition: ServerDefinition
   /** The server's own layers, at the place of `Runtime.layers`. */
   readonly layers?: readonly Layer[]
+  /** The largest message it is meant for; transports refuse larger ones. Their own limit unless said. */
+  readonly maxMessageBytes?: number
   /** For the host's table: `ready`, or what a person has to do first. */
   readonly state: string
   /** The server runs: from now on it may announce changes through it. */

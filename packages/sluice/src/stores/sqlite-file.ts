@@ -1,4 +1,4 @@
-/** A SQLite file as the store wants it: who may open it, how it is brought up to date, and what its errors mean. */
+/** A SQLite file as we want one: who may open it, how it is brought up to date, and what its errors mean. */
 
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -33,28 +33,54 @@ export interface SqliteFile {
   close(): void
 }
 
+/** What a program of ours keeps in its file. */
+export interface FileKind {
+  /** Four letters in the file's header, so that the database of another program is not taken for an empty one. */
+  readonly applicationId: number
+  /** Step n takes a file from `user_version` n to n + 1. A released step never changes; a new one is added. */
+  readonly migrations: readonly string[]
+  /** The path of an extension that is loaded first, such as sqlite-vec's. */
+  readonly extension?: string
+}
+
+const entries: FileKind = { applicationId, migrations }
+
 export function openFile(path: string): SqliteFile {
+  const durable = openDatabase(path, entries)
+  try {
+    const quick = openDatabase(path, entries)
+    quick.exec('PRAGMA synchronous = NORMAL')
+    const close = (): void => {
+      for (const database of [durable, quick]) if (database.isOpen) database.close()
+    }
+    return { durable, quick, close }
+  } catch (thrown) {
+    durable.close()
+    throw thrown
+  }
+}
+
+/** A file of our own, up to date, in WAL mode, readable by this account alone; every commit is on the disk. */
+export function openDatabase(path: string, { applicationId, migrations, extension }: FileKind): DatabaseSync {
   if (path === '' || path.startsWith(':') || path.startsWith('file:'))
-    throw new Error(`sqliteStore needs the path of a file, not "${path}"; memoryStore() is the one without`)
-  const opened: DatabaseSync[] = []
-  const open = (synchronous: 'FULL' | 'NORMAL'): DatabaseSync => {
-    const database = new DatabaseSync(path, { timeout: busyMs })
-    opened.push(database)
-    refuseForeign(database)
-    patiently(() => database.exec('PRAGMA journal_mode = WAL'))
-    database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA trusted_schema = OFF`)
-    migrate(database, migrations)
-    return database
-  }
-  const close = (): void => {
-    for (const database of opened) if (database.isOpen) database.close()
-  }
+    throw new Error(`The store needs the path of a file, not "${path}"; memoryStore() is the one without`)
+  let database: DatabaseSync | undefined
   try {
     // SQLite makes files others may read, and gives -wal and -shm the same rights: tickets and key hashes are in there.
     closeSync(openSync(path, 'a', 0o600))
-    return { durable: open('FULL'), quick: open('NORMAL'), close }
+    const opened = new DatabaseSync(path, { timeout: busyMs, allowExtension: extension !== undefined })
+    database = opened
+    if (extension !== undefined) {
+      opened.loadExtension(extension)
+      opened.enableLoadExtension(false)
+    }
+    refuseForeign(opened, applicationId)
+    patiently(() => opened.exec('PRAGMA journal_mode = WAL'))
+    opened.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
+    migrate(opened, migrations)
+    return opened
   } catch (thrown) {
-    close()
+    if (database?.isOpen) database.close()
     const fault = faultOf(thrown)
     const why = fault ? `it is ${fault.is}; ${fault.todo}` : thrown instanceof Error ? thrown.message : 'unknown'
     throw new Error(`Cannot open the store ${path}: ${why}`, { cause: thrown })
@@ -91,7 +117,7 @@ const numberIn = (database: DatabaseSync, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0])
 const versionOf = (database: DatabaseSync): number => numberIn(database, 'PRAGMA user_version')
 
-function refuseForeign(database: DatabaseSync): void {
+function refuseForeign(database: DatabaseSync, applicationId: number): void {
   const empty = numberIn(database, 'SELECT count(*) FROM sqlite_schema') === 0
   if (!empty && numberIn(database, 'PRAGMA application_id') !== applicationId)
     throw new Error('it is the database of another program; give the store a file of its own')

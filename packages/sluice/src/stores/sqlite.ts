@@ -13,6 +13,12 @@ import { systemClock } from '../core/clock.ts'
 import type { Key, Store } from '../core/store.ts'
 import { checked, decodeKey, draw, encodeKey, endOf, fullAt, lifeOf, sequence, sizeOf } from './memory.ts'
 import { openFile, toUnavailable } from './sqlite-file.ts'
+import { createWriter } from './sqlite-writer.ts'
+
+export type { FileKind } from './sqlite-file.ts'
+export { openDatabase, toUnavailable } from './sqlite-file.ts'
+export type { Writer } from './sqlite-writer.ts'
+export { createWriter } from './sqlite-writer.ts'
 
 export interface SqliteOptions {
   /** By which entries expire and buckets fill. Processes that share a file share the machine's. */
@@ -22,12 +28,6 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   /** After the writes under way. Verbs called later are refused with `storeUnavailable`. */
   close(): Promise<void>
-}
-
-interface Write {
-  readonly work: () => void
-  readonly done: () => void
-  readonly failed: (thrown: unknown) => void
 }
 
 /** After so many writes, so many expired rows go at once: always faster than they come, never a long stop. */
@@ -40,9 +40,6 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
   const upsert =
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until'
   const sql = {
-    begin: durable.prepare('BEGIN IMMEDIATE'),
-    commit: durable.prepare('COMMIT'),
-    rollback: durable.prepare('ROLLBACK'),
     get: durable.prepare(`SELECT value FROM entries WHERE key = ? AND ${live}`),
     put: durable.prepare(upsert),
     create: durable.prepare(`${upsert} WHERE until <= ?`),
@@ -62,48 +59,16 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       `DELETE FROM buckets WHERE key IN (SELECT key FROM buckets WHERE full_at <= ? LIMIT ${sweepBatch})`,
     ),
   }
-  let queue: Write[] = []
   let [writes, draws] = [0, 0]
-
-  /** One transaction, one fsync, for all writes of this turn of the event loop; nobody is told before it is on disk. */
-  const flush = (): void => {
-    const batch = queue
-    queue = []
-    if (batch.length === 0) return
-    try {
-      sql.begin.run()
-      for (const { work } of batch) work()
-      if (writes >= sweepEvery) sql.sweep.run(clock.now())
-      sql.commit.run()
-    } catch (thrown) {
-      undo()
-      const why = toUnavailable(thrown)
-      for (const { failed } of batch) failed(why)
-      return
-    }
-    if (writes >= sweepEvery) writes = 0
-    for (const { done } of batch) done()
+  const writer = createWriter(durable, () => {
+    if (writes < sweepEvery) return
+    sql.sweep.run(clock.now())
+    writes = 0
+  })
+  const write = <T>(work: () => T): Promise<T> => {
+    writes++
+    return writer.write(work)
   }
-  const undo = (): void => {
-    try {
-      if (durable.isOpen && durable.isTransaction) sql.rollback.run()
-    } catch {
-      // A full disk or an I/O error has rolled it back already.
-    }
-  }
-  const write = <T>(work: () => T): Promise<T> =>
-    new Promise((resolve, reject) => {
-      let result: T
-      const entry: Write = {
-        work() {
-          result = work()
-        },
-        done: () => resolve(result),
-        failed: reject,
-      }
-      writes++
-      if (queue.push(entry) === 1) setImmediate(flush)
-    })
 
   const untilOf = (life: number): number | null => (life === Number.POSITIVE_INFINITY ? null : clock.now() + life)
 
@@ -161,7 +126,7 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
     },
     async close() {
-      flush()
+      writer.flush()
       close()
     },
   }
