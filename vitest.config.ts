@@ -15,6 +15,7 @@ export default defineConfig({
   resolve: { alias: sources },
   test: {
     include: ['{packages,servers}/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'test/**/*.test.ts'],
+    setupFiles: ['test/seed.ts'],
     testTimeout: 30_000,
     /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
     retry: isCi ? 2 : 0,

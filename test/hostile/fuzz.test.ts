@@ -1,7 +1,7 @@
 /**
  * Random messages by the hundred thousand, through every door: always exactly one answer, none for notifications, and
  * never a crash, a hang, an unhandled rejection or a word of an exception. Vitest fails a run that leaves a rejection
- * unhandled; fast-check prints the seed of what fails.
+ * unhandled; fast-check prints the seed of what fails (`npm run soak -- fuzz` tries others).
  */
 
 import fc from 'fast-check'
@@ -35,11 +35,11 @@ async function fuzz<T>(
       total += some.length
       await serve(some)
     }),
-    { numRuns: Math.ceil(messages / heap), interruptAfterTimeLimit: 60_000, markInterruptAsFailure: true },
+    { numRuns: Math.ceil(messages / heap) },
   )
 }
 
-const long = { timeout: 90_000 }
+const long = { timeout: 300_000 }
 
 test('the canaries are planted: every bug is met on the way', async () => {
   const { server, runs, log } = attacked()

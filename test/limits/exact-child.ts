@@ -1,0 +1,27 @@
+/** One of the processes that share a limiter. Started by exact.ts with the address of Redis; is sent schedules. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import type { Attempt, Attempts, Schedule } from './exact.ts'
+import { patientMs } from './exact.ts'
+
+const store = redisStore({ url: process.argv[2] ?? '', deadlineMs: patientMs })
+/** The same for all processes of this machine. */
+const now = (): number => Number(process.hrtime.bigint()) / 1e6
+
+async function follow({ name, bucket, pauses }: Schedule): Promise<readonly Attempt[]> {
+  const attempts: Attempt[] = []
+  for (const pause of pauses) {
+    if (pause > 0) await sleep(pause)
+    const asked = now()
+    const waitMs = await store.take(['limit', name], bucket)
+    attempts.push([asked, now(), waitMs])
+  }
+  return attempts
+}
+
+process.on('message', async (schedules: readonly Schedule[]) => {
+  const entries = schedules.map(async (each) => [each.name, await follow(each)] as const)
+  process.send?.(Object.fromEntries(await Promise.all(entries)) satisfies Attempts)
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,121 @@
+/**
+ * Whether a limiter on Redis is exact for many processes at once: in any window of any schedule no more is granted than
+ * capacity and rate allow, and whoever waits as told gets through.
+ *
+ * A grant happened somewhere between asking and hearing of it, by a clock all processes of a machine share. So all that
+ * were asked for after one moment and heard of before another happened between the two, however slow the machine is.
+ */
+
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { Bucket } from '../../packages/sluice/src/core/store.ts'
+import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import { startRedis } from '../services/redis.ts'
+
+/** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
+export interface Schedule {
+  readonly name: string
+  readonly bucket: Bucket
+  readonly pauses: readonly number[]
+}
+/** Asked and heard, in milliseconds; `waitMs` is what the store said. */
+export type Attempt = readonly [asked: number, heard: number, waitMs: number]
+/** By the name of the schedule. */
+export type Attempts = { readonly [name: string]: readonly Attempt[] }
+
+export interface ExactReport {
+  readonly schedules: number
+  readonly attempts: number
+  readonly granted: number
+  readonly lost: readonly string[]
+}
+
+/** Slow is not wrong: how long a busy machine takes is none of this test's business. */
+export const patientMs = 60_000
+/** Schedules under way at once: more would only wait for each other. */
+const together = 100
+
+export async function exactOnRedis(schedules: number, processes: number, random: () => number): Promise<ExactReport> {
+  const server = await startRedis()
+  const store = redisStore({ url: server.url, deadlineMs: patientMs })
+  const script = new URL('exact-child.ts', import.meta.url).pathname
+  const children = Array.from({ length: processes }, () => fork(script, [server.url]))
+  const lost: string[] = []
+  let [attempts, granted] = [0, 0]
+  try {
+    for (let done = 0; done < schedules; done += together) {
+      const batch = Array.from({ length: Math.min(together, schedules - done) }, (_, i) =>
+        scheduleOf(`${done + i}`, random),
+      )
+      const said = await Promise.all(children.map((child) => ask(child, batch)))
+      for (const { name, bucket } of batch) {
+        const all = said.flatMap((each) => each[name] ?? [])
+        const grants = all.filter(([, , waitMs]) => waitMs === 0)
+        attempts += all.length
+        granted += grants.length
+        const excess = excessIn(grants, bucket)
+        if (excess) lost.push(`${name}, ${bucket.capacity} at once and ${bucket.perSecond} a second: ${excess}`)
+        if (grants.length < Math.min(bucket.capacity, all.length))
+          lost.push(`${name}: ${grants.length} granted of ${all.length}, though ${bucket.capacity} fit at once`)
+      }
+      await Promise.all(batch.map(async (each) => lost.push(...(await starved(store.take, each)))))
+    }
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+    await store.close()
+    await server.stop()
+  }
+  return { schedules, attempts, granted, lost }
+}
+
+const scheduleOf = (name: string, random: () => number): Schedule => ({
+  name,
+  bucket: {
+    capacity: 1 + Math.floor(random() * 12),
+    perSecond: random() < 0.5 ? 1 + Math.floor(random() * 500) : 0.5 + random() * 50,
+  },
+  pauses: Array.from({ length: 4 + Math.floor(random() * 8) }, () => (random() < 0.6 ? 0 : Math.floor(random() * 25))),
+})
+
+async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Attempts> {
+  const settled = new AbortController()
+  const gone = once(child, 'exit', settled).then(() => Promise.reject(new Error('A process of the limiter ended')))
+  const answer = once(child, 'message', settled)
+  child.send(batch)
+  try {
+    const [said] = await Promise.race([answer, gone])
+    return said
+  } finally {
+    gone.catch(() => {})
+    settled.abort()
+  }
+}
+
+/** What two clocks may differ by: Redis has its own, and neither counts finer than this. */
+const clockMs = 2
+
+export function excessIn(grants: readonly Attempt[], { capacity, perSecond }: Bucket): string | undefined {
+  const starts = grants.map(([asked]) => asked)
+  for (const from of starts) {
+    const after = grants.filter(([asked]) => asked >= from).toSorted((a, b) => a[1] - b[1])
+    for (const [index, [, heard]] of after.entries()) {
+      const allowed = capacity + ((heard - from + clockMs) / 1000) * perSecond
+      if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(heard - from).toFixed(1)} ms`
+    }
+  }
+  return undefined
+}
+
+/** Nobody else asks any more: a wait that was told is long enough, after however many refusals. */
+async function starved(
+  take: (key: readonly string[], bucket: Bucket) => Promise<number>,
+  { name, bucket }: Schedule,
+): Promise<readonly string[]> {
+  const waitMs = await take(['limit', name], bucket)
+  if (waitMs === 0) return []
+  if (waitMs > 1000 / bucket.perSecond + clockMs) return [`${name}: told to wait ${waitMs} ms for one token`]
+  await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs) + clockMs))
+  const again = await take(['limit', name], bucket)
+  return again === 0 ? [] : [`${name}: waited ${waitMs} ms as told, and must wait ${again} ms more`]
+}

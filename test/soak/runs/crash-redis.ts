@@ -1,0 +1,9 @@
+/** 20 times kill −9 of a Redis that syncs its append-only file on every write: what it had acknowledged is there. */
+
+import { crashRedis } from '../../stores/crash.ts'
+import type { Soak } from '../soak.ts'
+
+export const run: Soak = async ({ times, random }) => {
+  const { kills, acknowledged, lost } = await crashRedis(times(20), random)
+  return { counted: { kills, 'acknowledged writes': acknowledged }, lost }
+}
