@@ -1,0 +1,124 @@
+/** What goes back: a route as steps a person reads, as data, as a resource and as a picture; a failure as text and data. */
+
+import type { ToolResult } from 'sluice'
+import type { Failure } from './failure.ts'
+import { isUsers } from './failure.ts'
+import { drawMap } from './map.ts'
+import { formatDistance, formatDuration, failures as texts, words } from './messages.ts'
+import type { Language, Place, Provider, Route, Step, TravelMode } from './route.ts'
+
+export interface Planned {
+  readonly id: string
+  readonly requestId: string
+  readonly provider: Pick<Provider, 'name' | 'approximate'>
+  readonly places: readonly Place[]
+  readonly mode: TravelMode
+  readonly language: Language
+  readonly routes: readonly Route[]
+}
+
+/** Up to here all steps are shown; above it the first and the last of them. */
+const maxSteps = 30
+const shownEnds = 12
+
+/** The whole of it, as `route://ID` holds it. */
+export const toJson = ({ id, requestId, provider, places, mode, routes }: Planned): string =>
+  JSON.stringify({
+    id,
+    request_id: requestId,
+    provider: provider.name,
+    approximate: provider.approximate,
+    mode,
+    places,
+    routes,
+  })
+
+export function toAnswer(planned: Planned): ToolResult {
+  const { id, provider, mode, routes, places, language } = planned
+  return {
+    content: [
+      { type: 'text', text: toText(planned) },
+      { type: 'resource', resource: { uri: `route://${id}`, mimeType: 'application/json', text: toJson(planned) } },
+      {
+        type: 'image',
+        mimeType: 'image/svg+xml',
+        data: new TextEncoder().encode(drawMap(planned)),
+        annotations: { audience: ['user'] },
+      },
+    ],
+    structuredContent: {
+      id,
+      provider: provider.name,
+      approximate: provider.approximate,
+      travel_mode: mode,
+      origin: places[0],
+      destination: places.at(-1),
+      routes: routes.map(({ distanceM, durationS, steps, traffic }) => ({
+        distance_m: Math.round(distanceM),
+        duration_s: Math.round(durationS),
+        distance: formatDistance(distanceM, language),
+        duration: formatDuration(durationS, language),
+        steps: steps.length,
+        ...(traffic && { traffic_delay_s: traffic.delayS }),
+      })),
+    },
+  }
+}
+
+function toText({ provider, places, mode, language, routes }: Planned): string {
+  const { route, by, about, steps, other, approximate, delay, jam } = words[language]
+  const [best, ...others] = routes
+  if (!best) return ''
+  const size = ({ distanceM, durationS }: Route): string =>
+    `${provider.approximate ? about : ''}${formatDistance(distanceM, language)}, ${formatDuration(durationS, language)}`
+  const { traffic } = best
+  return [
+    `${route}: ${places.map(({ name }) => name).join(' → ')} (${by[mode]})`,
+    size(best),
+    ...(traffic ? [`${delay}: ${formatDuration(traffic.delayS, language)}`] : []),
+    ...(traffic?.sections ?? []).slice(0, 10).map(({ from, to, delayS }) => {
+      const at = `${from.lat.toFixed(4)},${from.lon.toFixed(4)} → ${to.lat.toFixed(4)},${to.lon.toFixed(4)}`
+      return `- ${jam} ${formatDuration(delayS, language)}: ${at}`
+    }),
+    ...(provider.approximate ? [approximate] : []),
+    '',
+    `${steps}:`,
+    ...stepLines(best.steps, language),
+    ...others.map((alternative, index) => `\n${other} ${index + 1}: ${size(alternative)}`),
+  ].join('\n')
+}
+
+function stepLines(steps: readonly Step[], language: Language): readonly string[] {
+  const lines = steps.map(
+    ({ text, distanceM, durationS }, index) =>
+      `${index + 1}. ${text} (${formatDistance(distanceM, language)}, ${formatDuration(durationS, language)})`,
+  )
+  if (lines.length <= maxSteps) return lines
+  return [...lines.slice(0, shownEnds), words[language].left(lines.length - 2 * shownEnds), ...lines.slice(-shownEnds)]
+}
+
+/** The document's two shapes: what the user can mend, each with its field, and what only time or the operator can. */
+export function toFailure(failures: readonly Failure[], language: Language, requestId: string): ToolResult {
+  const [first] = failures
+  const said = failures.map(({ code, field, subject = '' }) => {
+    const { message, hint } = texts[language][code]
+    return { code, ...(field !== undefined && { field }), userMessage: message.replace('{}', subject), hint }
+  })
+  const isUser = first === undefined || isUsers(first.code)
+  const retryAfterMs = first?.retryAfterMs
+  const lines = said.map(({ userMessage, hint, field }) => `- ${field ? `${field}: ` : ''}${userMessage} ${hint}`)
+  return {
+    isError: true,
+    content: [
+      { type: 'text', text: [isUser && said.length > 1 ? words[language].summary : [], ...lines].flat().join('\n') },
+    ],
+    structuredContent: {
+      type: isUser ? 'USER_VALIDATION_ERROR' : 'SYSTEM_ERROR',
+      locale: language,
+      request_id: requestId,
+      summary: said[0]?.userMessage ?? '',
+      errors: said,
+      ...(retryAfterMs !== undefined && { retry_after: Math.ceil(retryAfterMs / 1000) }),
+    },
+  }
+}

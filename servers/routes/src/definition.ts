@@ -1,0 +1,51 @@
+/** The server: tools, the routes and the history as resources, a prompt. */
+
+import type { ServerDefinition } from 'sluice'
+import { defineServer, prompt, resource } from 'sluice'
+import * as z from 'zod'
+import type { History } from './history.ts'
+import { description, version } from './package.ts'
+import type { Planner } from './planner.ts'
+import { destinationTools } from './tools/destinations.ts'
+import { routeTools } from './tools/routes.ts'
+
+export function defineRoutes(planner: Planner, history: History): ServerDefinition {
+  const { database, provider } = planner
+  return defineServer({
+    info: { name: 'routes', version, title: 'Routes', description },
+    instructions: `Plans routes with calculate_route. Provider: ${provider.name}.${
+      provider.approximate ? ' Distances and times are approximate; say so when you pass them on.' : ''
+    }`,
+    tools: [...routeTools(planner), ...destinationTools(planner)],
+    resources: [
+      resource({
+        uri: 'route://{id}',
+        name: 'route',
+        description: 'A route planned before, whole: every step and the line on the map.',
+        mimeType: 'application/json',
+        list: (_, { call }) => ({
+          resources: database
+            .routes(call.tenant.id)
+            .map(({ id, at }) => ({ uri: `route://${id}`, name: `Route of ${at}`, mimeType: 'application/json' })),
+        }),
+        read: ({ id }, { call }) => database.routeOf(call.tenant.id, String(id)),
+      }),
+      resource({
+        uri: 'history://requests',
+        name: 'history',
+        description: 'The last hundred requests: when, which tool, by which client, how they ended.',
+        mimeType: 'application/json',
+        read: (_, { call }) => JSON.stringify(history.recent(call.tenant.id, 100)),
+      }),
+    ],
+    prompts: [
+      prompt({
+        name: 'plan-a-trip',
+        description: 'Plan a trip over several stops and compare the ways.',
+        input: z.object({ from: z.string(), to: z.string(), stops: z.string().optional() }),
+        run: ({ from, to, stops }) =>
+          `Plan a trip from ${from} to ${to}${stops ? ` by way of ${stops}` : ''}. Use calculate_route, compare travel modes and alternatives, name distances and times, and say where they are approximate.`,
+      }),
+    ],
+  })
+}

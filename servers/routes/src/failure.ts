@@ -1,0 +1,46 @@
+/**
+ * What can go wrong, and whose turn it is: the user's, who can ask differently, or the system's, which may work again
+ * later. The texts are in `messages.ts`.
+ */
+
+export const userCodes = [
+  'INVALID_LOCATIONS_COUNT',
+  'INVALID_LOCATION_FORMAT',
+  'INVALID_COORD_RANGE',
+  'INVALID_WAYPOINTS_RULES',
+  'PARAM_CONFLICT_TIME',
+  'INVALID_MAX_ALTERNATIVES',
+  'PARAM_CONFLICT_ALTERNATIVES',
+  'INVALID_TRAVEL_MODE',
+  'INVALID_POST_BODY_COMBINATION',
+  'PLACE_NOT_FOUND',
+  'NO_ROUTE_FOUND',
+  'DESTINATION_NOT_FOUND',
+  'DESTINATION_EXISTS',
+  'TRAFFIC_NOT_AVAILABLE',
+] as const
+export const systemCodes = ['PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED', 'PROVIDER_BUSY', 'STORAGE_UNAVAILABLE'] as const
+
+export type UserCode = (typeof userCodes)[number]
+export type SystemCode = (typeof systemCodes)[number]
+export type FailureCode = UserCode | SystemCode
+
+export interface Failure {
+  readonly code: FailureCode
+  /** Which argument; for what the arguments have no part in, none. */
+  readonly field?: string
+  /** What the text names: a place, a number. */
+  readonly subject?: string
+  readonly retryAfterMs?: number
+}
+
+export class RouteError extends Error {
+  override readonly name = 'RouteError'
+  readonly failure: Failure
+  constructor(failure: Failure, cause?: unknown) {
+    super(failure.code, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+export const isUsers = (code: FailureCode): code is UserCode => (userCodes as readonly string[]).includes(code)

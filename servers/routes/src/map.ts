@@ -1,0 +1,91 @@
+/** A route as a picture: the line, its ends and stops, the alternatives behind it, a scale. Nothing is fetched. */
+
+import type { Planned } from './answer.ts'
+import { formatDistance } from './messages.ts'
+import type { Point } from './route.ts'
+import { distanceM } from './route.ts'
+
+const width = 640
+const height = 640
+const margin = 56
+
+export function drawMap({ routes, places, language, provider }: Planned): string {
+  const all = [...routes.flatMap(({ line }) => line), ...places]
+  const project = projection(all)
+  const lines = routes.map(({ line }) => line.map((point) => project(point).join(',')).join(' '))
+  const [best = '', ...others] = lines
+  const ends = places.map((place, index) => {
+    const [x, y] = project(place)
+    const kind = index === 0 ? 'start' : index === places.length - 1 ? 'end' : 'stop'
+    const right = x < width * 0.6
+    return [
+      `<circle class="${kind}" cx="${x}" cy="${y}" r="7"/>`,
+      `<text x="${right ? x + 12 : x - 12}" y="${y + 5}" text-anchor="${right ? 'start' : 'end'}">${escape(place.name)}</text>`,
+    ].join('')
+  })
+  const title = places.map(({ name }) => name).join(' → ')
+  const length = routes[0] ? formatDistance(routes[0].distanceM, language) : ''
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}">
+<style>
+  .ground{fill:#f4f1ea}.grid{stroke:#e2ddd0;stroke-width:1}
+  polyline{fill:none;stroke-linejoin:round;stroke-linecap:round}
+  .case{stroke:#fff;stroke-width:9}.best{stroke:#2563eb;stroke-width:5}.other{stroke:#94a3b8;stroke-width:4;stroke-dasharray:1 8}
+  circle{stroke:#fff;stroke-width:3}.start{fill:#15803d}.stop{fill:#64748b}.end{fill:#b91c1c}
+  text{font:600 15px system-ui,sans-serif;fill:#1e293b;paint-order:stroke;stroke:#f4f1ea;stroke-width:4px}
+  .note{font-weight:400;font-size:12px;fill:#475569}.scale{stroke:#475569;stroke-width:2;fill:none}
+</style>
+<rect class="ground" width="${width}" height="${height}"/>
+${grid()}
+${others.map((points) => `<polyline class="other" points="${points}"/>`).join('\n')}
+<polyline class="case" points="${best}"/>
+<polyline class="best" points="${best}"/>
+${ends.join('\n')}
+<text class="note" x="${width - 16}" y="${height - 16}" text-anchor="end">${escape(length)}${provider.approximate ? ' ≈' : ''}</text>
+${scaleBar(all, project)}
+</svg>`
+}
+
+type Projection = (point: Point) => readonly [x: number, y: number]
+
+/** Equirectangular around the middle: true enough at the size of a country, and straight to compute. */
+function projection(points: readonly Point[]): Projection {
+  const lats = points.map(({ lat }) => lat)
+  const lons = points.map(({ lon }) => lon)
+  const [south, north] = [least(lats), most(lats)]
+  const [west, east] = [least(lons), most(lons)]
+  const squeeze = Math.cos((((south + north) / 2) * Math.PI) / 180)
+  const scale = Math.min(
+    (width - 2 * margin) / Math.max((east - west) * squeeze, 1e-4),
+    (height - 2 * margin) / Math.max(north - south, 1e-4),
+  )
+  const left = (width - (east - west) * squeeze * scale) / 2
+  const top = (height - (north - south) * scale) / 2
+  return ({ lat, lon }) => [round(left + (lon - west) * squeeze * scale), round(top + (north - lat) * scale)]
+}
+
+/** A whole number of kilometres that takes up about a fifth of the width. */
+function scaleBar(points: readonly Point[], project: Projection): string {
+  const [a] = points
+  if (!a) return ''
+  const b = { lat: a.lat, lon: a.lon + 0.1 }
+  const metresPerPixel = distanceM(a, b) / Math.max(Math.abs(project(b)[0] - project(a)[0]), 1e-6)
+  const wanted = metresPerPixel * (width / 5)
+  const power = 10 ** Math.floor(Math.log10(wanted))
+  const metres = [5, 2, 1].map((step) => step * power).find((step) => step <= wanted) ?? power
+  const pixels = round(metres / metresPerPixel)
+  const y = height - 20
+  return `<path class="scale" d="M16 ${y - 6}v6h${pixels}v-6"/><text class="note" x="${22 + pixels}" y="${y}">${metres >= 1000 ? `${metres / 1000} km` : `${metres} m`}</text>`
+}
+
+const grid = (): string =>
+  Array.from({ length: 7 }, (_, index) => {
+    const at = (index + 1) * 80
+    return `<path class="grid" d="M${at} 0V${height}M0 ${at}H${width}"/>`
+  }).join('')
+
+/** Not `Math.min(...)`: a long route has more points than a call may have arguments. */
+const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+const round = (value: number): number => Math.round(value * 10) / 10
+const escape = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`).replace(/\p{Cc}/gu, ' ')

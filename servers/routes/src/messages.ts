@@ -1,0 +1,216 @@
+/** Every text a person reads, in Vietnamese (as the document asks, the default) and in English. */
+
+import type { FailureCode } from './failure.ts'
+import type { Language, TravelMode } from './route.ts'
+
+interface Text {
+  readonly message: string
+  readonly hint: string
+}
+
+/** `{}` stands for what the failure names. */
+export const failures: { readonly [language in Language]: { readonly [code in FailureCode]: Text } } = {
+  vi: {
+    INVALID_LOCATIONS_COUNT: {
+      message: 'Cần có cả điểm đi và điểm đến.',
+      hint: 'Điền origin và destination, ví dụ "Hanoi" và "Ho Chi Minh City".',
+    },
+    INVALID_LOCATION_FORMAT: {
+      message: 'Không hiểu vị trí "{}".',
+      hint: 'Dùng tên địa điểm, "vĩ độ,kinh độ" như "21.03,105.85", hoặc { "lat": 21.03, "lon": 105.85 }.',
+    },
+    INVALID_COORD_RANGE: {
+      message: 'Tọa độ "{}" nằm ngoài phạm vi cho phép.',
+      hint: 'Vĩ độ từ -90 đến 90, kinh độ từ -180 đến 180; vĩ độ đứng trước.',
+    },
+    INVALID_WAYPOINTS_RULES: {
+      message: 'Danh sách điểm dừng không hợp lệ: {}.',
+      hint: 'Tối đa 150 điểm dừng, hai điểm liên tiếp không được trùng nhau.',
+    },
+    PARAM_CONFLICT_TIME: {
+      message: 'Không thể dùng depart_at và arrive_at cùng lúc, hoặc thời gian không hợp lệ.',
+      hint: 'Chỉ chọn một, theo ISO 8601, ví dụ 2026-11-16T08:00:00+07:00.',
+    },
+    INVALID_MAX_ALTERNATIVES: {
+      message: 'Số tuyến thay thế "{}" không hợp lệ.',
+      hint: 'Dùng số nguyên từ 0 đến 5.',
+    },
+    PARAM_CONFLICT_ALTERNATIVES: {
+      message: 'Không có tuyến thay thế khi có điểm dừng.',
+      hint: 'Bỏ waypoints hoặc đặt alternatives là 0.',
+    },
+    INVALID_TRAVEL_MODE: {
+      message: 'Không có phương tiện "{}".',
+      hint: 'Dùng car, motorcycle, bicycle hoặc foot.',
+    },
+    INVALID_POST_BODY_COMBINATION: {
+      message: 'Nhà cung cấp "{}" không hỗ trợ kết hợp tùy chọn này.',
+      hint: 'Bỏ depart_at và arrive_at, hoặc dùng nhà cung cấp có dữ liệu thời gian (TomTom).',
+    },
+    PLACE_NOT_FOUND: {
+      message: 'Không tìm thấy địa điểm "{}".',
+      hint: 'Kiểm tra chính tả, thêm tên tỉnh, hoặc dùng tọa độ.',
+    },
+    NO_ROUTE_FOUND: {
+      message: 'Không có đường đi giữa hai điểm này.',
+      hint: 'Kiểm tra các điểm có nằm gần đường bộ không, hoặc thử phương tiện khác.',
+    },
+    DESTINATION_NOT_FOUND: {
+      message: 'Không có điểm đến đã lưu "{}".',
+      hint: 'Gọi list_destinations để xem các điểm đã lưu.',
+    },
+    DESTINATION_EXISTS: {
+      message: 'Đã có điểm đến tên "{}".',
+      hint: 'Dùng update_destination để thay đổi, hoặc chọn tên khác.',
+    },
+    TRAFFIC_NOT_AVAILABLE: {
+      message: 'Nhà cung cấp "{}" không có dữ liệu giao thông.',
+      hint: 'Dùng calculate_route, hoặc đặt TOMTOM_API_KEY để có dữ liệu giao thông.',
+    },
+    PROVIDER_UNAVAILABLE: {
+      message: 'Dịch vụ tìm đường tạm thời không hoạt động.',
+      hint: 'Vui lòng thử lại sau.',
+    },
+    PROVIDER_REFUSED: {
+      message: 'Dịch vụ tìm đường từ chối máy chủ này.',
+      hint: 'Người vận hành cần kiểm tra khóa API.',
+    },
+    PROVIDER_BUSY: { message: 'Có quá nhiều yêu cầu tìm đường.', hint: 'Vui lòng chờ rồi thử lại.' },
+    STORAGE_UNAVAILABLE: { message: 'Không ghi được dữ liệu.', hint: 'Người vận hành cần kiểm tra ổ đĩa.' },
+  },
+  en: {
+    INVALID_LOCATIONS_COUNT: {
+      message: 'An origin and a destination are needed.',
+      hint: 'Give both, for instance "Hanoi" and "Ho Chi Minh City".',
+    },
+    INVALID_LOCATION_FORMAT: {
+      message: 'The location "{}" cannot be read.',
+      hint: 'Use a place name, "latitude,longitude" such as "21.03,105.85", or { "lat": 21.03, "lon": 105.85 }.',
+    },
+    INVALID_COORD_RANGE: {
+      message: 'The coordinates "{}" are out of range.',
+      hint: 'Latitude is -90 to 90, longitude -180 to 180; latitude comes first.',
+    },
+    INVALID_WAYPOINTS_RULES: {
+      message: 'The waypoints are not possible: {}.',
+      hint: 'At most 150, and no two in a row the same.',
+    },
+    PARAM_CONFLICT_TIME: {
+      message: 'depart_at and arrive_at exclude each other, and must be times.',
+      hint: 'Give one of them, in ISO 8601, such as 2026-11-16T08:00:00+07:00.',
+    },
+    INVALID_MAX_ALTERNATIVES: { message: '"{}" alternatives are not possible.', hint: 'Use a whole number, 0 to 5.' },
+    PARAM_CONFLICT_ALTERNATIVES: {
+      message: 'There are no alternatives for a route with waypoints.',
+      hint: 'Leave waypoints out, or set alternatives to 0.',
+    },
+    INVALID_TRAVEL_MODE: {
+      message: 'There is no travel mode "{}".',
+      hint: 'Use car, motorcycle, bicycle or foot.',
+    },
+    INVALID_POST_BODY_COMBINATION: {
+      message: 'The provider "{}" cannot combine these options.',
+      hint: 'Leave depart_at and arrive_at out, or use a provider that knows times (TomTom).',
+    },
+    PLACE_NOT_FOUND: {
+      message: 'No place "{}" was found.',
+      hint: 'Check the spelling, add the province, or use coordinates.',
+    },
+    NO_ROUTE_FOUND: {
+      message: 'There is no way between these places.',
+      hint: 'Check that they lie near a road, or try another travel mode.',
+    },
+    DESTINATION_NOT_FOUND: {
+      message: 'There is no saved destination "{}".',
+      hint: 'list_destinations shows the saved ones.',
+    },
+    DESTINATION_EXISTS: {
+      message: 'A destination named "{}" is saved already.',
+      hint: 'Change it with update_destination, or choose another name.',
+    },
+    TRAFFIC_NOT_AVAILABLE: {
+      message: 'The provider "{}" does not know the traffic.',
+      hint: 'Use calculate_route, or set TOMTOM_API_KEY for traffic.',
+    },
+    PROVIDER_UNAVAILABLE: { message: 'The routing service is away.', hint: 'Try again later.' },
+    PROVIDER_REFUSED: {
+      message: 'The routing service refuses this server.',
+      hint: 'Its operator has to check the API key.',
+    },
+    PROVIDER_BUSY: { message: 'Too many routes are asked for.', hint: 'Wait and try again.' },
+    STORAGE_UNAVAILABLE: { message: 'Nothing can be written.', hint: 'Its operator has to check the disk.' },
+  },
+}
+
+interface Words {
+  readonly summary: string
+  readonly route: string
+  readonly by: { readonly [mode in TravelMode]: string }
+  readonly about: string
+  readonly delay: string
+  readonly steps: string
+  readonly left: (count: number) => string
+  readonly other: string
+  readonly approximate: string
+  readonly follow: (road: string, place: string) => string
+  readonly join: (place: string) => string
+  readonly onward: string
+  readonly jam: string
+  readonly hour: string
+  readonly minute: string
+}
+
+export const words: { readonly [language in Language]: Words } = {
+  vi: {
+    summary: 'Yêu cầu chưa hợp lệ, vui lòng sửa các mục sau:',
+    route: 'Tuyến đường',
+    by: { car: 'ô tô', motorcycle: 'xe máy', bicycle: 'xe đạp', foot: 'đi bộ' },
+    about: 'khoảng ',
+    delay: 'Chậm do giao thông',
+    steps: 'Các bước',
+    left: (count) => `… bỏ qua ${count} bước, xem đầy đủ trong tài nguyên kèm theo …`,
+    other: 'Tuyến khác',
+    approximate: 'Khoảng cách là ước tính: tính từ tọa độ và các quốc lộ chính, không đo trên bản đồ.',
+    follow: (road, place) => `Theo ${road} đến ${place}`,
+    join: (place) => `Đi đường địa phương đến ${place}`,
+    onward: 'Đi tiếp',
+    jam: 'Chậm',
+    hour: 'giờ',
+    minute: 'phút',
+  },
+  en: {
+    summary: 'The request is not possible yet; please mend:',
+    route: 'Route',
+    by: { car: 'car', motorcycle: 'motorcycle', bicycle: 'bicycle', foot: 'foot' },
+    about: 'about ',
+    delay: 'Delay by traffic',
+    steps: 'Steps',
+    left: (count) => `… ${count} steps left out, all are in the attached resource …`,
+    other: 'Another route',
+    approximate: 'Distances are approximate: computed from coordinates and main roads, not measured on a map.',
+    follow: (road, place) => `Follow ${road} to ${place}`,
+    join: (place) => `Take local roads to ${place}`,
+    onward: 'Go on',
+    jam: 'Slow',
+    hour: 'h',
+    minute: 'min',
+  },
+}
+
+/** `vi-VN`, `EN` and the like; whatever else is English, as the document's fallback. */
+export function toLanguage(text: string | undefined): Language {
+  return text === undefined || /^vi\b/i.test(text) ? 'vi' : 'en'
+}
+
+export function formatDistance(metres: number, language: Language): string {
+  if (metres < 1000) return `${Math.round(metres)} m`
+  const digits = metres < 100_000 ? 1 : 0
+  return `${(metres / 1000).toLocaleString(language === 'vi' ? 'vi-VN' : 'en-GB', { maximumFractionDigits: digits })} km`
+}
+
+export function formatDuration(seconds: number, language: Language): string {
+  const minutes = Math.max(1, Math.round(seconds / 60))
+  const { hour, minute } = words[language]
+  const hours = Math.floor(minutes / 60)
+  return hours === 0 ? `${minutes} ${minute}` : `${hours} ${hour} ${minutes % 60} ${minute}`
+}

@@ -1,0 +1,83 @@
+/** The provider that needs no key and no network: places by name, main roads as a graph, and honest about both. */
+
+import { RouteError } from '../failure.ts'
+import { words } from '../messages.ts'
+import type { Language, Place, Provider, Route, Step } from '../route.ts'
+import type { Leg } from './graph.ts'
+import { createGraph } from './graph.ts'
+import { loadPlaces } from './places.ts'
+
+export function offline(): Provider {
+  let loaded: { places: ReturnType<typeof loadPlaces>; graph: ReturnType<typeof createGraph> } | undefined
+  const atlas = (): NonNullable<typeof loaded> => {
+    if (!loaded) {
+      const places = loadPlaces()
+      loaded = { places, graph: createGraph(places) }
+    }
+    return loaded
+  }
+  return {
+    name: 'offline',
+    approximate: true,
+    hasTraffic: false,
+    async route({ places, mode, language, alternatives }) {
+      const { graph } = atlas()
+      const between = places.slice(1).map((to, index) => {
+        const ways = graph.ways(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
+        if (ways.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
+        return ways
+      })
+      const count = between.length === 1 ? (between[0]?.length ?? 0) : 1
+      return Array.from({ length: count }, (_, which) =>
+        toRoute(
+          between.flatMap((ways) => ways[which] ?? []),
+          language,
+        ),
+      )
+    },
+    async geocode(text) {
+      const { places } = atlas()
+      const found = places.find(text)
+      if (found.length > 0) return found
+      const near = places.near(text)
+      throw new RouteError({
+        code: 'PLACE_NOT_FOUND',
+        subject: near.length > 0 ? `${text}" → "${near.join('", "')}` : text,
+      })
+    },
+  }
+}
+
+function toRoute(legs: readonly Leg[], language: Language): Route {
+  const first = legs[0]?.from
+  return {
+    distanceM: sum(legs, 'distanceM'),
+    durationS: sum(legs, 'durationS'),
+    line: [...(first ? [pointOf(first)] : []), ...legs.map(({ to }) => pointOf(to))],
+    steps: toSteps(legs, language),
+  }
+}
+
+/** Legs in a row on one road are one step. */
+function toSteps(legs: readonly Leg[], language: Language): readonly Step[] {
+  const { follow, join } = words[language]
+  const groups: Leg[][] = []
+  for (const leg of legs) {
+    const last = groups.at(-1)
+    if (last?.[0]?.road === leg.road && leg.road !== undefined) last?.push(leg)
+    else groups.push([leg])
+  }
+  return groups.map((group) => {
+    const to = group.at(-1)?.to.name ?? ''
+    const road = group[0]?.road
+    return {
+      text: road === undefined ? join(to) : follow(road, to),
+      distanceM: sum(group, 'distanceM'),
+      durationS: sum(group, 'durationS'),
+    }
+  })
+}
+
+const pointOf = ({ lat, lon }: Place): { lat: number; lon: number } => ({ lat, lon })
+const sum = (legs: readonly Leg[], what: 'distanceM' | 'durationS'): number =>
+  legs.reduce((total, leg) => total + leg[what], 0)

@@ -1,0 +1,91 @@
+/** The places a caller comes back to, by a name of their own. */
+
+import type { Tool, ToolResult, Work } from 'sluice'
+import { tool } from 'sluice'
+import * as z from 'zod'
+import type { Destination } from '../database.ts'
+import { RouteError } from '../failure.ts'
+import { toLanguage } from '../messages.ts'
+import type { Planner } from '../planner.ts'
+import { answered, locate } from '../planner.ts'
+import { toSpot } from '../request.ts'
+import type { Place } from '../route.ts'
+
+const name = z.string().trim().min(1).max(100).describe('What to call it, such as "home"')
+const address = z.string().trim().min(1).max(200).describe('A place name, an address or "latitude,longitude"')
+const language = z.string().max(20).optional().describe('Language of the answer: vi (default) or en')
+const which = z.string().min(1).max(100).describe('Its name or id, as list_destinations shows them')
+
+export function destinationTools(planner: Planner): readonly Tool[] {
+  const { database } = planner
+  const find = ({ call }: Work, nameOrId: string): Destination => {
+    const found = database.destination(call.tenant.id, nameOrId)
+    if (!found) throw new RouteError({ code: 'DESTINATION_NOT_FOUND', field: 'destination', subject: nameOrId })
+    return found
+  }
+  const placeOf = async (text: string, work: Work, asked: string | undefined): Promise<Place> => {
+    const at = toSpot(text)
+    if (typeof at === 'object' && 'code' in at) throw new RouteError({ ...at, field: 'address' })
+    return locate(planner, { field: 'address', at }, toLanguage(asked), work)
+  }
+  const save = (work: Work, destination: Parameters<typeof database.save>[1]): ToolResult => {
+    const saved = database.save(work.call.tenant.id, destination)
+    if (!saved) throw new RouteError({ code: 'DESTINATION_EXISTS', field: 'name', subject: destination.name })
+    return { content: [{ type: 'text', text: lineOf(saved) }], structuredContent: { destination: saved } }
+  }
+  return [
+    tool({
+      name: 'save_destination',
+      description: 'Save a place under a name, to use as origin or destination later.',
+      input: z.object({ name, address, language }),
+      annotations: { destructiveHint: false },
+      run: (input, work) =>
+        answered(toLanguage(input.language), String(work.call.id), async () => {
+          const { lat, lon } = await placeOf(input.address, work, input.language)
+          return save(work, { name: input.name, address: input.address, lat, lon })
+        }),
+    }),
+    tool({
+      name: 'list_destinations',
+      description: 'The saved destinations.',
+      annotations: { readOnlyHint: true },
+      run(_, { call }) {
+        const destinations = database.destinations(call.tenant.id)
+        const text = destinations.length === 0 ? 'No destinations saved.' : destinations.map(lineOf).join('\n')
+        return { content: [{ type: 'text', text }], structuredContent: { destinations } }
+      },
+    }),
+    tool({
+      name: 'update_destination',
+      description: 'Give a saved destination another name or another address.',
+      input: z.object({ destination: which, name: name.optional(), address: address.optional(), language }),
+      annotations: { idempotentHint: true },
+      run: (input, work) =>
+        answered(toLanguage(input.language), String(work.call.id), async () => {
+          const before = find(work, input.destination)
+          const place = input.address === undefined ? before : await placeOf(input.address, work, input.language)
+          return save(work, {
+            id: before.id,
+            name: input.name ?? before.name,
+            address: input.address ?? before.address,
+            lat: place.lat,
+            lon: place.lon,
+          })
+        }),
+    }),
+    tool({
+      name: 'delete_destination',
+      description: 'Delete a saved destination.',
+      input: z.object({ destination: which, language }),
+      annotations: { destructiveHint: true, idempotentHint: true },
+      run: (input, work) =>
+        answered(toLanguage(input.language), String(work.call.id), () => {
+          const found = find(work, input.destination)
+          database.remove(work.call.tenant.id, found.id)
+          return { content: [{ type: 'text', text: `− ${lineOf(found)}` }], structuredContent: { deleted: found.id } }
+        }),
+    }),
+  ]
+}
+
+const lineOf = ({ id, name, address, lat, lon }: Destination): string => `${name}: ${address} (${lat}, ${lon}) [${id}]`

@@ -1,0 +1,59 @@
+/** The tools that plan and look up. */
+
+import type { Tool } from 'sluice'
+import { tool } from 'sluice'
+import * as z from 'zod'
+import { toFailure } from '../answer.ts'
+import { toLanguage } from '../messages.ts'
+import type { Planner } from '../planner.ts'
+import { answered, plan } from '../planner.ts'
+import { routeInput, toSpot } from '../request.ts'
+
+export function routeTools(planner: Planner): readonly Tool[] {
+  const { provider } = planner
+  const annotations = { readOnlyHint: true, openWorldHint: provider.name !== 'offline' }
+  return [
+    tool({
+      name: 'calculate_route',
+      title: 'Plan a route',
+      description:
+        'The way from one place to another: distance, time, steps, a map. Places are names ("Hanoi"), coordinates or saved destinations.',
+      input: routeInput,
+      annotations,
+      run: (input, work) => plan(planner, input, work, false),
+    }),
+    tool({
+      name: 'get_route_with_traffic',
+      title: 'Plan a route with traffic',
+      description: `Like calculate_route, with delays by traffic as they are now.${provider.hasTraffic ? '' : ' Not available: this server has no provider that knows the traffic.'}`,
+      input: routeInput,
+      annotations,
+      run: (input, work) => plan(planner, input, work, true),
+    }),
+    tool({
+      name: 'geocode_address',
+      title: 'Find a place',
+      description: 'The coordinates of a place or an address, the best match first.',
+      input: z.object({
+        address: z.string().min(1).max(200).describe('A place name or an address, such as "Đà Nẵng"'),
+        language: z.string().max(20).optional().describe('Language of the answer: vi (default) or en'),
+      }),
+      annotations,
+      run({ address, language: asked }, { call, signal }) {
+        const language = toLanguage(asked)
+        const requestId = String(call.id)
+        return answered(language, requestId, async () => {
+          const spot = toSpot(address)
+          if (typeof spot === 'object' && 'code' in spot)
+            return toFailure([{ ...spot, field: 'address' }], language, requestId)
+          const places =
+            typeof spot === 'object' ? [{ name: address, ...spot }] : await provider.geocode(spot, language, signal)
+          if (places.length === 0)
+            return toFailure([{ code: 'PLACE_NOT_FOUND', field: 'address', subject: address }], language, requestId)
+          const text = places.map(({ name, lat, lon }) => `${name}: ${lat}, ${lon}`).join('\n')
+          return { content: [{ type: 'text', text }], structuredContent: { places } }
+        })
+      },
+    }),
+  ]
+}
