@@ -1,6 +1,6 @@
 /** What a server on the internet adds: who is calling, for whom, how much, and what is remembered. */
 
-import { apiKeys, createServer } from 'sluice'
+import { apiKeys, audit, authenticate, createServer, health, limit, log, metrics, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
 import { secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
@@ -20,12 +20,15 @@ export function serveGuarded({ resource, issuer, database, port }: Address): Pro
   const server = createServer(hello, {
     store,
     secret: secretFromEnvironment(),
-    logger: stderrLogger(),
-    authenticate: { verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)] },
-    tenant: { from: 'tenants' },
-    limit: { rate: { capacity: 60, perSecond: 10 } },
-    metrics: true,
-    audit: true,
+    log: log(stderrLogger()),
+    authenticate: authenticate({
+      verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)],
+    }),
+    tenant: tenant({ from: 'tenants' }),
+    limit: limit({ rate: { capacity: 60, perSecond: 10 } }),
+    metrics: metrics(),
+    health: health(),
+    audit: audit(),
   })
   return serveHttp(server, {
     port,

@@ -1,7 +1,7 @@
 /** The whole way: the official client finds the authorization server by our challenge, gets a token and is let in. */
 
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { apiKeys, defineServer, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, tool } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -37,9 +37,8 @@ beforeAll(async () => {
     definition,
     authorizationServers: [issuer.url],
     scopes: ['routes:read'],
-    authenticate: (url) => ({
-      verifiers: [keys, jwt({ jwks: `${issuer.url}/jwks`, issuer: issuer.url, audience: url })],
-    }),
+    authenticate: (url) =>
+      authenticate({ verifiers: [keys, jwt({ jwks: `${issuer.url}/jwks`, issuer: issuer.url, audience: url })] }),
   })
   resources.push(serving.url, 'https://other.example')
 })

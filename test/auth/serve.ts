@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer as createSocketServer } from 'node:net'
 import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
-import { createServer } from 'sluice'
+import { createServer, log } from 'sluice'
 import { serveHttp } from 'sluice/node'
 
 export interface Serving {
@@ -39,7 +39,7 @@ export async function serve({
     return next(call)
   }
   const server = createServer(definition, {
-    logger: { info: note, warn: note, error: note },
+    log: log({ info: note, warn: note, error: note }),
     authenticate: options.authenticate(url),
     layers: [watch],
   })

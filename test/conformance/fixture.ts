@@ -4,7 +4,7 @@
  */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
-import { createServer, defineServer, prompt, tool } from 'sluice'
+import { ask, createServer, defineServer, log, prompt, tool } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
@@ -44,7 +44,10 @@ export function createFixture(): Server {
     prompts: [...prompts, ...(shown.prompts ? [passing.prompts] : [])],
   })
   // The suite provokes refusals by the dozen; only what is a bug is worth a line.
-  const server = createServer(current(), { logger: { info() {}, warn() {}, error: console.error } })
+  const server = createServer(current(), {
+    log: log({ info() {}, warn() {}, error: console.error }),
+    ask: ask(),
+  })
   return server
 }
 

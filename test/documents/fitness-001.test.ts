@@ -7,7 +7,7 @@
  */
 
 import type { Layer, Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, fail, prompt, resource, tool } from 'sluice'
+import { createServer, defineServer, fail, log, prompt, resource, tool } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -354,7 +354,7 @@ describe('what errors say', () => {
   test('the log has no arguments and no params, whatever becomes of the request', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const { logger, lines } = logBook()
-      const server = serve({ logger, errors })()
+      const server = serve({ log: log(logger), errors })()
       const token = 'pk_live_0123456789'
       for (const message of [
         aRequest('tools/call', { name: 'get_athlete', arguments: {}, token }),
@@ -379,7 +379,7 @@ describe('what errors say', () => {
     const { logger, lines } = logBook()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(250).then(() => 'done') })
-    const server = createServer({ info, tools: [slow, broken] }, { logger, clock })
+    const server = createServer({ info, tools: [slow, broken] }, { log: log(logger), clock })
     await server.handle(aCallOf('slow', {}, 1))
     await server.handle(aCallOf('sync', {}, 2))
     expect(lines).toMatchObject([

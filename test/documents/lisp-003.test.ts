@@ -6,7 +6,7 @@
  */
 
 import type { Runtime, Server, Tool } from 'sluice'
-import { createServer, defineServer, prompt, resource, tool } from 'sluice'
+import { createServer, defineServer, log, prompt, resource, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
@@ -333,7 +333,7 @@ describe('what a failure leaves behind', () => {
           running.resolve()
         }),
     })
-    const server = createServer({ info, tools: [endless] }, { clock, logger })
+    const server = createServer({ info, tools: [endless] }, { clock, log: log(logger) })
     const { input, say, heard, end } = await openStdio(server, revision)
     say(aCallOf('endless', {}, 'pending'))
     await running.promise

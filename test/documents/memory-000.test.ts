@@ -7,7 +7,7 @@
  */
 
 import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, fail, tool } from 'sluice'
+import { createServer, defineServer, fail, log, tool } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -362,7 +362,7 @@ describe('the log', () => {
     const { logger, lines } = logBook()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(40).then(() => 'done') })
-    const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow] }, { logger, clock })
+    const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow] }, { log: log(logger), clock })
     await server.handle(aCallOf('slow', {}, 'req-123'))
     expect(lines).toEqual([
       expect.objectContaining({
@@ -379,9 +379,9 @@ describe('the log', () => {
 
   test('every door logs the requests that come through it', async () => {
     const { logger, lines } = logBook()
-    await serve({ logger })().handle(aRequest('tools/list', {}, 'by handle'))
-    await overStdio(serve({ logger })(), [aRequest('tools/list', {}, 'by stdio')])
-    await (await openHttp(serve({ logger })())).post(aRequest('tools/list', {}, 'by http'))
+    await serve({ log: log(logger) })().handle(aRequest('tools/list', {}, 'by handle'))
+    await overStdio(serve({ log: log(logger) })(), [aRequest('tools/list', {}, 'by stdio')])
+    await (await openHttp(serve({ log: log(logger) })())).post(aRequest('tools/list', {}, 'by http'))
     for (const [id, transport] of [
       ['by handle', 'memory'],
       ['by stdio', 'stdio'],
@@ -401,7 +401,7 @@ describe('the log', () => {
   for (const errors of ['mcp', 'json-rpc'] as const)
     test(`a tool that breaks is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
       const { logger, lines } = logBook()
-      const answer = JSON.stringify(await serve({ logger, errors })().handle(aCallOf('buggy_tool', {}, 5)))
+      const answer = JSON.stringify(await serve({ log: log(logger), errors })().handle(aCallOf('buggy_tool', {}, 5)))
       expect(lines).toHaveLength(1)
       expect(lines[0]).toMatchObject({
         level: 'error',
@@ -417,7 +417,7 @@ describe('the log', () => {
 
   test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
     const { logger, lines } = logBook()
-    const server = serve({ logger })()
+    const server = serve({ log: log(logger) })()
     for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])
       await server.handle(message)
     expect(lines.map(({ level, id, method, outcome, reason }) => [level, id, method, outcome ?? reason])).toEqual([

@@ -7,7 +7,7 @@
  */
 
 import type { Call, Layer, Runtime, Server } from 'sluice'
-import { createServer, defineServer, tool } from 'sluice'
+import { createServer, defineServer, log, tool } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -82,7 +82,7 @@ describe('a request as it should be', () => {
 
   test('the log has the id, the tool and where it came from, and no argument', async () => {
     const { logger, lines } = logBook()
-    await overStdio(serve({ logger })(), [good])
+    await overStdio(serve({ log: log(logger) })(), [good])
     expect(lines).toContainEqual(
       expect.objectContaining({
         id: 'req-123',
@@ -129,7 +129,7 @@ describe('a request that is refused', () => {
 
   test('nothing of a text that is not JSON comes back or is logged', async () => {
     const { logger, lines } = logBook()
-    const answers = await overStdio(serve({ logger })(), ['{"api_key":"tomtom-0123456789"'])
+    const answers = await overStdio(serve({ log: log(logger) })(), ['{"api_key":"tomtom-0123456789"'])
     expect(JSON.stringify([answers, lines])).not.toContain('tomtom')
   })
 

@@ -1,7 +1,7 @@
 /** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
 
 import type { LogLine, Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, form, prompt, resource, tool } from 'sluice'
+import { ask, createServer, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
 import * as z from 'zod'
 
 /** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */
@@ -19,7 +19,7 @@ export interface Attacked {
 
 export function attacked(runtime: Runtime = {}): Attacked {
   const runs = new Map<string, number>()
-  const log: LogLine[] = []
+  const lines: LogLine[] = []
   const note = (name: string): void => void runs.set(name, (runs.get(name) ?? 0) + 1)
   const definition = defineServer({
     info: { name: 'attacked', version: '1.0.0' },
@@ -223,10 +223,15 @@ export function attacked(runtime: Runtime = {}): Attacked {
   })
   const keep = (line: LogLine): void => {
     // Enough to look at, not enough to fill the memory of a long run.
-    if (log.length < 1000) log.push(line)
+    if (lines.length < 1000) lines.push(line)
   }
-  const server = createServer(definition, { logger: { info: keep, warn: keep, error: keep }, ...runtime })
-  return { server, definition, runs, log }
+  const server = createServer(definition, {
+    log: log({ info: keep, warn: keep, error: keep }),
+    ask: ask(),
+    once: once(),
+    ...runtime,
+  })
+  return { server, definition, runs, log: lines }
 }
 
 /** Nothing of the inside may be in what leaves: no exception's text, no stack, no path of ours. */

@@ -5,7 +5,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { Params, Server } from 'sluice'
-import { createServer, defineServer, form, resource, tool } from 'sluice'
+import { ask, createServer, defineServer, form, resource, tool } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -99,6 +99,7 @@ function shared(): Server {
         }),
       ],
     }),
+    { ask: ask() },
   )
 }
 

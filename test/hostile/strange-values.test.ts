@@ -1,7 +1,7 @@
 /** What no JSON can hold, from programs that call `handle` and from tools that throw or return anything at all. */
 
 import type { LogLine, Server } from 'sluice'
-import { createServer, defineServer, fail, RpcError, tool } from 'sluice'
+import { createServer, defineServer, fail, log, RpcError, tool } from 'sluice'
 import { expect, test } from 'vitest'
 import { attacked, canary } from './fixture.ts'
 import { callOf } from './messages.ts'
@@ -121,7 +121,7 @@ const throwing = (make: () => unknown, logger?: (line: LogLine) => void): Server
         tool({ name: 'rejects', description: 'x', run: () => Promise.reject(make()) }),
       ],
     }),
-    logger ? { logger: { info: logger, warn: logger, error: logger } } : {},
+    logger ? { log: log({ info: logger, warn: logger, error: logger }) } : {},
   )
 
 test.each(thrown)('a tool that throws %s is one error result, and what it threw stays inside', async (_, make) => {

@@ -6,7 +6,7 @@
  */
 
 import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, prompt, resource, tool } from 'sluice'
+import { ask, createServer, defineServer, once, prompt, resource, tool } from 'sluice'
 import { serveHttp, serveStdio } from 'sluice/node'
 import { askingTools } from './fixture/asking.ts'
 import { contentTools, icons } from './fixture/contents.ts'
@@ -48,7 +48,7 @@ export function createEverything(runtime: Runtime = {}): Server {
       prompts: [...prompts, ...(shown.prompts ? [passing.prompts] : [])],
       resources: [...resources, ...(shown.resources ? [passing.resources] : [])],
     })
-  const server: Server = createServer(current(), { pageSize, ...runtime })
+  const server: Server = createServer(current(), { pageSize, ask: ask(), once: once(), ...runtime })
   return server
 }
 

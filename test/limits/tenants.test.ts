@@ -90,7 +90,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     bridged: modern,
     caller: anonymous,
     tenant: tenants.nobody,
-    logger,
+    refused: () => {},
     errors: 'mcp',
     reference: () => 'ref',
     publish: () => {},

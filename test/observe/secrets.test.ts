@@ -20,7 +20,7 @@ import { validate } from '../../packages/sluice/src/layers/validate.ts'
 import { createAudit } from '../../packages/sluice/src/observe/audit.ts'
 import { line } from '../../packages/sluice/src/observe/line.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
-import { tracing } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 
 const canary = (where: string): string => `CANARY-${where}-3f9a`
@@ -72,7 +72,7 @@ function watched() {
   const meterProvider = new MeterProvider({ readers: [reader] })
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
   const layers = [
-    tracing({ tracerProvider, meterProvider }, clock),
+    traceLayer({ tracerProvider, meterProvider }, clock),
     observe([audit.sink, line(logger), metrics.sink], clock, reference),
     validate,
     audit.started,

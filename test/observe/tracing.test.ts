@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../packages/sluice/src/core/call.ts'
 import { observe } from '../../packages/sluice/src/layers/observe.ts'
-import { tracing } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
 
 const spans = new InMemorySpanExporter()
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -43,7 +43,7 @@ const other = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
 const answer = async () => ({ content: [] })
 const clock = fakeClock()
 function traced(handler: Handler = answer): (call: Call) => Promise<unknown> {
-  const layers = [tracing({ tracerProvider, meterProvider }, clock), observe([], clock, () => 'ref-1')]
+  const layers = [traceLayer({ tracerProvider, meterProvider }, clock), observe([], clock, () => 'ref-1')]
   const serve = pipeline(layers, handler)
   return (call) => serve(call).catch((thrown: unknown) => thrown)
 }
@@ -175,13 +175,13 @@ test('durations are recorded in seconds, with the error’s type', async () => {
 test('an exporter that throws changes no answer', async () => {
   const broken = { createHistogram: () => expect.unreachable() } as unknown as Meter
   const meters = { getMeter: () => broken }
-  const serve = pipeline([tracing({ tracerProvider, meterProvider: meters }, clock)], answer)
+  const serve = pipeline([traceLayer({ tracerProvider, meterProvider: meters }, clock)], answer)
   await expect(serve(aCall())).resolves.toEqual({ content: [] })
 })
 
 test('with no SDK at all a call is served as ever', async () => {
   const call = aCall()
-  const serve = pipeline([tracing({}, clock)], answer)
+  const serve = pipeline([traceLayer({}, clock)], answer)
   await expect(serve(call)).resolves.toEqual({ content: [] })
   expect(call.facts).not.toHaveProperty('traceId')
 })

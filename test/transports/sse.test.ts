@@ -3,6 +3,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import type { Verifier } from 'sluice'
+import { authenticate } from 'sluice'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
@@ -107,7 +108,7 @@ const verifier: Verifier = {
 }
 
 test('credentials are asked for with every message, and a session belongs to who opened it', async () => {
-  const { port, runs } = await serve({ authenticate: { verifiers: [verifier] } })
+  const { port, runs } = await serve({ authenticate: authenticate({ verifiers: [verifier] }) })
   const refused = await fetch(`http://127.0.0.1:${port}/sse`, { headers: { accept: 'text/event-stream' } })
   expect(refused.status).toBe(401)
   expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/)
@@ -124,7 +125,7 @@ test('credentials are asked for with every message, and a session belongs to who
 
 test('a stream ends when its credential does', async () => {
   const clock = fakeClock()
-  const { port } = await serve({ clock, authenticate: { verifiers: [verifier] } })
+  const { port } = await serve({ clock, authenticate: authenticate({ verifiers: [verifier] }) })
   const stream = await open(port, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
   await endpointOf(stream)
   clock.advance(5_000)

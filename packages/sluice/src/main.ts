@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { nodeClock, serveHttp, serveStdio, stderrLogger } from './node.ts'
+import { nodeClock, nodeRuntime, serveHttp, serveStdio, stderrLogger } from './node.ts'
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
 
@@ -48,8 +48,7 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   const opened = await open({ folder, env: process.env, logger, clock: nodeClock })
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)
   const server = createServer(opened.definition, {
-    clock: nodeClock,
-    logger,
+    ...nodeRuntime(logger),
     ...(opened.layers && { layers: opened.layers }),
     ...options.runtime,
   })

@@ -1,8 +1,10 @@
 /** Serving on Node: HTTP and stdio. */
 
 import { readFileSync } from 'node:fs'
+import type { Logger } from './core/log.ts'
 import { secretFrom } from './core/secrets.ts'
 import { nodeClock } from './node-clock.ts'
+import { ask, health, log, once } from './parts.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
@@ -23,9 +25,17 @@ export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 export const secretFromEnvironment = (): readonly string[] | undefined =>
   secretFrom(process.env, (path) => readFileSync(path, 'utf8'))
 
-/** A definition runs on defaults, with its log on stderr; for anything else make the server yourself. */
+/** What a definition runs on when nothing else is said: questions are asked, keys kept, the log is on stderr. */
+export const nodeRuntime = (logger: Logger = stderrLogger()): Runtime => ({
+  clock: nodeClock,
+  log: log(logger),
+  ask: ask(),
+  once: once(),
+  health: health(),
+})
+
 const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
-  'handle' in from ? from : createServer(from, { clock: nodeClock, logger: stderrLogger(), ...runtime })
+  'handle' in from ? from : createServer(from, { ...nodeRuntime(), ...runtime })
 
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
 export const serveHttp = (

@@ -7,47 +7,21 @@ import type { Bus } from './core/bus.ts'
 import type { Layer, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
-import { systemClock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
-import type { Logger } from './core/log.ts'
-import { silent } from './core/log.ts'
-import { createSeal } from './core/seal.ts'
+import type { Logger, LogLine } from './core/log.ts'
+import type { Part, Piece, Surroundings } from './core/part.ts'
 import type { Secret } from './core/secrets.ts'
-import { onEdge, secretsOf } from './core/secrets.ts'
 import type { Store } from './core/store.ts'
-import { below } from './core/store.ts'
 import { approve } from './layers/approve.ts'
-import { ask } from './layers/ask.ts'
-import type { AuthenticateOptions } from './layers/authenticate.ts'
-import { authenticate } from './layers/authenticate.ts'
 import { authorize } from './layers/authorize.ts'
-import type { ConcurrencyOptions } from './layers/concurrency.ts'
-import { concurrency } from './layers/concurrency.ts'
-import { createIdentify, unauthorized } from './layers/identities/identify.ts'
-import { watch } from './layers/identities/watch.ts'
-import type { LimitOptions } from './layers/limit.ts'
-import { limit } from './layers/limit.ts'
 import { observe } from './layers/observe.ts'
-import type { OnceOptions } from './layers/once.ts'
-import { once } from './layers/once.ts'
+import { refuseKeys } from './layers/once-key.ts'
 import { run } from './layers/run.ts'
-import { createTake } from './layers/take.ts'
-import type { TenantOptions } from './layers/tenant.ts'
-import { tenant } from './layers/tenant.ts'
-import { createTenants } from './layers/tenants.ts'
 import type { Stragglers } from './layers/timeout.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
-import type { AuditOptions } from './observe/audit.ts'
-import { createAudit } from './observe/audit.ts'
-import { refusals } from './observe/early.ts'
-import { line } from './observe/line.ts'
-import type { MetricsOptions } from './observe/metrics.ts'
-import { createMetrics } from './observe/metrics.ts'
-import type { HealthOptions } from './operate/health.ts'
-import { createHealth } from './operate/health.ts'
 import { idOf } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
@@ -56,16 +30,15 @@ import { createDispatch, featuresFor } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
 import { createHub } from './protocol/hub.ts'
-import { bridge } from './protocol/legacy/bridge.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
 import { hearOn } from './protocol/subscriptions.ts'
-import { memoryStore } from './stores/memory.ts'
-import { memoryBus } from './stores/memory-bus.ts'
+import { surroundings } from './surroundings.ts'
 
-/** What an operator decides. Built-in layers are options, not a list, so their order cannot be got wrong. */
+/** What an operator decides. Parts have a place each instead of being a list, so their order cannot be got wrong. */
 export interface Runtime {
+  /** Left out, everything is kept in this process and gone with it. */
   readonly store?: Store
   readonly bus?: Bus
   readonly clock?: Clock
@@ -74,25 +47,18 @@ export interface Runtime {
    * made on first use: fine for one process, useless for two.
    */
   readonly secret?: Secret | undefined
-  readonly logger?: Logger
-  /** Who may call, by which credentials. Left out, everybody is `anonymous`. */
-  readonly authenticate?: AuthenticateOptions
-  /** For whom callers work. Left out, there is one tenant. */
-  readonly tenant?: TenantOptions
-  /** Rates per tenant, caller and target. Left out, there are none. */
-  readonly limit?: LimitOptions
-  /** Calls at once per tenant and tool. Left out, a noisy neighbour can take every slot. */
-  readonly concurrency?: ConcurrencyOptions
-  /** What is remembered of calls that bring an idempotency key. */
-  readonly once?: Pick<OnceOptions, 'keepMs' | 'maxRecord'>
-  /** OpenTelemetry: `(clock) => tracing({}, clock)` with `tracing` from `sluice/tracing`; handed in, so that only who traces carries its API. */
-  readonly tracing?: (clock: Clock) => Layer
-  /** Counters and histograms for `/metrics`. */
-  readonly metrics?: true | MetricsOptions
-  /** A hash-chained record of every call that ran or was refused, per tenant, in the store. */
-  readonly audit?: true | AuditOptions
-  /** Who may read `/healthz`, `/readyz` and `/metrics`: this machine alone unless said. */
-  readonly readers?: HealthOptions['readers']
+  readonly log?: Part<'log'>
+  readonly tracing?: Part<'tracing'>
+  readonly metrics?: Part<'metrics'>
+  readonly health?: Part<'health'>
+  readonly authenticate?: Part<'authenticate'>
+  readonly tenant?: Part<'tenant'>
+  readonly limit?: Part<'limit'>
+  readonly concurrency?: Part<'concurrency'>
+  readonly ask?: Part<'ask'>
+  readonly approvals?: Part<'approvals'>
+  readonly audit?: Part<'audit'>
+  readonly once?: Part<'once'>
   /** Your own layers: they see validated calls, and nothing of theirs runs after an approval. */
   readonly layers?: readonly Layer[]
   /** `json-rpc` gives the codes of plain JSON-RPC servers instead of MCP's, to clients before 2026-07-28. */
@@ -103,6 +69,12 @@ export interface Runtime {
   readonly answerWithinMs?: number
 }
 
+/** In the order in which they are told of a message: the audit first, so that the line can name its record. */
+const partNames = [
+  ...['audit', 'log', 'metrics', 'tracing', 'health', 'authenticate'],
+  ...['tenant', 'limit', 'concurrency', 'ask', 'approvals', 'once'],
+] as const
+
 const here: Via = { transport: 'memory', peer: '', header: () => undefined }
 
 const nowhere: Context = { via: here }
@@ -112,71 +84,59 @@ const toContext = (context: Partial<Context> = nowhere): Context =>
 const isWhole = (context: Partial<Context>): context is Context => context.via !== undefined
 
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
-  const { clock = systemClock, logger = silent, errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
-  const store = runtime.store ?? memoryStore(clock)
-  const hub = createHub(runtime.bus ?? memoryBus(), definition.info.name)
-  const tenants = createTenants({ store, logger, clock })
+  const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
+  if (runtime.tenant && !runtime.authenticate)
+    throw new TypeError('tenant needs authenticate: without it no caller has verified claims to take a tenant from')
+  let closing = false
+  const { around, pieces } = assemble(definition.info.name, runtime, () => closing)
+  const { clock, logger, reference, tenants } = around
+  const all = Object.values(pieces)
+  const hub = createHub(around.bus, around.name)
   const connections = new Set<Connection>()
-  const compiled = (from: ServerDefinition): Registry => compile(defineServer(from), { hub, pageSize, errors })
+  function compiled(from: ServerDefinition): Registry {
+    if (!runtime.ask) refuseAsking(from)
+    return compile(defineServer(from), { hub, pageSize, errors })
+  }
   let current = definition
   let registry = compiled(definition)
 
-  const { name } = definition.info
-  if (runtime.tenant && !runtime.authenticate)
-    throw new TypeError('tenant needs authenticate: without it no caller has verified claims to take a tenant from')
-  const metrics = runtime.metrics && createMetrics(runtime.metrics === true ? {} : runtime.metrics)
-  const audit = runtime.audit && createAudit(store, clock, reference, runtime.audit === true ? {} : runtime.audit)
   const stragglers: Stragglers = { running: 0, late: 0 }
-  if (metrics) {
-    metrics.watch('sluice_stragglers', 'Work that goes on after its caller left.', 'gauge', () => stragglers.running)
-    if (audit) metrics.watch('sluice_audit_dropped_total', 'Audit records lost.', 'counter', () => audit.dropped)
-  }
-  /** The audit first, so that the line can name its record. */
-  const sinks = [audit?.sink, runtime.logger && line(logger), metrics?.sink].filter((sink) => sink !== undefined)
-  const early = refusals(logger, metrics?.refused)
-  const secrets = secretsOf(runtime.secret, { shared: store.shared === true, edge: onEdge() })
-  const local = runtime.store ? memoryStore(clock) : store
-  const own = below(store, ['server', name])
-  const identify = runtime.authenticate && createIdentify(runtime.authenticate, clock)
+  around.counts.push({
+    name: 'sluice_stragglers',
+    help: 'Work that goes on after its caller left.',
+    type: 'gauge',
+    read: () => stragglers.running,
+  })
 
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
-    runtime.tracing?.(clock),
-    observe(sinks, clock, reference),
-    runtime.authenticate && authenticate(runtime.authenticate, clock, identify),
-    runtime.tenant && tenant(runtime.tenant, tenants),
-    runtime.limit && limit(runtime.limit, createTake({ store, local, clock, logger })),
+    pieces.tracing?.layer,
+    observe(present(all.map(({ sink }) => sink)), clock, reference),
+    pieces.authenticate?.layer,
+    pieces.tenant?.layer,
+    pieces.limit?.layer,
     authorize((call) => registry.refusal(call)),
     timeout(clock, stragglers),
-    runtime.concurrency && concurrency(runtime.concurrency),
+    pieces.concurrency?.layer,
     validate,
     ...(runtime.layers ?? []),
-    ask(createSeal(secrets, `state ${name}`, clock)),
-    approve,
-    audit?.started,
-    once(own, { clock, logger, reference, ...runtime.once }),
+    pieces.ask?.layer,
+    pieces.approvals?.layer ?? approve,
+    pieces.audit?.layer,
+    pieces.once?.layer ?? refuseKeys,
   ]
-  const modern = pipeline(
-    layers.filter((layer) => layer !== undefined),
-    run,
-  )
+  const modern = pipeline(present(layers), run)
+  const refused = (line: LogLine): void => {
+    for (const piece of all) piece.refused?.(line)
+  }
   const dispatch = createDispatch({
     registry: () => registry,
     modern,
-    bridged: pipeline([bridge], modern),
+    bridged: pipeline(present([pieces.ask?.bridge]), modern),
     caller: anonymous,
     tenant: runtime.tenant ? tenants.nobody : tenants.of('default'),
     publish: hub.publish,
-    logger: early,
-    ...{ errors, reference },
-  })
-  let closing = false
-  const page = createHealth({
-    clock,
-    store,
-    draining: () => closing,
-    ...(metrics && { metrics: () => metrics.text() }),
-    ...(runtime.readers && { readers: runtime.readers }),
+    ...{ refused, errors, reference },
   })
 
   function toText(reply: Reply): string {
@@ -209,7 +169,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       const named = reference()
       const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
       const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
-      early.warn({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
+      refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
       return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
     connect({ send, id = crypto.randomUUID() }) {
@@ -232,25 +192,56 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     updated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
-    page,
+    async page(path, peer) {
+      for (const piece of all) {
+        const found = await piece.page?.(path, peer)
+        if (found) return found
+      }
+      return undefined
+    },
     async admit(via, stop) {
-      if (!identify) return
-      const call = { via, params: {}, facts: {} }
-      const caller = await identify(call)
-      if (!caller) throw unauthorized({})
-      if (stop) watch({ ...call, stop }, caller, identify, clock)
+      for (const piece of all) await piece.admit?.(via, stop)
     },
     async close() {
       closing = true
       hub.close()
       for (const connection of [...connections]) connection.close()
-      await audit?.close()
+      await Promise.all(all.map(async (piece) => piece.close?.()))
     },
   }
 }
 
+type Pieces = { [name in (typeof partNames)[number]]?: Piece }
+
+/** Makes the parts. They may write to the log and the audit, which are parts themselves. */
+function assemble(name: string, runtime: Runtime, closing: () => boolean): { around: Surroundings; pieces: Pieces } {
+  const pieces: Pieces = {}
+  const logger: Logger = {
+    info: (line) => pieces.log?.logger?.info(line),
+    warn: (line) => pieces.log?.logger?.warn(line),
+    error: (line) => pieces.log?.logger?.error(line),
+  }
+  const { store, bus, clock, secret } = runtime
+  const record: Surroundings['record'] = (tenant, kind, fields) => pieces.audit?.record?.(tenant, kind, fields)
+  const around = surroundings({ name, store, bus, clock, secret, logger, closing, record })
+  for (const each of partNames) {
+    const make: unknown = runtime[each]
+    if (make === undefined) continue
+    const piece: Piece | undefined = typeof make === 'function' ? make(around) : undefined
+    if (piece?.part !== each) throw new TypeError(`${each}: this takes a part, so write ${each}: ${each}({ … })`)
+    pieces[each] = piece
+  }
+  return { around, pieces }
+}
+
+/** At the start, not at the first call that would have asked: by then somebody relies on it. */
+function refuseAsking({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
+  const asking = [...tools, ...resources, ...prompts].find(({ asks }) => asks)
+  if (asking)
+    throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add ask: ask() to the options of createServer`)
+}
+
+const present = <T>(values: readonly (T | undefined)[]): readonly T[] => values.filter((value) => value !== undefined)
+
 const entriesOf = (targets: ServerDefinition['tools' | 'prompts' | 'resources']): string =>
   JSON.stringify(targets?.map(({ entry, policy }) => [entry, policy]))
-
-/** Short enough to read out, long enough not to repeat in a day's log. */
-const reference = (): string => crypto.randomUUID().slice(0, 13)

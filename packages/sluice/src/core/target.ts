@@ -21,8 +21,10 @@ export interface Target {
   /** From a finite set, so it is safe as a limiter key or a metric label. */
   readonly name: string
   readonly policy: Policy
-  /** Digest of the definition: what an approval and sealed state are bound to. */
-  readonly hash: string
+  /** As the lists show it to the newest revision; with the policy it is what `hashOf` covers. */
+  readonly entry?: object
+  /** It has questions, so a server without `ask` cannot serve it. */
+  readonly asks?: boolean
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
   readonly headers?: readonly HeaderParam[]
   /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */

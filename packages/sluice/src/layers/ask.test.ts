@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { ask as asking } from '../parts.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { form, optional, roots, sample, url, visit } from '../protocol/questions.ts'
 import { tool } from '../protocol/tools.ts'
@@ -92,7 +93,7 @@ test.each([
   ['other arguments', { name: 'survey', arguments: { topic: 'music' } }],
   ['another tool', { name: 'other', arguments: {} }],
 ])('state of one call is refused with %s', async (_, params) => {
-  const client = await testClient(createServer(server()), { capabilities: able })
+  const client = await testClient(createServer(server(), { ask: asking() }), { capabilities: able })
   const requestState = await stateOf(client)
   await expect(client.request('tools/call', { ...params, requestState })).rejects.toMatchObject({
     error: { code: -32602 },
@@ -113,7 +114,7 @@ test.each([5, 'x', []])('responses that are %j are refused', async (inputRespons
 
 test('state expires with the person’s time to think', async () => {
   const clock = fakeClock()
-  const client = await testClient(createServer(server(), { clock }), { capabilities: able })
+  const client = await testClient(createServer(server(), { clock, ask: asking() }), { capabilities: able })
   const requestState = await stateOf(client)
   await clock.advance(10 * 60_000)
   const params = { name: 'survey', arguments: { topic: 'art' }, requestState }
@@ -123,7 +124,7 @@ test('state expires with the person’s time to think', async () => {
 test('two processes with the same secret continue each other’s rounds', async () => {
   const secret = 'a secret that both share'
   const [one, two] = await Promise.all(
-    [0, 1].map(() => testClient(createServer(server(), { secret }), { capabilities: able })),
+    [0, 1].map(() => testClient(createServer(server(), { secret, ask: asking() }), { capabilities: able })),
   )
   if (!one || !two) return expect.unreachable()
   const requestState = await stateOf(one)

@@ -7,6 +7,7 @@
 
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
+import { hashOf } from '../core/definition-hash.ts'
 import { digest } from '../core/digest.ts'
 import type { Era } from '../core/error.ts'
 import { fail, RpcError } from '../core/error.ts'
@@ -76,7 +77,7 @@ const boundTo = ({ tenant, caller, method, target, args }: Call): Key => [
   caller.subject,
   method,
   target.name,
-  target.hash,
+  hashOf(target),
   digest(args),
 ]
 

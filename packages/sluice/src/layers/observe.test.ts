@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Prepared } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
-import type { Observed, Sink } from '../observe/observed.ts'
+import type { Observed, Sink } from '../core/observed.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { observe } from './observe.ts'

@@ -8,7 +8,7 @@ import { Prepared } from '../core/answer.ts'
 import type { Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { Observed, Outcome, Sink } from '../observe/observed.ts'
+import type { Observed, Outcome, Sink } from '../core/observed.ts'
 
 /** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
 export const observe =

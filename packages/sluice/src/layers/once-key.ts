@@ -5,7 +5,7 @@
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  */
 
-import type { Call } from '../core/call.ts'
+import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Key } from '../core/store.ts'
@@ -22,6 +22,13 @@ const hardToGuess = 22
 /** Cheap, since every call of a tool passes it and most bring no key. */
 export const hasKey = ({ key, meta, via }: Call): boolean =>
   key !== undefined || meta[metaKey] !== undefined || headerOf(via) !== undefined
+
+/** Where nothing is remembered: whoever brings a key relies on it, so the work must not run as if it had brought none. */
+export const refuseKeys: Layer = (next) =>
+  function refuseKeys(call) {
+    if (call.target.kind !== 'tool' || !hasKey(call)) return next(call)
+    return Promise.reject(refused('this server remembers none, so nothing was run; call without one'))
+  }
 
 /** A socket's headers belong to all its messages; only a request over HTTP has its own. */
 const headerOf = (via: Call['via']): string | undefined => (via.transport === 'http' ? via.header(header) : undefined)

@@ -6,7 +6,7 @@
 import type { Call, Caller, Layer, Tenant } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Tenants } from './tenants.ts'
+import type { Tenants } from '../core/part.ts'
 
 export interface TenantOptions {
   /**

@@ -4,16 +4,10 @@ import type { Cache, Tenant } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
+import type { Tenants } from '../core/part.ts'
 import type { Store } from '../core/store.ts'
 import { below } from '../core/store.ts'
 import { createCaches } from './tenant-cache.ts'
-
-export interface Tenants {
-  /** `id` has been checked. */
-  of(id: string): Tenant
-  /** For calls that may come from anybody: there is nowhere to leave or find anything. */
-  readonly nobody: Tenant
-}
 
 export interface TenantsOptions {
   readonly store: Store

@@ -70,7 +70,7 @@ test('a call leaves a record before the run and one of its end, bound by name, w
   const [writer, call] = [`ref-${benches}-0`, `ref-${benches}-1`]
   const started = {
     ...{ seq: 1, at: 1000, kind: 'started', call, id: 'a', method: 'tools/call', target: 'a-tool' },
-    ...{ caller: 'anonymous', credential: 'none', definition: 'a-hash', args: digest({ card: '4111' }), writer },
+    ...{ caller: 'anonymous', credential: 'none', definition: '', args: digest({ card: '4111' }), writer },
   }
   expect(before).toEqual([[started]])
   expect(await records(store)).toEqual([

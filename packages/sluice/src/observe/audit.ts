@@ -6,13 +6,14 @@
 
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { hashOf } from '../core/definition-hash.ts'
 import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
+import type { Observed, Sink } from '../core/observed.ts'
 import type { Store } from '../core/store.ts'
 import { createChain } from './chain.ts'
 import { createLanes } from './lanes.ts'
-import type { Observed, Sink } from './observed.ts'
 import { callerOf, tenantOf } from './observed.ts'
 
 export interface AuditOptions {
@@ -114,7 +115,7 @@ function ended({ call, outcome, receivedAt, durationMs }: Observed): Params {
 
 /** What the call is bound to: its definition, its arguments, the person's answers. */
 const digests = ({ args, given, target }: Call): Params => ({
-  definition: target.hash,
+  definition: hashOf(target),
   args: digestOf(args),
   ...(Object.keys(given).length > 0 && { given: digestOf(given) }),
 })

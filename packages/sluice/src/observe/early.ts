@@ -1,20 +1,14 @@
 /**
- * Refusals of what never became a call: not JSON, no method, no such method. They pass no layer, so this stands in front
- * of the logger they are told to: it gives them the names of document 000 and counts them.
+ * Refusals of what never became a call: not JSON, no method, no such method. They pass no layer, so they are told to the
+ * parts one by one; the log gives them the names of document 000.
  */
 
 import type { Logger, LogLine } from '../core/log.ts'
 
-/** `count` hears every one of them; `metrics.refused` is made for it. */
-export const refusals = (logger: Logger, count?: (reason: string) => void): Logger => ({
-  info: (line) => logger.info(line),
-  warn(line) {
-    if (line.event !== 'refused') return logger.warn(line)
-    count?.(String(line['reason']))
+export const earlyLine =
+  (logger: Logger) =>
+  (line: LogLine): void =>
     logger.warn({ ...line, event: nameOf(line) })
-  },
-  error: (line) => logger.error(line),
-})
 
 const names: ReadonlyMap<unknown, string> = new Map([
   ['parseError', 'parse_error'],

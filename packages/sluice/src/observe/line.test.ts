@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
+import type { Observed } from '../core/observed.ts'
 import { jsonSchema } from '../json-schema/index.ts'
 import { tool } from '../protocol/tools.ts'
 import { aCall } from '../testing/call.ts'
-import { refusals } from './early.ts'
+import { earlyLine } from './early.ts'
 import { line } from './line.ts'
-import type { Observed } from './observed.ts'
 
 type Line = LogLine & { level: string }
 
@@ -85,17 +85,10 @@ test.each([
   ['invalidParams', 'Invalid params: missing tool name', 'missing_tool_name'],
   ['invalidParams', 'Invalid params: missing arguments', 'missing_arguments'],
   ['badOrigin', 'Host missing', 'refused'],
-])('what never became a call is named and counted: %s, %s', (reason, message, name) => {
+])('what never became a call is named: %s, %s', (reason, message, name) => {
   const { lines, logger } = watch()
-  const counted: string[] = []
-  const early = refusals(logger, (why) => counted.push(why))
-  early.warn({ event: 'refused', reason, message })
-  early.error({ event: 'unprintable' })
-  expect(lines).toEqual([
-    { level: 'warn', event: name, reason, message },
-    { level: 'error', event: 'unprintable' },
-  ])
-  expect(counted).toEqual([reason])
+  earlyLine(logger)({ event: 'refused', reason, message })
+  expect(lines).toEqual([{ level: 'warn', event: name, reason, message }])
 })
 
 test.each([

@@ -2,8 +2,8 @@
 
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
+import type { Observed, Outcome, Sink } from '../core/observed.ts'
 import { loggableOf, scalarAt } from './loggable.ts'
-import type { Observed, Outcome, Sink } from './observed.ts'
 import { callerOf, clientOf, tenantOf } from './observed.ts'
 import { bugLineOf, messageOf } from './redact.ts'
 import { traceIdOf } from './trace-context.ts'

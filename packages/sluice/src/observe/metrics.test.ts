@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Observed } from '../core/observed.ts'
 import type { Target } from '../core/target.ts'
 import { aCall } from '../testing/call.ts'
 import { createMetrics } from './metrics.ts'
-import type { Observed } from './observed.ts'
 import type { Family } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
 
@@ -77,9 +77,9 @@ test('tenants are no label unless asked for, and then only so many', () => {
 })
 
 test('refusals of what never became a call, and numbers kept elsewhere, are in the text', () => {
-  const metrics = createMetrics()
+  const lost = { name: 'sluice_audit_dropped_total', help: 'Records lost.', type: 'counter', read: () => 7 } as const
+  const metrics = createMetrics({}, [lost])
   metrics.refused('parseError')
-  metrics.watch('sluice_audit_dropped_total', 'Records lost.', 'counter', () => 7)
   const samples = parse(metrics.text())
   expect(samples.get('sluice_refused_total [["reason","parseError"]]')).toBe(1)
   expect(samples.get('sluice_audit_dropped_total []')).toBe(7)

@@ -4,7 +4,8 @@
  * series for every name it thinks of.
  */
 
-import type { Observed, Sink } from './observed.ts'
+import type { Observed, Sink } from '../core/observed.ts'
+import type { Count } from '../core/part.ts'
 import { tenantOf } from './observed.ts'
 import type { Family, Labels, Sample } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
@@ -19,10 +20,8 @@ export interface MetricsOptions {
 
 export interface Metrics {
   readonly sink: Sink
-  /** For what never became a call; `refusals` calls it. */
+  /** For what never became a call. */
   refused(reason: string): void
-  /** Something counted elsewhere, read when the metrics are. */
-  watch(name: string, help: string, type: 'counter' | 'gauge', read: () => number): void
   /** In the text format of Prometheus. */
   text(): string
 }
@@ -38,15 +37,10 @@ interface Row {
   sumMs: number
 }
 
-export function createMetrics({ tenants = 0 }: MetricsOptions = {}): Metrics {
+/** `counts` is what is counted elsewhere, read when the metrics are. */
+export function createMetrics({ tenants = 0 }: MetricsOptions = {}, counts: readonly Count[] = []): Metrics {
   const rows = new Map<string, Map<string, Map<string, Row>>>()
   const early = new Map<string, number>()
-  const watched: {
-    readonly name: string
-    readonly help: string
-    readonly type: 'counter' | 'gauge'
-    read(): number
-  }[] = []
   const labelled = new Set<string>()
 
   function labelOf({ call }: Observed): string {
@@ -75,7 +69,6 @@ export function createMetrics({ tenants = 0 }: MetricsOptions = {}): Metrics {
       buckets[at] = (buckets[at] ?? 0) + 1
     },
     refused: (reason) => void early.set(reason, (early.get(reason) ?? 0) + 1),
-    watch: (name, help, type, read) => void watched.push({ name, help, type, read }),
     text() {
       const all = [...flat(rows)]
       return toPrometheus([
@@ -99,7 +92,7 @@ export function createMetrics({ tenants = 0 }: MetricsOptions = {}): Metrics {
           type: 'counter',
           samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
         },
-        ...watched.map(
+        ...counts.map(
           ({ name, help, type, read }): Family => ({ name, help, type, samples: [{ labels: [], value: read() }] }),
         ),
       ])

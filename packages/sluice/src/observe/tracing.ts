@@ -26,6 +26,7 @@ import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { codeOf, RpcError } from '../core/error.ts'
 import { lazy } from '../core/lazy.ts'
+import type { Part } from '../core/part.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 import { messageOf } from './redact.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -40,7 +41,11 @@ export interface TracingOptions {
 const scope = 'sluice'
 const seconds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-export const tracing = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {
+export const tracing =
+  (options: TracingOptions = {}): Part<'tracing'> =>
+  ({ clock }) => ({ part: 'tracing', layer: traceLayer(options, clock) })
+
+export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {
   const tracer = tracerProvider.getTracer(scope)
   // On first use: a meter taken before the SDK was registered stays deaf for ever, unlike a tracer.
   const duration = lazy(

@@ -4,6 +4,7 @@ import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { HealthOptions } from './health.ts'
 import { createHealth } from './health.ts'
+import { numbersPage } from './numbers.ts'
 
 const here = '127.0.0.1'
 function health(given: Partial<HealthOptions> = {}) {
@@ -45,12 +46,12 @@ test('many probes ask the store once', async () => {
 })
 
 test('the metrics are served as text, where there are any', async () => {
-  const page = await health({ metrics: () => 'a 1\n' }).ask('/metrics', here)
-  expect(page).toMatchObject({
+  expect(await numbersPage(() => 'a 1\n')('/metrics', here)).toMatchObject({
     status: 200,
     body: 'a 1\n',
     headers: { 'content-type': expect.stringContaining('version=0.0.4') },
   })
+  expect(await numbersPage(() => 'a 1\n')('/metrics/', here)).toBeUndefined()
   expect(await health().ask('/metrics', here)).toBeUndefined()
 })
 
@@ -64,8 +65,9 @@ test.each([
   ['127.0.0.1.evil.example', false],
   ['', false],
 ])('by default a reader at %s may read: %s', async (peer, may) => {
-  const { ask } = health({ metrics: () => '' })
-  for (const path of ['/healthz', '/readyz', '/metrics']) expect((await ask(path, peer)) !== undefined).toBe(may)
+  const { ask } = health()
+  for (const path of ['/healthz', '/readyz']) expect((await ask(path, peer)) !== undefined).toBe(may)
+  expect((await numbersPage(() => '')('/metrics', peer)) !== undefined).toBe(may)
 })
 
 test('who may read is the operator’s choice', async () => {

@@ -7,7 +7,7 @@ import type { WireError } from '../core/error.ts'
 import { bugOf, RpcError, toWire } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Logger } from '../core/log.ts'
+import type { LogLine } from '../core/log.ts'
 import type { Stop } from '../core/stop.ts'
 import { createStop, follow } from '../core/stop.ts'
 import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './classify.ts'
@@ -41,7 +41,8 @@ export interface DispatchOptions {
   readonly bridged: Handler
   readonly caller: Caller
   readonly tenant: Tenant
-  readonly logger: Logger
+  /** Hears of what was refused before it became a call. */
+  refused(line: LogLine): void
   readonly errors: ErrorStyle
   reference(): string
   publish(event: ServerEvent): void
@@ -55,7 +56,7 @@ const nothing: Params = {}
 const ignore = (): void => {}
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { modern, bridged, caller, tenant, logger, errors, reference, publish } = options
+  const { modern, bridged, caller, tenant, errors, reference, publish } = options
 
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
@@ -179,7 +180,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const error = toWire(thrown, features?.era ?? 'legacy', named)
     const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
     const { transport } = context.via
-    logger.warn({
+    options.refused({
       event: 'refused',
       id,
       method,

@@ -5,11 +5,9 @@
  */
 
 import type { Result } from '../core/answer.ts'
-import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { lazy } from '../core/lazy.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { Completers } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
@@ -78,16 +76,13 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     ...(meta && { _meta: meta }),
   }
   const policy = policyOf(definition, `prompt "${name}"`, { readOnly: true })
-  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {
     kind: 'prompt',
     name,
     policy,
     entry,
     complete: definition.complete ?? {},
-    get hash() {
-      return hash()
-    },
+    asks: definition.ask !== undefined,
     async prepare(args): Promise<Ready | Refused> {
       const parsed = input ? await input['~standard'].validate(args) : { value: {}, issues: undefined }
       if (parsed.issues) return { issues: toIssues(parsed.issues, schema, args) }

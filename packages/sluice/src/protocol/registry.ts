@@ -61,7 +61,6 @@ const unknown: Target = {
   kind: 'unknown',
   name: 'unknown',
   policy: open,
-  hash: '',
   prepare() {
     throw new RpcError('internalError', 'An unknown target was not refused')
   },
@@ -191,7 +190,7 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
 /** A method of the protocol as a target: made once, whatever the parameters. */
 function on(name: string, run: (call: Call) => Answer | Promise<Answer>, policy: Policy = open): Resolve {
   const ready = { run }
-  const target: Target = { kind: 'method', name, policy, hash: '', prepare: () => ready }
+  const target: Target = { kind: 'method', name, policy, prepare: () => ready }
   return (params) => ({ target, args: params })
 }
 

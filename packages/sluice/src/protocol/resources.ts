@@ -5,11 +5,9 @@
  */
 
 import type { Result } from '../core/answer.ts'
-import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { lazy } from '../core/lazy.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
@@ -100,7 +98,6 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
   }
   const policy = policyOf(definition, where, { readOnly: true })
   const hints = { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.scope ?? 'private' }
-  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
   return {
     kind: 'resource',
     name: uri,
@@ -109,9 +106,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     template,
     complete: definition.complete ?? {},
     list: definition.list,
-    get hash() {
-      return hash()
-    },
+    asks: definition.ask !== undefined,
     prepare(args): Ready | Refused {
       const at = String(args)
       const variables = template ? template.match(at) : {}

@@ -4,6 +4,7 @@ import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
 import type { Logger } from '../core/log.ts'
+import type { Page } from '../core/part.ts'
 import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Context } from './dispatch.ts'
@@ -33,11 +34,4 @@ export interface Server {
   page(path: string, peer: string): Promise<Page | undefined>
   /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
   close(): Promise<void>
-}
-
-/** Something to read that is no MCP. */
-export interface Page {
-  readonly status: number
-  readonly headers: { readonly [name: string]: string }
-  readonly body: string
 }

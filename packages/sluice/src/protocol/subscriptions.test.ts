@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { anonymous } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
+import { authenticate, tenant } from '../parts.ts'
 import { createServer } from '../server.ts'
 import { testClient } from '../testing/client.ts'
 import { settle } from '../testing/clock.ts'
@@ -146,7 +147,10 @@ test('what one tenant changes, another does not hear of', async () => {
   const byToken = {
     verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, claims: { org: token } }),
   }
-  const server = createServer(small('A'), { authenticate: { verifiers: [byToken] }, tenant: { from: 'org' } })
+  const server = createServer(small('A'), {
+    authenticate: authenticate({ verifiers: [byToken] }),
+    tenant: tenant({ from: 'org' }),
+  })
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
     via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : undefined) },

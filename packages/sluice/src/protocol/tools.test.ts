@@ -3,6 +3,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
+import { hashOf } from '../core/definition-hash.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { jsonSchema } from '../json-schema/index.ts'
@@ -313,7 +314,7 @@ test('the hash of a definition changes with everything an approval depends on', 
     tool({ ...base, scopes: ['a'] }),
     tool({ ...base, approval: 'always' }),
     tool({ ...base, annotations: { destructiveHint: true } }),
-  ].map(({ hash }) => hash)
+  ].map(hashOf)
   expect(new Set(hashes).size).toBe(hashes.length)
-  expect(tool(base).hash).toBe(hashes[0])
+  expect(hashOf(tool(base))).toBe(hashes[0])
 })

@@ -3,11 +3,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { lazy } from '../core/lazy.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
@@ -128,7 +126,6 @@ export function tool<
     approval: typeof approval === 'function' ? 'depends' : approval,
     readOnly: annotations?.readOnlyHint === true,
   })
-  const hash = lazy(() => digest(JSON.parse(JSON.stringify([entry, policy]))))
 
   /** The parsed input lives in this closure, typed. */
   function ready(value: Out<S>, toon: boolean): Ready {
@@ -154,9 +151,7 @@ export function tool<
     policy,
     entry,
     ...(headers.length > 0 && { headers }),
-    get hash() {
-      return hash()
-    },
+    asks: definition.ask !== undefined,
     prepare(raw) {
       if (!format) return check(raw, false)
       const { args, toon } = takeFormat(raw)

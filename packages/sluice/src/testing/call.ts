@@ -19,7 +19,6 @@ export function aCall(given: Partial<Call> = {}): Call {
       kind: 'tool',
       name: 'a-tool',
       policy: { scopes: [], listed: false, approval: 'never', timeoutMs: 30_000, readOnly: false },
-      hash: 'a-hash',
       prepare: () => ({ run: async () => ({ content: [] }) }),
     },
     args: {},

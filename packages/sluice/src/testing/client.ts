@@ -3,6 +3,7 @@
 import type { Connection } from '../core/connection.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { ask, once } from '../parts.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
@@ -45,7 +46,7 @@ export async function testClient(
   options: TestClientOptions = {},
 ): Promise<TestClient> {
   const { revision = modernRevision, capabilities = {}, answer } = options
-  const server = 'handle' in from ? from : createServer(from)
+  const server = 'handle' in from ? from : createServer(from, { ask: ask(), once: once() })
   const heard: Params[] = []
   const modern = revision === modernRevision
   const connection: Connection | undefined = modern ? undefined : server.connect({ send: (message) => hear(message) })

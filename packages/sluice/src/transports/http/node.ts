@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Page, Server } from '../../protocol/server.ts'
+import type { Page } from '../../core/part.ts'
+import type { Server } from '../../protocol/server.ts'
 import type { Exchange } from './exchange.ts'
 import { NodeReply, NodeRequest } from './node-message.ts'
 import { createPressure } from './pressure.ts'

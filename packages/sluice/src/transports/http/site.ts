@@ -1,6 +1,7 @@
 /** All that one server answers over HTTP: its endpoint, the other ways in, and what is read beside MCP. */
 
-import type { Page, Server } from '../../protocol/server.ts'
+import type { Page } from '../../core/part.ts'
+import type { Server } from '../../protocol/server.ts'
 import type { Exchange, HttpOptions } from './exchange.ts'
 import { createExchange } from './exchange.ts'
 import type { HttpReply, HttpRequest } from './message.ts'

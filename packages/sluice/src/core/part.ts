@@ -1,0 +1,83 @@
+/**
+ * What an operator adds to a server, ready made: `limit({ … })`, `audit()`. A part is a function of what surrounds it,
+ * handed in instead of chosen by name, so that a server carries the code of what it uses and of nothing else.
+ */
+
+import type { Bus } from './bus.ts'
+import type { Layer, Tenant, Via } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Params } from './json.ts'
+import type { Logger, LogLine } from './log.ts'
+import type { Sink } from './observed.ts'
+import type { Stop } from './stop.ts'
+import type { Store } from './store.ts'
+
+/** `Name` is its place: `limit: audit()` does not compile, and does not start. */
+export type Part<Name extends string> = (around: Surroundings) => Piece<Name>
+
+/** What a part may take from the server it is in. */
+export interface Surroundings {
+  /** The server's. */
+  readonly name: string
+  /** Shared by all processes, where there are several. */
+  readonly store: Store
+  /** The part of it that no tenant and no other server reaches. */
+  readonly own: Store
+  /** In this process; the same as `store` where that is in this process anyway. */
+  readonly local: Store
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly logger: Logger
+  /** What to seal with: the first seals, each opens. Made on first use where nobody set one. */
+  readonly secrets: () => readonly string[]
+  readonly tenants: Tenants
+  /** A new name for one failure, one record, one process: what a client and the log share. */
+  readonly reference: () => string
+  /** Whether it is being shut down. */
+  readonly closing: () => boolean
+  /** Puts something that is no call into the audit, where there is one. Values, never arguments. */
+  readonly record: (tenant: string, kind: string, fields: Params) => void
+  /** Numbers counted elsewhere, for whoever shows them; parts add theirs. */
+  readonly counts: Count[]
+}
+
+/** What a part brings. The server puts the layer in its place, and asks all parts for the rest. */
+export interface Piece<Name extends string = string> {
+  readonly part: Name
+  readonly layer?: Layer
+  /** For revisions before 2026-07-28, outside all layers. */
+  readonly bridge?: Layer
+  /** Hears of every call that became one, when it is over. */
+  readonly sink?: Sink
+  /** Hears of what was refused before it became a call. */
+  readonly refused?: (line: LogLine) => void
+  /** Throws unless who is at the other end may use this connection, and stops when it no longer may: for what is no call. */
+  readonly admit?: (via: Via, stop?: Stop) => Promise<void>
+  /** Something to read over HTTP that is no MCP; `undefined` for other paths, and for who may not read it. */
+  readonly page?: (path: string, peer: string) => Promise<Page | undefined>
+  readonly record?: Surroundings['record']
+  /** Where the other parts' lines go. */
+  readonly logger?: Logger
+  /** Writes what is waiting. */
+  readonly close?: () => Promise<void>
+}
+
+export interface Tenants {
+  /** `id` has been checked. */
+  of(id: string): Tenant
+  /** For calls that may come from anybody: there is nowhere to leave or find anything. */
+  readonly nobody: Tenant
+}
+
+export interface Page {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+export interface Count {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge'
+  readonly read: () => number
+}

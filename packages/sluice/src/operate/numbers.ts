@@ -1,0 +1,15 @@
+/** `/metrics`: what a scraper asks. HTTP mounts it beside the MCP endpoint, before the gate. */
+
+import type { Piece } from '../core/part.ts'
+import type { Readers } from './readers.ts'
+import { mayRead, plain } from './readers.ts'
+
+const headers = { ...plain, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+
+/** To strangers it is not there. */
+export function numbersPage(text: () => string, readers?: Readers): NonNullable<Piece['page']> {
+  const may = mayRead(readers)
+  return async function numbers(path, peer) {
+    return path === '/metrics' && may(peer) ? { status: 200, headers, body: text() } : undefined
+  }
+}

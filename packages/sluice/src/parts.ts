@@ -1,0 +1,118 @@
+/**
+ * The parts an operator can add to a server: what each takes from its surroundings, and what it brings. Their order is not
+ * here but in `server.ts`. Each is a function of its own, so that a bundle holds only those that are named.
+ */
+
+import type { Logger } from './core/log.ts'
+import type { Part } from './core/part.ts'
+import { createSeal } from './core/seal.ts'
+import { ask as askLayer } from './layers/ask.ts'
+import type { AuthenticateOptions } from './layers/authenticate.ts'
+import { authenticate as authenticateLayer } from './layers/authenticate.ts'
+import type { ConcurrencyOptions } from './layers/concurrency.ts'
+import { concurrency as concurrencyLayer } from './layers/concurrency.ts'
+import { createIdentify, unauthorized } from './layers/identities/identify.ts'
+import { watch } from './layers/identities/watch.ts'
+import type { LimitOptions } from './layers/limit.ts'
+import { limit as limitLayer } from './layers/limit.ts'
+import type { OnceOptions } from './layers/once.ts'
+import { once as onceLayer } from './layers/once.ts'
+import { createTake } from './layers/take.ts'
+import type { TenantOptions } from './layers/tenant.ts'
+import { tenant as tenantLayer } from './layers/tenant.ts'
+import type { AuditOptions } from './observe/audit.ts'
+import { createAudit } from './observe/audit.ts'
+import { earlyLine } from './observe/early.ts'
+import { line } from './observe/line.ts'
+import type { MetricsOptions } from './observe/metrics.ts'
+import { createMetrics } from './observe/metrics.ts'
+import type { HealthOptions } from './operate/health.ts'
+import { createHealth } from './operate/health.ts'
+import { numbersPage } from './operate/numbers.ts'
+import type { Readers } from './operate/readers.ts'
+import { bridge } from './protocol/legacy/bridge.ts'
+
+/** One structured, redacted line per message. Every other part's lines go to the same logger. */
+export const log =
+  (logger: Logger): Part<'log'> =>
+  () => ({ part: 'log', logger, sink: line(logger), refused: earlyLine(logger) })
+
+/** Who may call, by which credentials. Without it everybody is `anonymous`. */
+export const authenticate =
+  (options: AuthenticateOptions): Part<'authenticate'> =>
+  ({ clock }) => {
+    const identify = createIdentify(options, clock)
+    return {
+      part: 'authenticate',
+      layer: authenticateLayer(options, clock, identify),
+      async admit(via, stop) {
+        const call = { via, params: {}, facts: {} }
+        const caller = await identify(call)
+        if (!caller) throw unauthorized({})
+        if (stop) watch({ ...call, stop }, caller, identify, clock)
+      },
+    }
+  }
+
+/** For whom callers work. Without it there is one tenant. */
+export const tenant =
+  (options: TenantOptions): Part<'tenant'> =>
+  ({ tenants }) => ({ part: 'tenant', layer: tenantLayer(options, tenants) })
+
+/** Rates per tenant, caller and target. Without it there are none. */
+export const limit =
+  (options: LimitOptions = {}): Part<'limit'> =>
+  (around) => ({ part: 'limit', layer: limitLayer(options, createTake(around)) })
+
+/** Calls at once per tenant and tool. Without it a noisy neighbour can take every slot. */
+export const concurrency =
+  (options: ConcurrencyOptions = {}): Part<'concurrency'> =>
+  () => ({ part: 'concurrency', layer: concurrencyLayer(options) })
+
+/** What tools declare as questions is asked. A server whose definitions ask does not start without it. */
+export const ask =
+  (): Part<'ask'> =>
+  ({ secrets, name, clock }) => ({ part: 'ask', layer: askLayer(createSeal(secrets, `state ${name}`, clock)), bridge })
+
+/** Work under an idempotency key runs once. Without it a call that brings a key is refused. */
+export const once =
+  (options: Pick<OnceOptions, 'keepMs' | 'maxRecord'> = {}): Part<'once'> =>
+  ({ own, clock, logger, reference }) => ({
+    part: 'once',
+    layer: onceLayer(own, { clock, logger, reference, ...options }),
+  })
+
+/** A hash-chained record of every call that ran or was refused, per tenant, in the store. */
+export const audit =
+  (options: AuditOptions = {}): Part<'audit'> =>
+  ({ store, clock, reference, counts }) => {
+    const kept = createAudit(store, clock, reference, options)
+    counts.push({
+      name: 'sluice_audit_dropped_total',
+      help: 'Audit records lost.',
+      type: 'counter',
+      read: () => kept.dropped,
+    })
+    return { part: 'audit', sink: kept.sink, layer: kept.started, record: kept.record, close: kept.close }
+  }
+
+/** Counters and histograms, at `/metrics`. */
+export const metrics =
+  ({ readers, ...options }: MetricsOptions & { readonly readers?: Readers } = {}): Part<'metrics'> =>
+  ({ counts }) => {
+    const { sink, refused, text } = createMetrics(options, counts)
+    return {
+      part: 'metrics',
+      sink,
+      refused: ({ reason }) => refused(String(reason)),
+      page: numbersPage(text, readers),
+    }
+  }
+
+/** `/healthz` and `/readyz`. */
+export const health =
+  (options: Pick<HealthOptions, 'readers' | 'withinMs'> = {}): Part<'health'> =>
+  ({ clock, store, closing }) => ({
+    part: 'health',
+    page: createHealth({ clock, store, draining: closing, ...options }),
+  })

@@ -1,0 +1,99 @@
+import { expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import type { LogLine } from './core/log.ts'
+import { ask, audit, health, limit, log, metrics, once, tenant } from './parts.ts'
+import { form } from './protocol/questions.ts'
+import { tool } from './protocol/tools.ts'
+import type { Runtime } from './server.ts'
+import { createServer } from './server.ts'
+import { memoryStore } from './stores/memory.ts'
+import { surroundings } from './surroundings.ts'
+import { aCall } from './testing/call.ts'
+import { fakeClock } from './testing/clock.ts'
+
+const info = { name: 'parts', version: '1' }
+const asking = tool({
+  name: 'deploy',
+  description: 'Deploys',
+  ask: () => ({ where: form('Where?', z.object({ region: z.string() })) }),
+  run: () => 'done',
+})
+const plain = tool({ name: 'plain', description: 'Says hi', run: () => 'hi' })
+const callOf = (name: string, meta: object = {}) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: {}, _meta: meta },
+})
+
+test('a server whose tool asks does not start without ask, and the message says what to do', () => {
+  expect(() => createServer({ info, tools: [plain, asking] })).toThrow('tool "deploy" asks questions: add ask: ask()')
+  const server = createServer({ info, tools: [plain] })
+  expect(() => server.update({ info, tools: [asking] })).toThrow('tool "deploy"')
+  expect(() => createServer({ info, tools: [asking] }, { ask: ask() })).not.toThrow()
+})
+
+test('a key that nobody would remember is refused, and nothing runs', async () => {
+  const run = vi.fn(() => 'paid')
+  const tools = [tool({ name: 'pay', description: 'Pays', run })]
+  const keyed = callOf('pay', { 'dev.sluice/idempotencyKey': '0123456789abcdef-0123' })
+  expect(await createServer({ info, tools }).handle(keyed)).toMatchObject({
+    error: { message: expect.stringContaining('remembers none, so nothing was run') },
+  })
+  expect(run).not.toHaveBeenCalled()
+  const keeping = createServer({ info, tools }, { once: once() })
+  await keeping.handle(keyed)
+  await keeping.handle(keyed)
+  expect(run).toHaveBeenCalledTimes(1)
+})
+
+test('a tool that needs an approval is refused where nobody can give one', async () => {
+  const run = vi.fn(() => 'gone')
+  const server = createServer({ info, tools: [tool({ name: 'drop', description: 'Drops', approval: 'always', run })] })
+  expect(await server.handle(callOf('drop'))).toMatchObject({ error: { data: { reason: 'forbidden' } } })
+  expect(run).not.toHaveBeenCalled()
+})
+
+test.each<[string, object]>([
+  ['options instead of a part', { limit: { rate: { capacity: 1, perSecond: 1 } } }],
+  ['a part in the place of another', { limit: audit() }],
+  ['true', { metrics: true }],
+])('%s is refused at the start, not ignored', (_, runtime) => {
+  expect(() => createServer({ info }, runtime as Runtime)).toThrow('this takes a part')
+})
+
+test('tenants without anybody who vouches for callers do not start', () => {
+  expect(() => createServer({ info }, { tenant: tenant({ from: 'org' }) })).toThrow('tenant needs authenticate')
+})
+
+test('pages belong to the parts that bring them', async () => {
+  const paths = ['/healthz', '/readyz', '/metrics', '/other'] as const
+  const found = async (runtime: Runtime) => {
+    const { page } = createServer({ info }, runtime)
+    return Promise.all(paths.map(async (path) => (await page(path, '127.0.0.1'))?.status))
+  }
+  expect(await found({})).toEqual([undefined, undefined, undefined, undefined])
+  expect(await found({ health: health() })).toEqual([200, 200, undefined, undefined])
+  expect(await found({ metrics: metrics() })).toEqual([undefined, undefined, 200, undefined])
+})
+
+test('what never became a call reaches the log and the metrics', async () => {
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => void lines.push(line)
+  const server = createServer(
+    { info },
+    { log: log({ info: note, warn: note, error: note }), metrics: metrics(), health: health() },
+  )
+  await server.handle({ jsonrpc: '2.0', id: 1, method: 'nothing/here' })
+  expect(lines).toMatchObject([{ event: 'method_not_found', reason: 'methodNotFound' }])
+  expect((await server.page('/metrics', '::1'))?.body).toContain('sluice_refused_total{reason="methodNotFound"} 1')
+})
+
+test('a part can be used alone, with surroundings of one’s own', async () => {
+  const clock = fakeClock()
+  const around = surroundings({ name: 'alone', store: memoryStore(clock), clock })
+  const { layer } = limit({ rate: { capacity: 1, perSecond: 1 } })(around)
+  const serve = layer?.(async () => ({ content: [] }))
+  await serve?.(aCall())
+  await expect(serve?.(aCall())).rejects.toMatchObject({ reason: 'rateLimited' })
+})

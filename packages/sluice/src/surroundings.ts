@@ -1,0 +1,50 @@
+/** What a server gives its parts, filled in where the operator said nothing. With it a part, and its layer, can be used alone. */
+
+import type { Bus } from './core/bus.ts'
+import type { Clock } from './core/clock.ts'
+import { systemClock } from './core/clock.ts'
+import type { Logger } from './core/log.ts'
+import { silent } from './core/log.ts'
+import type { Surroundings } from './core/part.ts'
+import type { Secret } from './core/secrets.ts'
+import { onEdge, secretsOf } from './core/secrets.ts'
+import type { Store } from './core/store.ts'
+import { below } from './core/store.ts'
+import { createTenants } from './layers/tenants.ts'
+import { memoryStore } from './stores/memory.ts'
+import { memoryBus } from './stores/memory-bus.ts'
+
+export interface SurroundingsOptions {
+  /** The server's: what it keeps in a store is apart from what others keep there. */
+  readonly name: string
+  readonly store?: Store | undefined
+  readonly bus?: Bus | undefined
+  readonly clock?: Clock | undefined
+  readonly logger?: Logger | undefined
+  readonly secret?: Secret | undefined
+  readonly closing?: () => boolean
+  readonly record?: Surroundings['record']
+}
+
+export function surroundings(given: SurroundingsOptions): Surroundings {
+  const { name, clock = systemClock, logger = silent, bus = memoryBus() } = given
+  const store = given.store ?? memoryStore(clock)
+  return {
+    name,
+    store,
+    own: below(store, ['server', name]),
+    local: given.store ? memoryStore(clock) : store,
+    bus,
+    clock,
+    logger,
+    secrets: secretsOf(given.secret, { shared: store.shared === true, edge: onEdge() }),
+    tenants: createTenants({ store, logger, clock }),
+    reference,
+    closing: given.closing ?? (() => false),
+    record: given.record ?? (() => {}),
+    counts: [],
+  }
+}
+
+/** Short enough to read out, long enough not to repeat in a day's log. */
+const reference = (): string => crypto.randomUUID().slice(0, 13)
