@@ -8,6 +8,7 @@
 import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
+import { placeFor } from '../core/once-record.ts'
 import type { Key } from '../core/store.ts'
 
 const header = 'idempotency-key'
@@ -40,12 +41,6 @@ export const placeOf = (call: Call): Key =>
     call.caller.subject,
     call.key === undefined ? { client: clientKey(call) } : { ticket: call.key },
   )
-
-/** Tickets and clients' keys lie apart: a client that names a ticket's id must not meet its record. */
-export type KeyName = { readonly client: string } | { readonly ticket: string }
-
-export const placeFor = (tenant: string, subject: string, name: KeyName): Key =>
-  'client' in name ? ['once', tenant, subject, 'client', name.client] : ['once', tenant, subject, 'ticket', name.ticket]
 
 function clientKey({ meta, via, caller }: Call): string {
   const fromMeta = meta[metaKey]

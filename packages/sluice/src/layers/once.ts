@@ -11,10 +11,10 @@ import { digest } from '../core/digest.ts'
 import type { Bug } from '../core/error.ts'
 import { bugOf, RpcError } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
+import type { Bound, Failure, Kept, Settled } from '../core/once-record.ts'
+import { dayMs, fromText, givenUp, isSame, otherCall, settledBy, toText } from '../core/once-record.ts'
 import type { Key, Store } from '../core/store.ts'
 import { hasKey, placeOf } from './once-key.ts'
-import type { Bound, Failure, Kept, Settled } from './once-record.ts'
-import { dayMs, fromText, givenUp, isSame, otherCall, settledBy, toText } from './once-record.ts'
 
 export interface OnceOptions {
   readonly clock: Clock
@@ -62,11 +62,13 @@ export const once = (store: Store, options: OnceOptions): Layer => {
 
     async function claimAndRun(call: Call, place: Key, bound: Bound): Promise<Settled | undefined> {
       if (call.stop.reason) return undefined
-      const until = clock.now() + Math.min(call.target.policy.timeoutMs, keepMs)
+      // A ticket's claim outlives the ticket, whatever is said about keys: forgotten earlier, it could be spent again.
+      const forMs = call.key === undefined ? keepMs : Math.max(keepMs, dayMs)
+      const until = clock.now() + Math.min(call.target.policy.timeoutMs, forMs)
       const started: Kept = { state: 'started', until, reference: reference(), ...bound }
       const claim = toText(started)
       try {
-        const kept = await claimed(place, claim)
+        const kept = await claimed(place, claim, forMs)
         if (kept) {
           call.facts['once'] = kept.state
           return settledBy(kept, bound, clock.now())
@@ -79,7 +81,7 @@ export const once = (store: Store, options: OnceOptions): Layer => {
           data: {},
         }
       }
-      const write = (to: Kept): Promise<void> => record(place, claim, to, started)
+      const write = (to: Kept): Promise<void> => record(place, claim, to, started, forMs)
       if (call.stop.reason) {
         await write({ state: 'free' })
         return undefined
@@ -109,9 +111,13 @@ export const once = (store: Store, options: OnceOptions): Layer => {
   }
 
   /** Nothing: the place is ours. Otherwise what stands there. */
-  async function claimed(place: Key, claim: string): Promise<Exclude<Kept, { state: 'free' }> | undefined> {
+  async function claimed(
+    place: Key,
+    claim: string,
+    forMs: number,
+  ): Promise<Exclude<Kept, { state: 'free' }> | undefined> {
     for (let tries = 0, from: string | undefined; tries < 5; tries++) {
-      if (await store.swap(place, from, claim, keepMs)) return undefined
+      if (await store.swap(place, from, claim, forMs)) return undefined
       from = await store.get(place)
       // Our own, by its reference: the store wrote it, lost the answer and was asked again.
       if (from === claim) return undefined
@@ -127,11 +133,12 @@ export const once = (store: Store, options: OnceOptions): Layer => {
     claim: string,
     to: Kept,
     { tool, reference }: Bound & { reference: string },
+    forMs: number,
   ): Promise<void> {
     try {
       const text = toText(to)
       const small = text.length <= maxRecord || to.state !== 'done' ? text : toText(withoutBody(to))
-      if (await store.swap(place, claim, small, keepMs)) return
+      if (await store.swap(place, claim, small, forMs)) return
       logger.warn({
         event: 'onceNotRecorded',
         tool,

@@ -1,13 +1,20 @@
-/** What the store holds under a key, from the claim to the answer, and what a repeated call is told about it. */
+/**
+ * What the store holds under a key, from the claim to the answer, and what a repeated call is told about it. Shared by
+ * `once`, which writes it, and by approvals, whose tickets are spent by the claim.
+ */
 
-import type { Result } from '../core/answer.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Reason } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
-import type { Store } from '../core/store.ts'
-import type { KeyName } from './once-key.ts'
-import { placeFor } from './once-key.ts'
+import type { Result } from './answer.ts'
+import type { Clock } from './clock.ts'
+import type { Reason } from './error.ts'
+import type { Params } from './json.ts'
+import { isObject } from './json.ts'
+import type { Key, Store } from './store.ts'
+
+/** Tickets and clients' keys lie apart: a client that names a ticket's id must not meet its record. */
+export type KeyName = { readonly client: string } | { readonly ticket: string }
+
+export const placeFor = (tenant: string, subject: string, name: KeyName): Key =>
+  'client' in name ? ['once', tenant, subject, 'client', name.client] : ['once', tenant, subject, 'ticket', name.ticket]
 
 /** What a key is bound to once it was used. */
 export interface Bound {

@@ -1,0 +1,27 @@
+/** What became of a ticket that was spent: `once` keeps the record, and here it is read. */
+
+import type { Clock } from '../core/clock.ts'
+import type { Settled } from '../core/once-record.ts'
+import { fromText, placeFor, settledBy } from '../core/once-record.ts'
+import type { Store } from '../core/store.ts'
+import type { Proposal } from './ticket.ts'
+
+export type Claim =
+  /** Nobody spent it, or it was given back before anything ran. */
+  | { readonly state: 'none' }
+  | { readonly state: 'started'; readonly inDoubt: boolean; readonly settled: Settled }
+  | { readonly state: 'done'; readonly failed: boolean; readonly settled: Settled }
+
+/** `own` is the part of the store that belongs to the ticket's server. */
+export async function claimOf(
+  own: Store,
+  { id, tenant, caller }: Pick<Proposal, 'id' | 'tenant' | 'caller'>,
+  clock: Clock,
+): Promise<Claim> {
+  const text = await own.get(placeFor(tenant, caller.subject, { ticket: id }))
+  const kept = text === undefined ? undefined : fromText(text)
+  if (!kept || kept.state === 'free') return { state: 'none' }
+  const settled = settledBy(kept, kept, clock.now())
+  if (kept.state === 'started') return { state: 'started', inDoubt: kept.until <= clock.now(), settled }
+  return { state: 'done', failed: kept.failure !== undefined || kept.answer?.isError === true, settled }
+}

@@ -1,0 +1,114 @@
+/** What one gated call asks for, exactly, and how far it has come. */
+
+import { isObject } from '../core/json.ts'
+
+/**
+ * Who decides. `owner`: the person the agent works for, signed in to the console, or an operator. `other`: an operator
+ * who is not that person. `client`: the calling client asks its own human, which proves nothing to anybody else.
+ */
+export type Approver = 'owner' | 'other' | 'client'
+
+export type TicketStatus =
+  | 'pending'
+  | 'approved'
+  | 'denied'
+  /** Nobody decided in time, or nobody ran it in time. */
+  | 'expired'
+  | 'running'
+  | 'done'
+  /** It ran, and said that it failed. */
+  | 'failed'
+  /** It was begun and nobody can say whether it had its effect. It does not run again. */
+  | 'in doubt'
+
+/** What is asked for. Written once, when the ticket is made, and what runs in the end. */
+export interface Proposal {
+  readonly id: string
+  readonly tenant: string
+  readonly caller: ProposalCaller
+  readonly server: string
+  readonly tool: string
+  readonly title?: string
+  readonly description: string
+  /** As the tool states them; an untrusted tool may lie. */
+  readonly annotations: { readonly [hint: string]: unknown }
+  /** RFC 8785 text of the arguments as they were received: complete, and what will run. */
+  readonly arguments: string
+  /** RFC 8785 text of what the person answered to the tool's questions. */
+  readonly answers: string
+  /** SHA-256 over arguments and answers. */
+  readonly digest: string
+  /** SHA-256 over the tool's list entry, its policy, the server's name and version, and the rule that gated it. */
+  readonly definition: string
+  /** SHA-256 over all the ticket is bound to: whoever brings something else does not meet it. */
+  readonly binding: string
+  readonly approver: Approver
+  /** So many different people must approve; one denial is enough. */
+  readonly needed: number
+  /** Only these may decide; absent, whoever `approver` lets. */
+  readonly of?: readonly string[]
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** The last approved call of the same caller to the same tool. */
+  readonly previous?: string
+  /** Which of the caller's places for undecided tickets it holds. */
+  readonly slot: string
+}
+
+export interface ProposalCaller {
+  readonly subject: string
+  readonly credential: string
+  /** What the client calls itself. Nobody vouches for it. */
+  readonly client?: string
+}
+
+export interface Decision {
+  /** The subject who decided. */
+  readonly by: string
+  readonly via: Via
+  readonly at: number
+  readonly approved: boolean
+  readonly note?: string
+}
+/** Through which door a decision came. */
+export type Via = 'console' | 'command' | 'webhook' | 'protocol'
+
+/** How far it has come: the one value that is swapped. Its time to live in the store is the ticket's. */
+export interface State {
+  readonly status: 'pending' | 'approved' | 'denied' | 'running' | 'done' | 'failed'
+  readonly decisions: readonly Decision[]
+}
+
+/** A ticket as people and their tools see it. */
+export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous'> {
+  readonly status: TicketStatus
+  readonly decisions: readonly Decision[]
+  /** The last approved call of the same caller to the same tool, to see what changed. */
+  readonly previous?: { readonly id: string; readonly arguments: string; readonly status: TicketStatus }
+  /** Where a person decides; absent where the operator has named no console. */
+  readonly url?: string
+}
+
+/** A later state never gives way to an earlier one. */
+export const rank: { readonly [status in State['status']]: number } = {
+  pending: 0,
+  approved: 1,
+  denied: 2,
+  running: 2,
+  failed: 3,
+  done: 3,
+}
+
+/** Throws on what is not ours: a ticket that cannot be read must not count as none. */
+export function parseState(text: string): State {
+  const state: unknown = JSON.parse(text)
+  if (!isObject(state) || !Object.hasOwn(rank, String(state['status'])) || !Array.isArray(state['decisions']))
+    throw new TypeError('The state of a ticket cannot be read')
+  return state as unknown as State
+}
+export function parseProposal(text: string): Proposal {
+  const proposal: unknown = JSON.parse(text)
+  if (!isObject(proposal) || typeof proposal['binding'] !== 'string' || typeof proposal['arguments'] !== 'string')
+    throw new TypeError('A ticket cannot be read')
+  return proposal as unknown as Proposal
+}
