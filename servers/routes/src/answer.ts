@@ -100,9 +100,15 @@ function stepLines(steps: readonly Step[], language: Language): readonly string[
 /** The document's two shapes: what the user can mend, each with its field, and what only time or the operator can. */
 export function toFailure(failures: readonly Failure[], language: Language, requestId: string): ToolResult {
   const [first] = failures
-  const said = failures.map(({ code, field, subject = '' }) => {
+  const said = failures.map(({ code, field, subject = '', perhaps = [] }) => {
     const { message, hint } = texts[language][code]
-    return { code, ...(field !== undefined && { field }), userMessage: message.replace('{}', subject), hint }
+    const names = perhaps.map((name) => `"${name}"`).join(', ')
+    return {
+      code,
+      ...(field !== undefined && { field }),
+      userMessage: message.replace('{}', () => subject),
+      hint: names === '' ? hint : `${words[language].perhaps(names)} ${hint}`,
+    }
   })
   const isUser = first === undefined || isUsers(first.code)
   const retryAfterMs = first?.retryAfterMs

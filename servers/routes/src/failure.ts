@@ -31,6 +31,8 @@ export interface Failure {
   readonly field?: string
   /** What the text names: a place, a number. */
   readonly subject?: string
+  /** Names that were perhaps meant. */
+  readonly perhaps?: readonly string[]
   readonly retryAfterMs?: number
 }
 

