@@ -14,7 +14,12 @@ const sources = Object.entries(library.exports).map(([entry, { types }]) => ({
 export default defineConfig({
   resolve: { alias: sources },
   test: {
-    include: ['{packages,servers}/*/src/**/*.test.ts', 'servers/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'test/**/*.test.ts'],
+    include: [
+      '{packages,servers}/*/src/**/*.test.ts',
+      'servers/*/test/**/*.test.ts',
+      'examples/**/*.test.ts',
+      'test/**/*.test.ts',
+    ],
     setupFiles: ['test/seed.ts'],
     testTimeout: 30_000,
     /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
