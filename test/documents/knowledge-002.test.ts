@@ -1,103 +1,74 @@
 /**
- * What the knowledge base's document asks of its protocol handler, with a server that has its three tools: its whole
+ * What the knowledge base's document asks of its protocol handler, held against the knowledge server itself: its whole
  * test file in our words. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: what the tools find and how they word it belongs to the knowledge server; that it runs on the edge is shown
- * on a real workerd. Nothing of this document is about tokens, overload, approvals or timeouts.
+ * Elsewhere: what the tools find and how they word it is in `servers/knowledge`; that it runs on the edge is shown on
+ * real runtimes in `test/edge`. Nothing of this document is about tokens, overload, approvals or timeouts.
  */
 
-import type { Layer, Runtime, Server } from 'sluice'
-import { createServer, defineServer, fail, Prepared, tool } from 'sluice'
+import type { Runtime, Server } from 'sluice'
+import { createServer } from 'sluice'
 import { toFetch } from 'sluice/fetch'
-import { jsonSchema } from 'sluice/json-schema'
+import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import { type Answered, aCallOf, aRequest, doorsAfter, openHttp } from './doors.ts'
+import { asdlc } from '../../servers/knowledge/src/asdlc.ts'
+import type { Base } from '../../servers/knowledge/src/base.ts'
+import { flatInfo, handleMethod, knowledge } from '../../servers/knowledge/src/index.ts'
+import { version } from '../../servers/knowledge/src/version.ts'
+import { aCallOf, aRequest, doorsAfter, openHttp } from './doors.ts'
 
-const info = { name: 'asdlc-knowledge-base', version: '1.0.0' }
+const name = 'asdlc-knowledge-base'
 const categories = ['concepts', 'patterns', 'practices']
-const articles = [
-  { slug: 'context-engineering', category: 'concepts', title: 'Context engineering', body: 'What a model sees.' },
+
+/** The definitions of the document. */
+const tools = [
   {
-    slug: 'adversarial-code-review',
-    category: 'patterns',
-    title: 'Adversarial code review',
-    body: 'A second model looks.',
+    name: 'list_articles',
+    description: 'List all ASDLC knowledge base articles (Live and Experimental only)',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        category: { type: 'string', enum: categories, description: 'Filter by content category' },
+        limit: { type: 'number', description: 'Maximum number of articles to return' },
+      },
+    },
   },
-  { slug: 'living-specs', category: 'practices', title: 'Living specs', body: 'Specs that are kept.' },
+  {
+    name: 'get_article',
+    description: 'Get the full content of a specific article by slug',
+    inputSchema: {
+      type: 'object',
+      properties: { slug: { type: 'string', description: 'Article slug (filename without extension)' } },
+      required: ['slug'],
+    },
+  },
+  {
+    name: 'search_articles',
+    description: 'Search articles by keyword in title, tags, or description',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'Search query' },
+        include_content: { type: 'boolean', description: 'Include full markdown content in results', default: false },
+      },
+      required: ['query'],
+    },
+  },
 ]
 
-const schemas = {
-  list_articles: {
-    type: 'object',
-    properties: {
-      category: { type: 'string', enum: categories, description: 'Only articles of this kind' },
-      limit: { type: 'number', description: 'No more than so many' },
-    },
-  },
-  get_article: {
-    type: 'object',
-    properties: { slug: { type: 'string', description: 'File name of the article, without extension' } },
-    required: ['slug'],
-  },
-  search_articles: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', description: 'What to look for' },
-      include_content: { type: 'boolean', description: 'Whole articles instead of titles', default: false },
-    },
-    required: ['query'],
+const brittle: Base = {
+  ...asdlc,
+  search(query) {
+    if (query === 'broken index') throw new Error('ENOENT: /srv/data/index.json')
+    return asdlc.search(query)
   },
 }
-const titles = (found: readonly { readonly title: string }[]): string => found.map(({ title }) => title).join('\n')
-
-const knowledge = defineServer({
-  info,
-  tools: [
-    tool({
-      name: 'list_articles',
-      description: 'List the articles that may be read',
-      input: jsonSchema<{ category?: string; limit?: number }>(schemas.list_articles),
-      run: ({ category, limit = 50 }) =>
-        titles(articles.filter((article) => category === undefined || article.category === category).slice(0, limit)),
-    }),
-    tool({
-      name: 'get_article',
-      description: 'Read one article',
-      input: jsonSchema<{ slug: string }>(schemas.get_article),
-      run({ slug }) {
-        const found = articles.find((article) => article.slug === slug)
-        if (!found) throw fail(`Article '${slug}' not found or not available.`)
-        return `# ${found.title}\n\n${found.body}`
-      },
-    }),
-    tool({
-      name: 'search_articles',
-      description: 'Find articles by a word',
-      input: jsonSchema<{ query: string; include_content?: boolean }>(schemas.search_articles),
-      run({ query, include_content = false }) {
-        if (query === 'broken index') throw new Error('ENOENT: /srv/data/index.json')
-        const found = articles.filter(({ title }) => title.toLowerCase().includes(query))
-        return include_content ? found.map(({ body }) => body).join('\n') : titles(found)
-      },
-    }),
-  ],
-})
-
-/** The document has name and version at the top of the initialize result; here they stand there too. */
-const flatInfo: Layer = (next) =>
-  async function flatInfo(call) {
-    const answer = await next(call)
-    return call.method !== 'initialize' || answer instanceof Prepared ? answer : { ...info, ...answer }
-  }
+const definition = knowledge(brittle)
 
 const serve =
   (runtime: Runtime = {}) =>
   (): Server =>
-    createServer(knowledge, { layers: [flatInfo], ...runtime })
-
-/** The document's entry point is one line over `handle`. */
-const handleMethod = async (message: object): Promise<Answered | null> =>
-  (await serve()().handle(message)) as Answered | null
+    createServer(definition, { layers: [flatInfo(definition)], ...runtime })
 
 const revision = '2024-11-05'
 const overEveryDoor = doorsAfter(revision)
@@ -113,25 +84,32 @@ describe('initialize', () => {
         jsonrpc: '2.0',
         id: 1,
         result: {
-          name: 'asdlc-knowledge-base',
-          version: '1.0.0',
+          name,
+          version,
           protocolVersion: '2024-11-05',
-          capabilities: { tools: { listChanged: true }, logging: {} },
-          serverInfo: info,
+          capabilities: {
+            tools: { listChanged: true },
+            resources: { subscribe: true, listChanged: true },
+            prompts: { listChanged: true },
+            logging: {},
+          },
+          serverInfo: { name, version },
+          instructions: expect.stringContaining('ASDLC'),
         },
       })
     },
   )
 
   test('a client that says nothing about itself is served as 2024-11-05', async () => {
-    expect(await handleMethod({ jsonrpc: '2.0', id: 1, method: 'initialize' })).toMatchObject({
-      result: { version: '1.0.0', protocolVersion: '2024-11-05', serverInfo: { version: '1.0.0' } },
-    })
+    const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'initialize' })
+    assertJsonRpcSuccess(answer)
+    expect(answer.result).toMatchObject({ name, version, protocolVersion: '2024-11-05', serverInfo: { name, version } })
+    expect(answer.result.capabilities).toHaveProperty('tools')
   })
 
   test('without the small layer there is only the standard place', async () => {
-    const answer = await createServer(knowledge).handle(aRequest('initialize'))
-    expect(answer).toMatchObject({ result: { serverInfo: info } })
+    const answer = await createServer(definition).handle(aRequest('initialize'))
+    expect(answer).toMatchObject({ result: { serverInfo: { name, version } } })
     expect(answer).not.toHaveProperty('result.name')
     expect(answer).not.toHaveProperty('result.version')
   })
@@ -155,15 +133,20 @@ describe('notifications', () => {
 })
 
 describe('tools/list', () => {
-  overEveryDoor('the three tools are listed with their schemas as they were written', serve(), async (send) => {
+  overEveryDoor('the three tools are listed as the document has them', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
-    expect(answer?.result?.['tools']).toEqual(
-      Object.entries(schemas).map(([name, inputSchema]) => ({
-        name,
-        description: expect.stringMatching(/\w/),
-        inputSchema,
-      })),
-    )
+    expect(answer?.result?.['tools']).toMatchObject(tools)
+  })
+
+  test('to a client of the document’s revision they have no more than that', async () => {
+    const { post } = await openHttp(serve()(), revision)
+    expect((await post(aRequest('tools/list'))).answer?.result).toEqual({ tools })
+  })
+
+  test('through the document’s entry point there are three', async () => {
+    const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    assertJsonRpcSuccess(answer)
+    expect(answer.result.tools).toHaveLength(3)
   })
 })
 
@@ -171,14 +154,18 @@ describe('tools/call', () => {
   overEveryDoor('the tool that is named does the work', serve(), async (send) => {
     const all = await send(aCallOf('list_articles', { limit: 5 }))
     const some = await send(aCallOf('list_articles', { category: 'patterns' }))
-    const found = await send(aCallOf('search_articles', { query: 'specs', include_content: true }))
+    const found = await send(aCallOf('search_articles', { query: 'living specs', include_content: true }))
     expect(all).toMatchObject({
       jsonrpc: '2.0',
       id: 1,
-      result: { isError: false, content: [{ type: 'text', text: titles(articles) }] },
+      result: { isError: false, content: [{ type: 'text', text: expect.stringMatching(/^(?:- \[.*\n?){5}$/) }] },
     })
-    expect(some?.result).toMatchObject({ content: [{ text: 'Adversarial code review' }] })
-    expect(found?.result).toMatchObject({ content: [{ text: 'Specs that are kept.' }] })
+    expect(some?.result).toMatchObject({
+      content: [
+        { text: expect.stringMatching(/^- \[patterns\/adversarial-code-review\] Adversarial code review: [^\n]*$/) },
+      ],
+    })
+    expect(found?.result).toMatchObject({ content: [{ text: expect.stringContaining('# Living specs') }, {}] })
   })
 
   overEveryDoor('arguments may be left out where the tool needs none', serve(), async (send) => {
@@ -255,6 +242,18 @@ describe('errors and envelopes', () => {
   })
 })
 
+test('the document’s entry point refuses as the document says', async () => {
+  for (const [method, params, code] of [
+    ['tools/call', { arguments: {} }, -32602],
+    ['tools/call', { name: 'nonexistent_tool', arguments: {} }, -32602],
+    ['unknown/method', {}, -32601],
+  ] as const) {
+    const answer = await handleMethod({ jsonrpc: '2.0', id: 'test-id-123', method, params })
+    assertJsonRpcError(answer)
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id: 'test-id-123', error: { code } })
+  }
+})
+
 test('requests are independent: no answer depends on what was asked before', async () => {
   const used = serve()()
   const message = aCallOf('list_articles', { category: 'concepts' })
@@ -280,12 +279,12 @@ test('the same server answers as a fetch handler, for the edge', async () => {
       }),
     )
   const opened = await post(aRequest('initialize'))
-  expect(await opened.json()).toMatchObject({ result: { name: 'asdlc-knowledge-base', protocolVersion: '2024-11-05' } })
+  expect(await opened.json()).toMatchObject({ result: { name, protocolVersion: '2024-11-05' } })
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
   const done = await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, session)
   expect([done.status, await done.text()]).toEqual([202, ''])
   const listed = await post(aRequest('tools/list'), session)
-  expect(await listed.json()).toMatchObject({ result: { tools: Object.keys(schemas).map((name) => ({ name })) } })
+  expect(await listed.json()).toMatchObject({ result: { tools } })
   const unknown = await post(aCallOf('nonexistent_tool'), session)
   expect(await unknown.json()).toMatchObject({ error: { code: -32602 } })
   handler.close()

@@ -15,17 +15,35 @@ export interface MainOptions {
   /** One sentence for `--help`. */
   readonly about: string
   readonly argv?: readonly string[]
+  /** What it takes besides flags, for instance `folder`; the server finds it in `site.argument`. */
+  readonly argument?: string
+  /** Work it does instead of serving: `sluice-knowledge build …`. Each gets what stands behind its name. */
+  readonly commands?: { readonly [name: string]: Command }
   /** What the binary brings besides the defaults, such as approvals. */
   readonly runtime?: Runtime
 }
 
-const usage = ({ name, about }: MainOptions): string => `${about}
+export interface Command {
+  /** Its arguments and what it does, for `--help`. */
+  readonly usage: readonly [takes: string, does: string]
+  /** What it throws is shown on stderr, without a stack. */
+  run(argv: readonly string[]): Promise<void>
+}
 
-  ${name}                    speak MCP on stdin and stdout (what a client starts)
-  ${name} --http             serve http://127.0.0.1:3000/mcp
-  ${name} --http --port 4000 on another port
-  ${name} --data <folder>    keep its data there
-  ${name} --version`
+function usage({ name, about, argument, commands = {} }: MainOptions): string {
+  const rows: readonly (readonly [takes: string, does: string])[] = [
+    [argument === undefined ? '' : `[${argument}]`, 'speak MCP on stdin and stdout (what a client starts)'],
+    ['--http', 'serve http://127.0.0.1:3000/mcp'],
+    ['--http --port 4000', 'on another port'],
+    ['--data <folder>', 'keep its data there'],
+    ...Object.entries(commands).map(([command, { usage }]) => [`${command} ${usage[0]}`, usage[1]] as const),
+    ['--version', ''],
+  ]
+  const width = Math.max(...rows.map(([takes]) => takes.length))
+  return [`${about}\n`, ...rows.map(([takes, does]) => `  ${name} ${takes.padEnd(width)}  ${does}`.trimEnd())].join(
+    '\n',
+  )
+}
 
 /** Where a server keeps its data when nobody says: the place the desktop gives programs for it. */
 export const dataFolder = (name: string, env: NodeJS.ProcessEnv = process.env): string =>
@@ -34,7 +52,10 @@ export const dataFolder = (name: string, env: NodeJS.ProcessEnv = process.env): 
 /** Ends only with the process. A bad flag is answered with the usage, on stderr, and exit code 2. */
 export async function runMain(open: Open, options: MainOptions): Promise<void> {
   const { argv = process.argv.slice(2), name, version } = options
-  const flags = readFlags(argv)
+  const [first = '', ...rest] = argv
+  const command = options.commands && Object.hasOwn(options.commands, first) ? options.commands[first] : undefined
+  if (command) return command.run(rest).catch(giveUp)
+  const flags = readFlags(argv, options.argument !== undefined)
   if (typeof flags === 'string') {
     process.stderr.write(`${flags}\n\n${usage(options)}\n`)
     process.exitCode = 2
@@ -45,7 +66,9 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   const folder = flags.data ?? dataFolder(name)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const logger = stderrLogger()
-  const opened = await open({ folder, env: process.env, logger, clock: nodeClock })
+  const argument = flags.argument === undefined ? {} : { argument: flags.argument }
+  const opened = await open({ folder, env: process.env, logger, clock: nodeClock, ...argument }).catch(giveUp)
+  if (!opened) return
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)
   const server = createServer(opened.definition, {
     ...nodeRuntime(logger),
@@ -61,6 +84,12 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   }
   await serveStdio(server, most ? { maxLineBytes: most } : {}).closed
   await opened.close()
+
+  /** For the person who started it; there is no client yet. */
+  function giveUp(thrown: unknown): void {
+    process.stderr.write(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    process.exitCode = 1
+  }
 }
 
 interface Flags {
@@ -70,12 +99,14 @@ interface Flags {
   readonly version?: boolean
   readonly port?: string
   readonly data?: string
+  readonly argument?: string
 }
 
-function readFlags(argv: readonly string[]): Flags | string {
+function readFlags(argv: readonly string[], takesOne: boolean): Flags | string {
   try {
-    const { values } = parseArgs({
+    const { values, positionals } = parseArgs({
       args: [...argv],
+      allowPositionals: takesOne,
       options: {
         http: { type: 'boolean' },
         stdio: { type: 'boolean' },
@@ -87,7 +118,9 @@ function readFlags(argv: readonly string[]): Flags | string {
     })
     if (values.port !== undefined && !/^\d{1,5}$/.test(values.port))
       return `--port takes a number, not '${values.port}'`
-    return values
+    const [argument, more] = positionals
+    if (more !== undefined) return `One argument is enough; '${more}' is a second one`
+    return argument === undefined ? values : { ...values, argument }
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown)
   }

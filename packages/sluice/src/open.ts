@@ -14,6 +14,8 @@ export interface Site {
   /** A folder of the server's own; the host has made it, readable by this account alone. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What the command line named, where the server takes something: a folder to serve, for instance. */
+  readonly argument?: string
   readonly logger: Logger
   readonly clock: Clock
 }

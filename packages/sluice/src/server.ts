@@ -189,6 +189,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       for (const kind of ['tools', 'prompts', 'resources'] as const)
         if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
     },
+    listChanged: (kind) => hub.publish({ kind }),
     updated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,

@@ -1,3 +1,10 @@
-/** Not written yet. */
+/** A folder of Markdown as an MCP server. */
 
-export {}
+export type { Article, Reference, Status } from './article.ts'
+export type { Base } from './base.ts'
+export { createBase } from './base.ts'
+export { flatInfo, knowledge } from './definition.ts'
+export { handleMethod } from './handle-method.ts'
+export type { Index } from './index-file.ts'
+export { fromIndex } from './index-file.ts'
+export { open } from './open.ts'

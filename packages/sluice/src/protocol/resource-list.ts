@@ -38,7 +38,10 @@ export function createResourceList(
     }
     if (!source) {
       const page = JSON.parse(fixed.page(features.name, call.caller.scopes, cursor).json) as Params
-      return page['nextCursor'] === undefined ? seal({ ...page, nextCursor: placeAt(first.name) }) : seal(page)
+      if (page['nextCursor'] !== undefined) return seal(page)
+      if (!isEmpty(page['resources'])) return seal({ ...page, nextCursor: placeAt(first.name) })
+      // Many clients read one page: an empty first one would look like an empty list.
+      source = first
     }
     const listing = await source.list?.(own === null ? {} : { cursor: own }, workOf(call, {}))
     const following = open[open.indexOf(source) + 1]
@@ -65,6 +68,8 @@ function parsePlace(text: string): readonly [name: string, cursor: string | null
     return undefined
   }
 }
+
+const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0
 
 const isFixed = (cursor: unknown): boolean => {
   try {

@@ -81,6 +81,14 @@ test('a template lists what it stands for, page by page, after what is fixed', a
   })
 })
 
+test('where nothing is fixed the first page is the template’s: many clients read no further', async () => {
+  const client = await serving(note)
+  expect(await client.request('resources/list')).toMatchObject({
+    resources: [{ uri: 'note://2024/a' }],
+    nextCursor: expect.any(String),
+  })
+})
+
 test('fixed resources are listed in pages of the chosen size', async () => {
   const resources = Array.from({ length: 7 }, (_, i) => resource({ uri: `a:${i}`, name: `n${i}`, read: () => 'x' }))
   const server = createServer(defineServer({ info: { name: 'x', version: '1' }, resources }), { pageSize: 3 })

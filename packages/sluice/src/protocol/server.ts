@@ -20,6 +20,8 @@ export interface Server {
   connect(options: { send(message: object): void; readonly id?: string }): Connection
   /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
   update(definition: ServerDefinition): void
+  /** Tells subscribers that a list changed that `update` cannot see: what a template lists. */
+  listChanged(kind: 'tools' | 'prompts' | 'resources'): void
   /** Tells subscribers that a resource changed. */
   updated(uri: string): void
   readonly logger: Logger

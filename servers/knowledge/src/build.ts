@@ -1,0 +1,30 @@
+/** `sluice-knowledge build`: a folder of Markdown becomes one file that is served without a file system. */
+
+import { writeFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Command } from 'sluice/main'
+import { createBase } from './base.ts'
+import { openFolder } from './folder.ts'
+
+export const build: Command = {
+  usage: ['<folder> [--out knowledge.json] [--title "About what"]', 'make one index file for the edge'],
+  async run(argv) {
+    const options = { out: { type: 'string', default: 'knowledge.json' }, title: { type: 'string' } } as const
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options })
+    const [folder, more] = positionals
+    if (folder === undefined || more !== undefined) throw new Error(`usage: build ${build.usage[0]}`)
+    const { put, problems } = await openFolder(folder)()
+    // Half of the articles would look like all of them once they are deployed.
+    if (problems.length > 0)
+      throw new Error(`nothing was written:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    const base = createBase(values.title ?? basename(resolve(folder)), put)
+    const json = JSON.stringify(base.toIndex())
+    await writeFile(values.out, json)
+    const hidden = put.length - base.articles.length
+    const kilobytes = Math.ceil(json.length / 1024)
+    process.stderr.write(
+      `${values.out}: ${base.articles.length} articles, ${kilobytes} KB${hidden > 0 ? `; ${hidden} hidden ones left out` : ''}\n`,
+    )
+  },
+}

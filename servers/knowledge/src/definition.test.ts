@@ -1,0 +1,95 @@
+import { testClient } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import pkg from '../package.json' with { type: 'json' }
+import { asdlc } from './asdlc.ts'
+import { createBase } from './base.ts'
+import { knowledge } from './definition.ts'
+import { version } from './version.ts'
+
+const client = await testClient(knowledge(asdlc))
+
+test('the version is the package’s', () => {
+  expect(version).toBe(pkg.version)
+})
+
+test('the server is named after what its articles are about', () => {
+  expect(knowledge(createBase('My Café notes!', [])).info).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
+  expect(knowledge(createBase('', [])).info).toMatchObject({ name: 'knowledge-base' })
+})
+
+test('an article can be read at its address, and one that is not there cannot', async () => {
+  expect(await client.request('resources/read', { uri: 'article://practices/living-specs' })).toMatchObject({
+    contents: [{ mimeType: 'text/markdown', text: expect.stringMatching(/^# Living specs\n/) }],
+  })
+  for (const uri of ['article://concepts/living-specs', 'article://x/y', 'article://practices/..%2fliving-specs'])
+    expect(await client.send('resources/read', { uri })).toMatchObject({ error: { message: 'Resource not found' } })
+})
+
+test('all articles are listed, the newest first, over as many pages as they need', async () => {
+  const many = Array.from({ length: 450 }, (_, i) => ({
+    ...{ collection: 'c d', slug: `s${i}`, title: `T${i}`, description: '', tags: [], body: '' },
+    ...{ lastUpdated: `2026-01-${String((i % 28) + 1).padStart(2, '0')}`, status: 'Live' as const },
+  }))
+  const base = createBase('Many', many)
+  const crowded = await testClient(knowledge(base))
+  const seen: string[] = []
+  let cursor: unknown
+  let pages = 0
+  do {
+    const page = await crowded.request('resources/list', cursor === undefined ? {} : { cursor })
+    seen.push(...(page['resources'] as { uri: string }[]).map(({ uri }) => uri))
+    cursor = page['nextCursor']
+    // The last article of the page goes away: the next page goes on behind where it was.
+    if (++pages === 1) base.remove(decodeURIComponent(seen.at(-1)?.slice('article://'.length) ?? ''))
+  } while (cursor !== undefined)
+  expect(pages).toBe(3)
+  expect(new Set(seen).size).toBe(450)
+  expect(seen.slice(0, 2)).toEqual(['article://c%20d/s111', 'article://c%20d/s139'])
+  expect(await crowded.request('resources/read', { uri: seen[0] })).toMatchObject({
+    contents: [{ text: '# T111\n\n' }],
+  })
+})
+
+test('collections and slugs are completed while they are typed', async () => {
+  const ref = { type: 'ref/resource', uri: 'article://{collection}/{slug}' }
+  const complete = async (name: string, value: string, chosen = {}) =>
+    (await client.request('completion/complete', { ref, argument: { name, value }, context: { arguments: chosen } }))[
+      'completion'
+    ]
+  expect(await complete('collection', 'p')).toMatchObject({ values: ['patterns', 'practices'] })
+  expect(await complete('slug', 'a')).toMatchObject({ values: ['agentic-sdlc', 'adversarial-code-review'] })
+  expect(await complete('slug', 'a', { collection: 'practices' })).toMatchObject({
+    values: ['adversarial-code-review'],
+  })
+})
+
+test('the prompt brings the articles that answer the question, each under its name', async () => {
+  const { messages } = await client.request('prompts/get', {
+    name: 'answer_with_citations',
+    arguments: { question: 'How do I keep living specs?' },
+  })
+  expect(messages).toMatchObject([
+    {
+      role: 'user',
+      content: { type: 'text', text: expect.stringMatching(/^How do I keep living specs\?\n\nAnswer from/) },
+    },
+    {
+      role: 'user',
+      content: {
+        type: 'resource',
+        resource: {
+          uri: 'article://practices/living-specs',
+          text: expect.stringMatching(/^\[practices\/living-specs\]\n\n# Living/),
+        },
+      },
+    },
+  ])
+})
+
+test('the prompt says so where there is no article', async () => {
+  const { messages } = await client.request('prompts/get', {
+    name: 'answer_with_citations',
+    arguments: { question: 'Xyzzy?' },
+  })
+  expect(messages).toMatchObject([{ content: { text: expect.stringContaining('has no article on this') } }])
+})

@@ -1,0 +1,18 @@
+/**
+ * An index file as a fetch handler, for workerd, Deno, Bun and whatever else has no file system:
+ *
+ *   import { serve } from '@sluice/knowledge/edge'
+ *   import index from './knowledge.json' with { type: 'json' }
+ *   export default { fetch: serve(index, { hosts: ['docs.example.com'] }) }
+ */
+
+import { createServer } from 'sluice'
+import { type FetchHandler, type HttpOptions, toFetch } from 'sluice/fetch'
+import { flatInfo, knowledge } from './definition.ts'
+import { fromIndex } from './index-file.ts'
+
+/** Without sessions: the next request may meet another isolate, and nothing here needs one. */
+export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
+  const definition = knowledge(fromIndex(index))
+  return toFetch(createServer(definition, { layers: [flatInfo(definition)] }), { sessions: false, ...options })
+}

@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { keyOf } from './article.ts'
+import { openFolder } from './folder.ts'
+
+async function aFolder(files: { readonly [path: string]: string | Uint8Array }): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'knowledge-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  return folder
+}
+const live = (title: string): string => `---\ntitle: ${title}\nlastUpdated: 2026-01-01\nstatus: Live\n---\nText.`
+
+test('folders are collections and file names slugs; what is no article is passed over', async () => {
+  const folder = await aFolder({
+    'top.md': '# Top',
+    'concepts/a.md': live('A'),
+    'guides/deploy/docker.markdown': '# Docker',
+    'guides/picture.png': 'x',
+    '.git/hidden.md': '# Hidden',
+    'node_modules/x/readme.md': '# Foreign',
+  })
+  const { put, removed, problems } = await openFolder(folder)()
+  expect(put.map(keyOf).sort()).toEqual(['articles/top', 'concepts/a', 'guides-deploy/docker'])
+  expect([removed, problems]).toEqual([[], []])
+})
+
+test('links are not followed: nothing outside the folder is served', async () => {
+  const outside = await aFolder({ 'secret.md': '# Secret' })
+  const folder = await aFolder({ 'a.md': '# A' })
+  await symlink(join(outside, 'secret.md'), join(folder, 'b.md'))
+  await symlink(outside, join(folder, 'linked'))
+  expect((await openFolder(folder)()).put.map(keyOf)).toEqual(['articles/a'])
+})
+
+test('a file that is no article is named with the reason, and the others are read', async () => {
+  const folder = await aFolder({
+    'a.md': '# A',
+    'bad.md': '---\ntitle: B\n---\n',
+    'binary.md': new Uint8Array([0xff, 0xfe, 0x00]),
+    'huge.md': 'x'.repeat(1024 * 1024 + 1),
+    'x-y/twin.md': '# One',
+    'x/y/twin.md': '# Two',
+  })
+  const { put, problems } = await openFolder(folder)()
+  expect(put.map(keyOf).sort()).toEqual(['articles/a', 'x-y/twin'])
+  expect(problems).toEqual([
+    expect.stringMatching(/^bad\.md: lastUpdated: /),
+    'binary.md: not UTF-8',
+    'huge.md: larger than 1048576 bytes',
+    'x-y/twin.md: another file is x-y/twin already; rename one of them',
+  ])
+})
+
+test('a second reading finds what was added, changed, renamed and removed, and nothing else', async () => {
+  const folder = await aFolder({
+    'same.md': '# Same',
+    'changed.md': '# Old',
+    'moved.md': '# Moved',
+    'gone.md': '# Gone',
+  })
+  const read = openFolder(folder)
+  await read()
+  expect(await read()).toEqual({ put: [], removed: [], problems: [] })
+  await writeFile(join(folder, 'changed.md'), '# New')
+  await writeFile(join(folder, 'added.md'), '# Added')
+  await rename(join(folder, 'moved.md'), join(folder, 'there.md'))
+  await rm(join(folder, 'gone.md'))
+  const { put, removed } = await read()
+  expect(put.map(({ slug, title }) => [slug, title])).toEqual([
+    ['added', 'Added'],
+    ['changed', 'New'],
+    ['there', 'Moved'],
+  ])
+  expect(removed.toSorted()).toEqual(['articles/gone', 'articles/moved'])
+})
+
+test('an article that becomes wrong is gone until it is right again', async () => {
+  const folder = await aFolder({ 'a.md': live('A') })
+  const read = openFolder(folder)
+  await read()
+  await writeFile(join(folder, 'a.md'), live('A').replace('Live', 'Lvie'))
+  expect(await read()).toMatchObject({ removed: ['articles/a'], problems: [expect.stringMatching(/^a\.md: status: /)] })
+  await writeFile(join(folder, 'a.md'), live('A again'))
+  expect(await read()).toMatchObject({ put: [{ title: 'A again' }], problems: [] })
+})
+
+test('a folder that cannot be read is an error, not an empty folder', async () => {
+  await expect(openFolder('/nowhere/at/all')()).rejects.toThrow('ENOENT')
+})

@@ -1,0 +1,132 @@
+/**
+ * Markdown to articles. Front matter is YAML between two lines of `---` and must be right: an article that says
+ * `status: Drafft` must not be shown because nobody understood it. A file without any is plain Markdown: its first
+ * heading is the title, its first paragraph the description, the day it was changed its date, and it is Live.
+ */
+
+import { parse } from 'yaml'
+import * as z from 'zod'
+import type { Matter } from './article.ts'
+import { statuses } from './article.ts'
+
+/** What is wrong with one file, worded for whoever wrote it. */
+export class BadArticle extends Error {
+  override readonly name = 'BadArticle'
+}
+
+export interface Source {
+  /** Named in every error. */
+  readonly file: string
+  /** These two stand in for what a plain file does not say. */
+  readonly name: string
+  readonly changed: string
+  readonly text: string
+}
+
+const date = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'write a date such as 2026-11-16' })
+const words = (most: number): z.ZodString => z.string().trim().min(1).max(most)
+const list = z.array(z.string().trim().min(1))
+/** YAML reads `2024` and `9780131103627` as numbers. */
+const spelled = z.union([z.string(), z.number().transform(String)])
+
+const reference = z
+  .object({
+    type: z.enum(['website', 'paper', 'book', 'podcast', 'video', 'repository', 'standard']),
+    title: z.string().min(1),
+    url: z.url().exactOptional(),
+    author: z.string().exactOptional(),
+    authors: list.exactOptional(),
+    publisher: z.string().exactOptional(),
+    published: spelled.exactOptional(),
+    accessed: date.exactOptional(),
+    isbn: spelled.exactOptional(),
+    doi: z.string().exactOptional(),
+    annotation: z.string().exactOptional(),
+  })
+  .refine(({ type, accessed }) => type !== 'website' || accessed !== undefined, {
+    path: ['accessed'],
+    error: 'a website needs the day it was read, such as 2026-11-16',
+  })
+
+/** Fields that are not ours are left alone: other programs keep theirs in the same place. */
+const matter: z.ZodType<Matter> = z.object({
+  title: words(40),
+  longTitle: words(120).exactOptional(),
+  description: z.string().trim().max(200).default(''),
+  tags: list.default([]),
+  publishedDate: date.exactOptional(),
+  lastUpdated: date,
+  status: z.enum(statuses).default('Draft'),
+  supersededBy: list.exactOptional(),
+  relatedIds: list.exactOptional(),
+  references: z.array(reference).exactOptional(),
+  difficulty: z.string().exactOptional(),
+  category: z.string().exactOptional(),
+  tools: list.exactOptional(),
+  prerequisites: list.exactOptional(),
+  estimatedMinutes: z.number().positive().exactOptional(),
+  agentPrompt: words(440).exactOptional(),
+})
+
+export function parseMarkdown(source: Source): Matter & { readonly body: string } {
+  const { file } = source
+  const text = source.text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+  if (!/^---[ \t]*\n/.test(text)) return { ...toMatter({ ...source, text }), body: text.trim() }
+  const end = /\n---[ \t]*(?:\n|$)/.exec(text)
+  if (!end) throw new BadArticle(`${file}: front matter: the line --- that ends it is missing`)
+  const parsed = matter.safeParse(readYaml(text.slice(text.indexOf('\n'), end.index + 1), file))
+  if (parsed.success) return { ...parsed.data, body: text.slice(end.index + end[0].length).trim() }
+  const [issue] = parsed.error.issues
+  throw new BadArticle(`${file}: ${issue?.path.join('.') || 'front matter'}: ${issue?.message ?? 'not understood'}`)
+}
+
+function readYaml(yaml: string, file: string): unknown {
+  try {
+    const value: unknown = parse(yaml) ?? {}
+    // `tags:` with nothing behind it means that there are none.
+    return typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== null))
+      : value
+  } catch (thrown) {
+    const [first = 'not YAML'] = thrown instanceof Error ? thrown.message.split('\n') : []
+    throw new BadArticle(`${file}: front matter: ${first.replace(/:$/, '')}`)
+  }
+}
+
+const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
+/** What a paragraph does not begin with: headings, lists, tables, quotes, code, rules, HTML and pictures. */
+const notProse = /^(?:[#>|<*+-]|\d+[.)] |```|~~~|!\[| {4})/
+
+function toMatter({ text, name, changed }: Source): Matter {
+  const title = heading.exec(withoutCode(text))?.[1] ?? name
+  const prose = withoutCode(text)
+    .split(/\n\s*\n/)
+    .map((block) => block.trim().replace(/^#{1,6} .*\n/, ''))
+    .find((block) => block !== '' && (!notProse.test(block) || block.startsWith('**')))
+  return {
+    title: cut(toPlain(title), 120),
+    description: cut(toPlain(prose ?? ''), 200),
+    tags: [],
+    lastUpdated: changed,
+    status: 'Live',
+  }
+}
+
+const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?^\1[ \t]*$/gm, '')
+
+/** Markdown's marks mean nothing in a list of titles. */
+const toPlain = (markdown: string): string =>
+  markdown
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\*\*|__|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** At the end of a sentence where there is one, else between two words. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text
+  const short = text.slice(0, most)
+  const sentence = short.lastIndexOf('. ')
+  if (sentence > most / 3) return short.slice(0, sentence + 1)
+  return `${short.slice(0, Math.max(short.lastIndexOf(' ', most - 2), most / 2))}…`
+}

@@ -1,0 +1,78 @@
+/** What a host runs: a folder of Markdown, an index file, or, when nobody names one, Sluice's own documents. */
+
+import { readFile, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import type { Open, Opened, Server, Site } from 'sluice'
+import { createBase } from './base.ts'
+import { flatInfo, knowledge } from './definition.ts'
+import { openFolder, type Reading } from './folder.ts'
+import { fromIndex } from './index-file.ts'
+import { refresh } from './refresh.ts'
+import { watchFolder } from './watch.ts'
+
+/** Made by the build from `docs/`. */
+const ownDocuments = join(import.meta.dirname, '../dist/sluice.json')
+
+export const open: Open = async (site) => {
+  const named = site.argument ?? site.env['SLUICE_KNOWLEDGE_FOLDER']
+  const path = named === undefined ? ownDocuments : resolve(named)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new Error(`${path} is not there; name a folder of Markdown files or an index file`)
+  return found.isDirectory() ? serveFolder(path, site) : serveIndex(path)
+}
+
+async function serveIndex(path: string): Promise<Opened> {
+  const definition = knowledge(fromIndex(parse(await readFile(path, 'utf8'))))
+  return { definition, layers: [flatInfo(definition)], state: 'ready', close: async () => {} }
+}
+
+async function serveFolder(path: string, { env, logger, clock }: Site): Promise<Opened> {
+  const read = openFolder(path)
+  const reading = await read()
+  const base = createBase(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
+  const definition = knowledge(base)
+  const complained = new Set<string>()
+  let unwatch = (): void => {}
+  complain(reading)
+
+  /** Each problem once: the folder is read often. */
+  function complain({ problems }: Pick<Reading, 'problems'>): void {
+    for (const problem of problems) if (!complained.has(problem)) logger.warn({ event: 'article left out', problem })
+    complained.clear()
+    for (const problem of problems) complained.add(problem)
+  }
+  async function look(server: Server): Promise<void> {
+    try {
+      const news = await read()
+      complain(news)
+      refresh(base, news, server)
+    } catch (thrown) {
+      complain({ problems: [`${path} cannot be read (${thrown instanceof Error ? thrown.message : thrown})`] })
+    }
+  }
+  return {
+    definition,
+    layers: [flatInfo(definition)],
+    state: stateOf(path, reading, base.articles.length),
+    started(server) {
+      unwatch = watchFolder(path, clock, () => look(server))
+    },
+    close: async () => unwatch(),
+  }
+}
+
+function stateOf(path: string, { put, problems }: Reading, visible: number): string {
+  const [first] = problems
+  if (first !== undefined)
+    return `${problems.length === 1 ? 'a file is' : `${problems.length} files are`} left out: ${first}`
+  if (put.length === 0) return `no articles yet: put Markdown files into ${path}`
+  return visible === 0 ? 'no article can be seen: none of them says status: Live or Experimental' : 'ready'
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,62 @@
+import { createServer } from 'sluice'
+import { testClient } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import type { Article } from './article.ts'
+import { createBase } from './base.ts'
+import { knowledge } from './definition.ts'
+import { refresh } from './refresh.ts'
+
+const anArticle = (slug: string, given: Partial<Article> = {}): Article => ({
+  ...{
+    collection: 'c',
+    slug,
+    title: slug,
+    description: '',
+    tags: [],
+    lastUpdated: '2026-01-01',
+    status: 'Live',
+    body: '',
+  },
+  ...given,
+})
+
+/** A base with the articles `a` and `b`, and a client that hears of everything in it. */
+async function heardAfter(change: { put?: readonly Article[]; removed?: readonly string[] }) {
+  const base = createBase('Test', [anArticle('a'), anArticle('b'), anArticle('draft', { status: 'Draft' })])
+  const server = createServer(knowledge(base))
+  const client = await testClient(server, { revision: '2025-11-25' })
+  for (const slug of ['a', 'b', 'draft', 'new'])
+    await client.request('resources/subscribe', { uri: `article://c/${slug}` })
+  refresh(base, { put: [], removed: [], ...change }, server)
+  const { tools } = await client.request('tools/list')
+  return { tools, heard: client.heard.map(({ method, params }) => [method, (params as { uri?: string }).uri]) }
+}
+const lists = ['notifications/resources/list_changed', undefined]
+const updated = (slug: string) => ['notifications/resources/updated', `article://c/${slug}`]
+
+test('a changed text is an update of that article, and of no list', async () => {
+  const { heard } = await heardAfter({ put: [anArticle('a', { body: 'other' })] })
+  expect(heard).toEqual([updated('a')])
+})
+
+test.each([
+  ['a new article', { put: [anArticle('new')] }, 'new'],
+  ['a changed title', { put: [anArticle('a', { title: 'Other' })] }, 'a'],
+  ['one that became a draft', { put: [anArticle('a', { status: 'Draft' as const })] }, 'a'],
+  ['one that is published', { put: [anArticle('draft')] }, 'draft'],
+  ['one that is gone', { removed: ['c/b'] }, 'b'],
+])('%s changes the list, too', async (_what, change, slug) => {
+  const { heard } = await heardAfter(change)
+  expect(heard).toEqual([lists, updated(slug)])
+})
+
+test('nobody hears of what is hidden and stays so', async () => {
+  const change = { put: [anArticle('draft', { status: 'Draft', title: 'Secret' })], removed: ['c/other-draft'] }
+  expect((await heardAfter(change)).heard).toEqual([])
+})
+
+test('a new collection is announced with the tools that name it', async () => {
+  const { tools, heard } = await heardAfter({ put: [anArticle('x', { collection: 'fresh' })] })
+  expect(heard).toContainEqual(['notifications/tools/list_changed', undefined])
+  expect(tools).toMatchObject([{ inputSchema: { properties: { category: { enum: ['c', 'fresh'] } } } }, {}, {}])
+})

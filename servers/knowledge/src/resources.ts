@@ -1,0 +1,62 @@
+/** Every article at `article://collection/slug`, for clients that let people pick what a model reads. */
+
+import { type Resource, type ResourceEntry, resource } from 'sluice'
+import type { Article } from './article.ts'
+import { compare, keyOf, uriOf } from './article.ts'
+import type { Base } from './base.ts'
+import { toText } from './texts.ts'
+
+const pageSize = 200
+
+export const resourcesOf = (base: Base): readonly Resource[] => [
+  resource({
+    uri: 'article://{collection}/{slug}',
+    name: 'article',
+    title: `${base.title} articles`,
+    description: 'An article of the knowledge base as Markdown',
+    mimeType: 'text/markdown',
+    complete: {
+      collection: (typed) => base.collections.filter((collection) => collection.startsWith(typed)),
+      slug: (typed, { collection }) => [
+        ...new Set(
+          base.articles
+            .filter((article) => collection === undefined || article.collection === collection)
+            .map(({ slug }) => slug)
+            .filter((slug) => slug.startsWith(typed)),
+        ),
+      ],
+    },
+    list({ cursor }) {
+      const from = cursor === undefined ? 0 : base.articles.findIndex((article) => isAfter(article, cursor))
+      const shown = from === -1 ? [] : base.articles.slice(from, from + pageSize)
+      const last = shown.at(-1)
+      const more = last !== undefined && from + pageSize < base.articles.length
+      return { resources: shown.map(toEntry), ...(more && { next: placeOf(last) }) }
+    },
+    read({ collection, slug }) {
+      const [article] = base.named(`${collection}/${slug}`)
+      return article && toText(article)
+    },
+  }),
+]
+
+/** Where a page ended, as values and not as a count: articles come and go between two pages. */
+const placeOf = (article: Article): string => `${article.lastUpdated} ${keyOf(article)}`
+
+function isAfter(article: Article, place: string): boolean {
+  const [date = '', ...key] = place.split(' ')
+  const order = compare(date, article.lastUpdated) || compare(keyOf(article), key.join(' '))
+  return order > 0
+}
+
+function toEntry(article: Article): ResourceEntry {
+  const { slug, title, description, lastUpdated } = article
+  return {
+    uri: uriOf(article),
+    name: slug,
+    title,
+    ...(description !== '' && { description }),
+    mimeType: 'text/markdown',
+    annotations: { lastModified: lastUpdated },
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Search over articles with MiniSearch. Words the articles know are taken as they are; only a word nobody wrote is taken
+ * for a misspelling of one that somebody did, so that `form` does not find `from` and a common word costs one look-up.
+ */
+
+import MiniSearch, { type AsPlainObject, type Options, type SearchOptions } from 'minisearch'
+import type { Article } from './article.ts'
+import { keyOf } from './article.ts'
+
+export interface Search {
+  add(article: Article): void
+  remove(key: string): void
+  /** Keys, the best first. */
+  find(query: string): readonly string[]
+  /** Titles that look alike, where `find` has nothing. */
+  suggest(query: string): readonly string[]
+  toJSON(): AsPlainObject
+}
+
+interface Entry {
+  readonly id: string
+  readonly title: string
+  readonly tags: string
+  readonly description: string
+  readonly headings: string
+  readonly body: string
+}
+
+const boost = { title: 6, tags: 4, description: 3, headings: 2, body: 1 }
+
+/** Said in every question and in every article. */
+const stopWords = new Set(
+  `a about above all also am an and any are as at be because been but by can cannot could did do does doing done each for
+   from get gets give had has have he her here his how i if in into is it its just let like may me more most must my need
+   needs no not now of off on one only or other our out over own same she should so some such than that the their them
+   then there these they this those through to too under until up us use used uses using very want was way we were what
+   when where whether which while who whom why will with would you your`.split(/\s+/),
+)
+
+/** Letters and digits in one piece; `get_article` and `list-changed` are found by their parts, too. */
+const tokenize = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+
+/** Plurals and singulars are one word. */
+const stem = (word: string): string =>
+  word.length < 4 || /(?:ss|us|is)$/.test(word)
+    ? word
+    : word.replace(/ies$/, 'y').replace(/(?<=ss|x|sh|[nrt]ch)es$|s$/, '')
+
+/** Letters that may be wrong in a word of this length. */
+const tolerance = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
+
+/** Results past this are not what was asked for. */
+const most = 20
+
+export function createSearch(articles: Iterable<Article>, saved?: AsPlainObject): Search {
+  const known = new Set<string>(saved?.index.map(([word]) => word))
+  const options: Options<Entry> = {
+    fields: Object.keys(boost),
+    tokenize,
+    processTerm(word) {
+      if (stopWords.has(word)) return null
+      const stemmed = stem(word)
+      known.add(stemmed)
+      return stemmed
+    },
+  }
+  const mini = saved ? MiniSearch.loadJS(saved, options) : new MiniSearch(options)
+  if (!saved) for (const article of articles) mini.add(toEntry(article))
+  /** Two letters in the wrong order are one slip of the fingers, but two edits. */
+  function swapped(word: string): string {
+    if (known.has(word)) return word
+    const others = Array.from(word.slice(1), (letter, at) => word.slice(0, at) + letter + word[at] + word.slice(at + 2))
+    return others.find((other) => known.has(other)) ?? word
+  }
+  const asking: SearchOptions = {
+    boost,
+    tokenize,
+    processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
+    fuzzy: (word) => !known.has(word) && tolerance(word),
+    prefix: (word) => !known.has(word) && word.length > 2,
+  }
+  const wordsOf = (query: string): number =>
+    new Set(
+      tokenize(query)
+        .filter((word) => !stopWords.has(word))
+        .map(stem),
+    ).size
+  return {
+    add: (article) => mini.add(toEntry(article)),
+    remove: (key) => mini.discard(key),
+    find(query) {
+      // One word in common with a long question is an accident.
+      const enough = wordsOf(query) * 0.4
+      return mini
+        .search(query, { ...asking, filter: ({ queryTerms }) => new Set(queryTerms).size >= enough })
+        .slice(0, most)
+        .map(({ id }) => String(id))
+    },
+    suggest: (query) =>
+      mini
+        .search(query, { ...asking, fields: ['title', 'tags'], fuzzy: 0.34, prefix: true })
+        .slice(0, 3)
+        .map(({ id }) => String(id)),
+    toJSON: () => mini.toJSON(),
+  }
+}
+
+const toEntry = (article: Article): Entry => ({
+  id: keyOf(article),
+  title: [article.title, article.longTitle, article.slug].join(' '),
+  tags: article.tags.join(' '),
+  description: article.description,
+  headings: [...article.body.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => heading).join('\n'),
+  body: article.body,
+})

@@ -1,0 +1,63 @@
+/** Articles as text for a model: a line in a list, or the whole. */
+
+import type { Article, Reference } from './article.ts'
+import { keyOf } from './article.ts'
+
+export const line = (name: string, { title, description }: Article): string =>
+  description === '' ? `- [${name}] ${title}` : `- [${name}] ${title}: ${description}`
+
+export const didYouMean = (articles: readonly Article[]): string =>
+  articles.length === 0 ? '' : ` Did you mean ${articles.map(keyOf).join(', ')}?`
+
+/** A recipe's own fields first, then title, text and references. */
+export function toText(article: Article): string {
+  const { title, longTitle = title, body, references = [] } = article
+  return [
+    ...recipe(article),
+    // Plain Markdown brings its heading along.
+    body.startsWith(`# ${longTitle}\n`) ? body : `# ${longTitle}\n\n${body}`,
+    ...(references.length > 0 ? [`## References\n\n${references.map(cite).join('\n\n')}`] : []),
+  ].join('\n\n')
+}
+
+function recipe({
+  difficulty,
+  category,
+  tools,
+  prerequisites,
+  estimatedMinutes,
+  agentPrompt,
+}: Article): readonly string[] {
+  const rows = Object.entries({
+    Difficulty: difficulty,
+    Category: category,
+    Tools: tools?.join(', '),
+    Prerequisites: prerequisites?.join(', '),
+    'Estimated minutes': estimatedMinutes,
+  }).filter(([, value]) => value !== undefined)
+  return [
+    ...(agentPrompt === undefined ? [] : [`## Usage Hint\n\n${agentPrompt}`]),
+    ...(rows.length === 0
+      ? []
+      : [`## Recipe Metadata\n\n${rows.map(([name, value]) => `- ${name}: ${value}`).join('\n')}`]),
+  ]
+}
+
+function cite(reference: Reference, index: number): string {
+  const { title, author, authors, published, url, publisher, isbn, doi, accessed, type, annotation } = reference
+  const rows = Object.entries({
+    [authors && authors.length > 1 ? 'Authors' : 'Author']: authors?.join(', ') ?? author,
+    Published: published,
+    URL: url,
+    Publisher: publisher,
+    ISBN: isbn,
+    DOI: doi,
+    Accessed: accessed,
+    Type: type,
+  }).filter(([, value]) => value !== undefined)
+  return [
+    `${index + 1}. **${title}**`,
+    ...rows.map(([name, value]) => `   ${name}: ${value}`),
+    ...(annotation === undefined ? [] : [`   ${annotation}`]),
+  ].join('\n')
+}

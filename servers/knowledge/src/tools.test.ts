@@ -1,0 +1,256 @@
+import { testClient } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import { asdlc } from './asdlc.ts'
+import { createBase } from './base.ts'
+import { knowledge } from './definition.ts'
+
+const client = await testClient(knowledge(asdlc))
+const call = (name: string, args: Record<string, unknown> = {}) => client.call(name, args)
+const textsOf = (result: Awaited<ReturnType<typeof call>>): readonly string[] =>
+  (result['content'] as { readonly text: string }[]).map(({ text }) => text)
+
+test('the tools are listed as they are documented', async () => {
+  const { tools } = await client.request('tools/list')
+  const $schema = expect.any(String)
+  expect(tools).toMatchObject([
+    {
+      name: 'list_articles',
+      description: 'List all ASDLC knowledge base articles (Live and Experimental only)',
+    },
+    { name: 'get_article', description: 'Get the full content of a specific article by slug' },
+    { name: 'search_articles', description: 'Search articles by keyword in title, tags, or description' },
+  ])
+  expect((tools as { readonly inputSchema: unknown }[]).map(({ inputSchema }) => inputSchema)).toEqual([
+    {
+      $schema,
+      type: 'object',
+      properties: {
+        category: {
+          type: 'string',
+          enum: ['concepts', 'patterns', 'practices'],
+          description: 'Filter by content category',
+        },
+        limit: { type: 'number', description: 'Maximum number of articles to return' },
+      },
+    },
+    {
+      $schema,
+      type: 'object',
+      properties: { slug: { type: 'string', description: 'Article slug (filename without extension)' } },
+      required: ['slug'],
+    },
+    {
+      $schema,
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'Search query' },
+        include_content: { type: 'boolean', description: 'Include full markdown content in results', default: false },
+      },
+      required: ['query'],
+    },
+  ])
+})
+
+test('a list has a line per article, newest first, and the same as data', async () => {
+  const result = await call('list_articles', { limit: 2 })
+  expect(textsOf(result)).toEqual([
+    '- [concepts/context-engineering] Context engineering: Choosing what a model sees before it answers.\n' +
+      '- [practices/living-specs] Living specs: Specifications that change with the code, in the same commit.',
+  ])
+  expect(result['structuredContent']).toMatchObject({
+    total: 5,
+    articles: [
+      {
+        collection: 'concepts',
+        slug: 'context-engineering',
+        uri: 'article://concepts/context-engineering',
+        title: 'Context engineering',
+        status: 'Live',
+        lastUpdated: '2026-03-02',
+      },
+      { slug: 'living-specs' },
+    ],
+  })
+})
+
+test('a category narrows the list, one that is not there is refused with those that are', async () => {
+  expect(textsOf(await call('list_articles', { category: 'patterns' }))[0]).toMatch(
+    /^- \[patterns\/adversarial-code-review\][^\n]*$/,
+  )
+  const wrong = await call('list_articles', { category: 'recipes' })
+  expect(wrong['isError']).toBe(true)
+  expect(textsOf(wrong)[0]).toMatch(/category.*concepts.*patterns.*practices/)
+})
+
+test('fifty are listed where nobody says how many', async () => {
+  const many = Array.from({ length: 60 }, (_, i) => ({
+    collection: 'c',
+    slug: `s${i}`,
+    title: 'T',
+    description: '',
+    tags: [],
+    lastUpdated: '2026-01-01',
+    status: 'Live' as const,
+    body: '',
+  }))
+  const crowded = await testClient(knowledge(createBase('Many', many)))
+  const result = await crowded.call('list_articles')
+  expect(textsOf(result)[0]?.split('\n')).toHaveLength(50)
+  expect(textsOf(result)[0]).toMatch(/^- \[c\/s0\] T\n/)
+  expect(result['structuredContent']).toMatchObject({ total: 60 })
+})
+
+test.each([0, -1, 1.5])('a limit of %d is refused with what is allowed', async (limit) => {
+  expect(await call('list_articles', { limit })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('whole number, 1 or more') }],
+  })
+})
+
+test('an empty base says so', async () => {
+  const empty = await testClient(knowledge(createBase('Nothing', [])))
+  expect(textsOf(await empty.call('list_articles'))).toEqual(['No articles found.'])
+  expect(textsOf(await empty.call('search_articles', { query: 'x' }))).toEqual(["No articles found matching 'x'."])
+  expect(await empty.request('resources/list')).toMatchObject({ resources: [] })
+})
+
+test('an article comes whole, under its long title', async () => {
+  const result = await call('get_article', { slug: 'agentic-sdlc' })
+  expect(textsOf(result)[0]).toMatch(/^# The software life cycle when agents write the code\n\nWhen code is cheap/)
+  expect(result['structuredContent']).toMatchObject({ slug: 'agentic-sdlc', content: textsOf(result)[0], others: [] })
+})
+
+test('a slug of two collections gives the first and names the other', async () => {
+  const result = await call('get_article', { slug: 'adversarial-code-review' })
+  expect(textsOf(result)).toEqual([
+    expect.stringContaining('# Adversarial code review'),
+    'Other articles with this slug: practices/adversarial-code-review',
+  ])
+  expect(textsOf(await call('get_article', { slug: 'practices/adversarial-code-review' }))[0]).toMatch(/^# Reviewing/)
+})
+
+test('a hidden article and one that never was get the same answer', async () => {
+  const draft = {
+    collection: 'c',
+    slug: 'hush',
+    title: 'Hush',
+    description: '',
+    tags: [],
+    lastUpdated: '2026-01-01',
+    status: 'Draft' as const,
+    body: '',
+  }
+  const withDraft = await testClient(knowledge(createBase('B', [draft])))
+  const without = await testClient(knowledge(createBase('B', [])))
+  for (const [name, args] of [
+    ['get_article', { slug: 'hush' }],
+    ['get_article', { slug: 'c/hush' }],
+    ['search_articles', { query: 'hush' }],
+    ['list_articles', {}],
+  ] as const)
+    expect(await withDraft.call(name, args)).toEqual(await without.call(name, args))
+  for (const method of ['tools/list', 'resources/list'])
+    expect(await withDraft.request(method)).toEqual(await without.request(method))
+  expect(textsOf(await withDraft.call('get_article', { slug: 'hush' }))).toEqual([
+    "Article 'hush' not found or not available.",
+  ])
+})
+
+test('a slug that is nearly right is answered with the right one', async () => {
+  expect(await call('get_article', { slug: 'contxt-engineering' })).toMatchObject({
+    isError: true,
+    content: [
+      { text: "Article 'contxt-engineering' not found or not available. Did you mean concepts/context-engineering?" },
+    ],
+  })
+})
+
+test('search gives a line per article by the name that gets it, or the whole articles', async () => {
+  const found = await call('search_articles', { query: 'adversarial code reviw' })
+  expect(
+    textsOf(found)[0]
+      ?.split('\n')
+      .map((line) => line.slice(0, line.indexOf(']') + 1)),
+  ).toEqual(['- [adversarial-code-review]', '- [practices/adversarial-code-review]', '- [agentic-sdlc]'])
+  const whole = await call('search_articles', { query: 'living specs', include_content: true })
+  expect(textsOf(whole)[0]).toMatch(/^# Living specs\n\nA specification/)
+  expect(whole['structuredContent']).toMatchObject({
+    articles: textsOf(whole).map((content) => ({ content })),
+    suggestions: [],
+  })
+})
+
+test('nothing found is said plainly, with what may have been meant', async () => {
+  expect(textsOf(await call('search_articles', { query: 'xyzzy' }))).toEqual(["No articles found matching 'xyzzy'."])
+  const near = await call('search_articles', { query: 'lyvink spegks' })
+  expect(textsOf(near)).toEqual([
+    "No articles found matching 'lyvink spegks'. Did you mean practices/living-specs, practices/adversarial-code-review?",
+  ])
+  expect(near['structuredContent']).toMatchObject({ articles: [], suggestions: [{ slug: 'living-specs' }, {}] })
+})
+
+test('a query longer than any question is refused', async () => {
+  expect(await call('search_articles', { query: 'x'.repeat(501) })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('at most 500 characters') }],
+  })
+})
+
+test('references and a recipe’s fields are part of the text', async () => {
+  const recipe = {
+    ...{
+      collection: 'recipes',
+      slug: 'r',
+      title: 'R',
+      description: '',
+      tags: [],
+      lastUpdated: '2026-01-01',
+      body: 'Stir.',
+    },
+    ...{
+      status: 'Live' as const,
+      difficulty: 'easy',
+      tools: ['pan', 'fire'],
+      estimatedMinutes: 5,
+      agentPrompt: 'Mind the pan.',
+    },
+    references: [
+      {
+        type: 'website' as const,
+        title: 'Stirring',
+        url: 'https://example.com/',
+        accessed: '2026-01-01',
+        author: 'A. Cook',
+      },
+      { type: 'book' as const, title: 'Fire', authors: ['B', 'C'], isbn: '1', annotation: 'Chapter two.' },
+    ],
+  }
+  const cook = await testClient(knowledge(createBase('Food', [recipe])))
+  expect(textsOf(await cook.call('get_article', { slug: 'r' }))[0]).toBe(`## Usage Hint
+
+Mind the pan.
+
+## Recipe Metadata
+
+- Difficulty: easy
+- Tools: pan, fire
+- Estimated minutes: 5
+
+# R
+
+Stir.
+
+## References
+
+1. **Stirring**
+   Author: A. Cook
+   URL: https://example.com/
+   Accessed: 2026-01-01
+   Type: website
+
+2. **Fire**
+   Authors: B, C
+   ISBN: 1
+   Type: book
+   Chapter two.`)
+})

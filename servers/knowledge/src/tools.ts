@@ -1,0 +1,115 @@
+/** The three tools: list, get, search. */
+
+import { fail, type Tool, type ToolResult, tool } from 'sluice'
+import * as z from 'zod'
+import type { Article } from './article.ts'
+import { keyOf, statuses, uriOf } from './article.ts'
+import type { Base } from './base.ts'
+import { didYouMean, line, toText } from './texts.ts'
+
+const summary = z.object({
+  collection: z.string(),
+  slug: z.string(),
+  uri: z.string(),
+  title: z.string(),
+  description: z.string(),
+  tags: z.array(z.string()),
+  status: z.enum(statuses),
+  lastUpdated: z.string(),
+})
+const full = summary.extend({ content: z.string().describe('Markdown') })
+
+const toSummary = (article: Article): z.input<typeof summary> => {
+  const { collection, slug, title, description, tags, status, lastUpdated } = article
+  return { collection, slug, uri: uriOf(article), title, description, tags: [...tags], status, lastUpdated }
+}
+const toFull = (article: Article): z.input<typeof full> => ({ ...toSummary(article), content: toText(article) })
+
+const answer = (structuredContent: object, ...texts: readonly string[]): ToolResult => ({
+  content: texts.map((text) => ({ type: 'text', text })),
+  structuredContent,
+})
+
+/** Fuzzy search is dear for long texts, and no question is longer. */
+const longest = 500
+/** Whole articles in one answer: more would crowd out everything else a model has to read. */
+const mostWhole = 5
+const annotations = { readOnlyHint: true, openWorldHint: false }
+
+export const toolsOf = (base: Base): readonly Tool[] => [
+  tool({
+    name: 'list_articles',
+    description: `List all ${base.title} knowledge base articles (Live and Experimental only)`,
+    annotations,
+    input: z.object({
+      category: oneOf(base.collections).describe('Filter by content category').optional(),
+      limit: z
+        .number()
+        .refine((limit) => Number.isInteger(limit) && limit > 0, 'must be a whole number, 1 or more')
+        .describe('Maximum number of articles to return')
+        .optional(),
+    }),
+    output: z.object({ total: z.number(), articles: z.array(summary) }),
+    run({ category, limit = 50 }) {
+      const all = base.articles.filter(({ collection }) => category === undefined || collection === category)
+      const shown = all.slice(0, limit)
+      const lines = shown.map((article) => line(keyOf(article), article))
+      return answer({ total: all.length, articles: shown.map(toSummary) }, lines.join('\n') || 'No articles found.')
+    },
+  }),
+  tool({
+    name: 'get_article',
+    description: 'Get the full content of a specific article by slug',
+    annotations,
+    input: z.object({ slug: z.string().describe('Article slug (filename without extension)') }),
+    output: full.extend({ others: z.array(z.string()).describe('Articles of the same slug in other collections') }),
+    run({ slug }) {
+      const [article, ...rest] = base.named(slug)
+      if (!article) {
+        const meant = base.suggest(slug.slice(0, longest))
+        throw fail(`Article '${slug.slice(0, longest)}' not found or not available.${didYouMean(meant)}`)
+      }
+      const others = rest.map(keyOf)
+      const note = others.length === 0 ? [] : [`Other articles with this slug: ${others.join(', ')}`]
+      return answer({ ...toFull(article), others }, toText(article), ...note)
+    },
+  }),
+  tool({
+    name: 'search_articles',
+    description: 'Search articles by keyword in title, tags, or description',
+    annotations,
+    input: z.object({
+      query: z
+        .string()
+        .refine(({ length }) => length <= longest, `must have at most ${longest} characters`)
+        .describe('Search query'),
+      include_content: z.boolean().default(false).describe('Include full markdown content in results'),
+    }),
+    output: z.object({
+      articles: z.array(summary.extend({ content: full.shape.content.optional() })),
+      suggestions: z.array(summary).describe('Where nothing was found: what may have been meant'),
+    }),
+    run({ query, include_content }) {
+      const found = base.search(query).slice(0, include_content ? mostWhole : undefined)
+      if (found.length === 0) {
+        const meant = base.suggest(query)
+        const text = `No articles found matching '${query}'.${didYouMean(meant)}`
+        return answer({ articles: [], suggestions: meant.map(toSummary) }, text)
+      }
+      const texts = include_content
+        ? found.map(toText)
+        : [found.map((article) => line(shortName(base, article), article)).join('\n')]
+      return answer({ articles: found.map(include_content ? toFull : toSummary), suggestions: [] }, ...texts)
+    },
+  }),
+]
+
+/** The slug, except where it would get another article. */
+const shortName = (base: Base, article: Article): string =>
+  base.named(article.slug)[0] === article ? article.slug : keyOf(article)
+
+/** An enum of what there is; an empty base has nothing to choose from. */
+function oneOf(names: readonly string[]): z.ZodType<string, string> {
+  const [first, ...rest] = names
+  return first === undefined ? z.string() : z.enum([first, ...rest])
+}
