@@ -22,7 +22,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 const nodeOnly: readonly RegExp[] = [
   /^(node(-clock)?|main)\.ts$/,
   /^transports\/(stdio|lines|line-writer|stdout-guard|stderr)\.ts$/,
-  /^transports\/http\/(node|node-message|pressure)\.ts$/,
+  /^transports\/http\/(node|node-message|listen|pressure)\.ts$/,
+  /^transports\/websocket\/node\.ts$/,
   /^stores\/(sqlite|redis|contract)/,
 ]
 

@@ -9,14 +9,16 @@ import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
 import { createServer } from './server.ts'
-import type { HttpServing, ServeHttpOptions } from './transports/http/node.ts'
-import { listenHttp } from './transports/http/node.ts'
+import type { Listening, ListenOptions, Mount } from './transports/http/listen.ts'
+import { listen } from './transports/http/listen.ts'
+import type { NodeSiteOptions } from './transports/http/node.ts'
 import { stderrLogger } from './transports/stderr.ts'
 import type { StdioOptions, StdioServing } from './transports/stdio.ts'
 import { listenStdio } from './transports/stdio.ts'
 
 export { nodeClock } from './node-clock.ts'
-export type { HttpServing, NodeHandler, ServeHttpOptions } from './transports/http/node.ts'
+export type { Listening, ListenOptions } from './transports/http/listen.ts'
+export type { NodeHandler, NodeSiteOptions, Sockets, SocketWay } from './transports/http/node.ts'
 export { createHttpHandler } from './transports/http/node.ts'
 export { stderrLogger } from './transports/stderr.ts'
 export type { StdioOptions, StdioServing } from './transports/stdio.ts'
@@ -37,11 +39,46 @@ export const nodeRuntime = (logger: Logger = stderrLogger()): Runtime => ({
 const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
   'handle' in from ? from : createServer(from, { ...nodeRuntime(), ...runtime })
 
+export interface HttpServing extends Omit<Listening, 'urls'> {
+  /** Where the endpoint is. */
+  readonly url: string
+}
+export type ServeHttpOptions = ListenOptions & { readonly runtime?: Runtime }
+
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
-export const serveHttp = (
-  from: ServerDefinition | Server,
-  options: ServeHttpOptions & { readonly runtime?: Runtime } = {},
-): Promise<HttpServing> => listenHttp(toServer(from, options.runtime), options)
+export async function serveHttp(from: ServerDefinition | Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
+  const { urls, ...listening } = await listen(
+    [{ base: '', server: toServer(from, options.runtime), options: {} }],
+    options,
+  )
+  return { ...listening, url: urls[0] ?? '' }
+}
+
+/** One of several servers on a port: with what differs from the port's options. */
+export interface SiteMount extends NodeSiteOptions {
+  readonly server: ServerDefinition | Server
+  readonly runtime?: Runtime
+}
+export interface SitesServing extends Omit<Listening, 'urls'> {
+  /** Where each endpoint is, by the server's path. */
+  readonly urls: { readonly [base: string]: string }
+}
+
+/** Several servers on one port, behind one gate, each below a path of its own: `/memory` has its endpoint at `/memory/mcp`. */
+export async function serveSites(
+  sites: { readonly [base: string]: SiteMount },
+  options: ListenOptions = {},
+): Promise<SitesServing> {
+  const [first, ...rest] = Object.entries(sites).map(
+    ([base, { server, runtime, ...own }]): Mount => ({ base, server: toServer(server, runtime), options: own }),
+  )
+  if (!first) throw new TypeError('sites: name at least one')
+  const { urls, ...listening } = await listen([first, ...rest], options)
+  return {
+    ...listening,
+    urls: Object.fromEntries([first, ...rest].map(({ base }, index) => [base, urls[index] ?? ''])),
+  }
+}
 
 /** The process's own stdin and stdout. */
 export const serveStdio = (

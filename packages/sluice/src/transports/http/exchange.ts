@@ -31,8 +31,8 @@ import type { ProtectedResource, ProtectedResourceOptions } from './well-known.t
 import { protectedResource } from './well-known.ts'
 
 export interface HttpOptions extends GuardOptions {
-  /** Load is refused before a body is read. Left out, only connections are limited. */
-  readonly gate?: GateOptions & Pick<GateParts, 'pressure'>
+  /** Load is refused before a body is read. Left out, only connections are limited. One that is made is shared. */
+  readonly gate?: Gate | (GateOptions & Pick<GateParts, 'pressure'>)
   /** Where tokens for this server come from: makes the challenges, and the page that OAuth clients read. */
   readonly resource?: ProtectedResourceOptions
   /** Sessions for clients before 2026-07-28. Off, each of their requests stands alone and they cannot be asked anything. */
@@ -63,6 +63,7 @@ export interface Exchange {
   readonly around: Around
   /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
   connect(peer: string): (() => void) | undefined
+  hasSession(id: string): boolean
   /** What is served beside MCP: the page that OAuth clients read. */
   readonly resource: ProtectedResource | undefined
   /** Never rejects. */
@@ -83,13 +84,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   const sessions =
     options.sessions === false ? undefined : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions })
   const resource = options.resource && protectedResource(options.resource)
-  const gate =
-    options.gate &&
-    createGate(options.gate, {
-      clock: server.clock,
-      hasSession: (id) => sessions?.has(id) ?? false,
-      ...(options.gate.pressure && { pressure: options.gate.pressure }),
-    })
+  const hasSession = (id: string): boolean => sessions?.has(id) ?? false
+  const gate = options.gate && toGate(options.gate, { clock: server.clock, hasSession })
   const headersFor = (error: RpcError): HttpHeaders => {
     const headers = challengeHeaders(error, resource)
     return Object.keys(headers).length === 0 ? noHeaders : headers
@@ -123,6 +119,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   return {
     around: { server, sessions, gate, maxBodyBytes, check, openStream, refuse },
     resource,
+    hasSession,
     connect: (peer) => (gate ? gate.connect(peer) : () => {}),
     serve(request, reply) {
       let headers = noHeaders
@@ -227,6 +224,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 }
 
 const done = Promise.resolve()
+
+const toGate = (from: NonNullable<HttpOptions['gate']>, parts: GateParts): Gate =>
+  'admit' in from ? from : createGate(from, { ...parts, ...(from.pressure && { pressure: from.pressure }) })
 
 /** Throws the refusal. */
 export async function admit(gate: Gate, request: Knock): Promise<Admission> {

@@ -2,10 +2,16 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { RpcError } from '../../core/error.ts'
+import type { Page } from '../../core/part.ts'
 import type { Stop } from '../../core/stop.ts'
 import type { Sink } from './events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+
+/** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
+const http = process.getBuiltinModule('node:http')
 
 /** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
 export const maxUnsent: number = 1024 * 1024
@@ -114,4 +120,19 @@ export class NodeReply implements HttpReply {
       if (!response.writableFinished) stop.stop(new RpcError('cancelled', 'The client closed the connection'))
     })
   }
+}
+
+/** An answer to a request that asked for another protocol and does not get it; the connection ends with it. */
+export function replyOn(request: IncomingMessage, socket: Duplex): NodeReply {
+  const response = new http.ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.on('finish', () => socket.end())
+  return new NodeReply(response)
+}
+
+export const notHere: Page = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'Nothing here. The MCP endpoint is at another path, usually /mcp\n',
 }

@@ -18,7 +18,9 @@ export interface Site extends Exchange {
   readonly ways: ReadonlyMap<string, Serve>
   /** For what is mounted into somebody else's router: a way by the end of its path, a page by all of it, else MCP. */
   readonly mounted: Serve
-  /** `path` as `/healthz`: without what the server is mounted at. `undefined` where there is no such page. */
+  /** What OAuth clients read, by its whole path; at the root of the host too where the server is `alone` on it. */
+  known(path: string, request: HttpRequest, alone: boolean): Page | undefined
+  /** Health and metrics: `path` is without what the server is mounted at. `undefined` where there is no such page. */
   page(path: string, request: HttpRequest): Promise<Page | undefined>
 }
 
@@ -29,10 +31,13 @@ export function createSite(server: Server, options: SiteOptions): Site {
   const { resource } = exchange
   const ways = options.sse?.(exchange.around) ?? none
 
-  async function page(path: string, { method, peer }: HttpRequest): Promise<Page | undefined> {
-    if (method !== 'GET' && method !== 'HEAD') return undefined
-    return resource?.paths.includes(path) ? { status: 200, ...resource } : server.page(path, peer)
+  function known(path: string, request: HttpRequest, alone: boolean): Page | undefined {
+    if (!resource || !isRead(request)) return undefined
+    const at = resource.paths.indexOf(path)
+    return at === 0 || (at > 0 && alone) ? { status: 200, ...resource } : undefined
   }
+  const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
+    isRead(request) ? server.page(path, request.peer) : undefined
   function mounted(request: HttpRequest, reply: HttpReply): Promise<void> {
     if (request.method === 'POST' && ways === none) return exchange.serve(request, reply)
     const path = pathOf(request.url)
@@ -41,15 +46,17 @@ export function createSite(server: Server, options: SiteOptions): Site {
   }
   async function visit(path: string, request: HttpRequest, reply: HttpReply): Promise<void> {
     try {
-      const found = await page(path, request)
+      const found = known(path, request, true) ?? (await page(path, request))
       if (found) reply.end(found.status, found.headers, found.body)
       else await exchange.serve(request, reply)
     } catch (thrown) {
       exchange.around.refuse(thrown, request, reply, noHeaders)
     }
   }
-  return { ...exchange, server, ways, mounted, page }
+  return { ...exchange, server, ways, mounted, known, page }
 }
+
+const isRead = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** Without the query. */
 export function pathOf(url: string): string {

@@ -1,0 +1,158 @@
+/** One port of `node:http` for any number of servers, each below a path of its own, with limits on how slowly a request may come in. */
+
+import type { IncomingMessage, Server as NodeServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Page } from '../../core/part.ts'
+import type { Server } from '../../protocol/server.ts'
+import { createGate } from './gate.ts'
+import type { NodeSite, NodeSiteOptions } from './node.ts'
+import { createNodeSite } from './node.ts'
+import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import { createPressure } from './pressure.ts'
+import { pathOf } from './site.ts'
+import type { Serve } from './way.ts'
+
+/** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
+const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
+
+export interface ListenOptions extends NodeSiteOptions {
+  /** 0 takes a free one. */
+  readonly port?: number
+  /** Loopback unless said: whoever opens it to the network also names its `hosts`. */
+  readonly host?: string
+  readonly maxConnections?: number
+  /** How long `close` waits for calls under way before it cuts their connections. */
+  readonly closeWithinMs?: number
+}
+
+export interface Mount {
+  /** What its paths begin with, as `/memory`; empty for a server that has the port to itself. */
+  readonly base: string
+  readonly server: Server
+  /** What differs from the port's. */
+  readonly options: NodeSiteOptions
+}
+
+export interface Listening {
+  /** Where each endpoint is, in the order of the mounts. */
+  readonly urls: readonly string[]
+  readonly server: NodeServer
+  /** Ends streams and sessions, refuses new connections, waits a while for the open ones. */
+  close(): Promise<void>
+}
+
+interface Mounted extends Mount {
+  readonly site: NodeSite
+  readonly endpoint: string
+}
+
+/** Behind one gate: what one of the servers is busy with, the others cannot be. */
+export async function listen(mounts: readonly [Mount, ...Mount[]], options: ListenOptions): Promise<Listening> {
+  const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, closeWithinMs = 5_000 } = options
+  const [{ server: first }] = mounts
+  const pressure = options.gate && createPressure()
+  const gate =
+    options.gate &&
+    ('admit' in options.gate
+      ? options.gate
+      : createGate(options.gate, {
+          clock: first.clock,
+          hasSession: (id) => mounted.some(({ site }) => site.hasSession(id)),
+          ...(pressure && { pressure }),
+        }))
+  const mounted: readonly Mounted[] = mounts.map(({ base, server, options: own }) => {
+    const all = { ...options, ...own, ...(gate && { gate }) }
+    return { base, server, options: own, site: createNodeSite(server, all), endpoint: base + (all.path ?? '/mcp') }
+  })
+  const routes = routesOf(mounted)
+  const node = createNodeServer(
+    // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
+    { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => {
+      const path = pathOf(request.url ?? '')
+      const asked = new NodeRequest(request)
+      const reply = new NodeReply(response)
+      const serve = routes.get(path)
+      if (serve) void serve(asked, reply)
+      else void aside(path, mounted, asked, reply).catch(() => response.destroy())
+    },
+  )
+  node.maxConnections = maxConnections
+  if (gate)
+    node.on('connection', (socket) => {
+      const leave = gate.connect(socket.remoteAddress ?? '')
+      if (leave) socket.on('close', leave)
+      else socket.destroy()
+    })
+  // Without a listener Node takes an upgrade for an ordinary request, which is right where there are no sockets.
+  if (mounted.some(({ site }) => site.sockets))
+    node.on('upgrade', (request, socket, head) => upgrade(mounted, request, socket, head))
+  await new Promise<void>((resolve, reject) => {
+    node.once('error', reject)
+    node.listen(port, host, resolve)
+  })
+  const { port: bound } = node.address() as AddressInfo
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  return {
+    urls: mounted.map(({ endpoint }) => origin + endpoint),
+    server: node,
+    async close() {
+      const closed = new Promise<void>((resolve) => node.close(() => resolve()))
+      const recorded = Promise.all(mounted.map(({ server }) => server.close()))
+      pressure?.close()
+      // Subscriptions have their last answer before their streams are cut.
+      await new Promise((resolve) => setImmediate(resolve))
+      for (const { site } of mounted) site.close()
+      node.closeIdleConnections()
+      const callOff = first.clock.after(closeWithinMs, () => node.closeAllConnections())
+      await closed
+      callOff()
+      await recorded
+    },
+  }
+}
+
+/** Exact paths: a slash more, another case or an escape is another path. */
+function routesOf(mounted: readonly Mounted[]): ReadonlyMap<string, Serve> {
+  const routes = new Map<string, Serve>()
+  const add = (path: string, serve: Serve): void => {
+    if (routes.has(path)) throw new TypeError(`${path} would be served by two: give each server a path of its own`)
+    routes.set(path, serve)
+  }
+  for (const { base, endpoint, site } of mounted) {
+    if (base !== '' && !/^(?:\/[\w.~-]+)+$/.test(base))
+      throw new TypeError(`${base}: a path begins with a slash and does not end with one, as in /memory`)
+    add(endpoint, site.serve)
+    for (const [path, serve] of site.ways) add(base + path, serve)
+  }
+  return routes
+}
+
+function upgrade(mounted: readonly Mounted[], request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const path = pathOf(request.url ?? '')
+  const found = mounted.find(({ base, site }) => site.sockets && base + site.sockets.path === path)
+  if (found) found.site.upgrade(request, socket, head)
+  else replyOn(request, socket).end(notHere.status, notHere.headers, notHere.body)
+}
+
+/** Beside the endpoints: what OAuth clients read, health and metrics. */
+async function aside(path: string, mounted: readonly Mounted[], request: NodeRequest, reply: NodeReply): Promise<void> {
+  const alone = mounted.length === 1
+  const own = mounted.filter(({ base }) => alone || path.startsWith(`${base}/`))
+  const pages = [
+    ...mounted.map(({ site }) => site.known(path, request, alone)),
+    ...(await Promise.all(own.map(({ base, site }) => site.page(path.slice(base.length), request)))),
+    alone ? undefined : await together(path, mounted, request),
+  ]
+  const { status, headers, body } = pages.find((page) => page !== undefined) ?? notHere
+  reply.end(status, headers, body)
+}
+
+/** Whoever asks the port, asks all of its servers: it is ready when each of them is. */
+async function together(path: string, mounted: readonly Mounted[], request: NodeRequest): Promise<Page | undefined> {
+  if (path !== '/healthz' && path !== '/readyz') return undefined
+  const pages = await Promise.all(mounted.map(({ site }) => site.page(path, request)))
+  if (pages.includes(undefined)) return undefined
+  return pages.find((page) => page?.status !== 200) ?? pages[0]
+}

@@ -1,0 +1,67 @@
+/**
+ * A WebSocket as a transport of the official clients, v1 and v2, wherever there is a global `WebSocket`:
+ * `await client.connect(webSocketTransport('wss://mcp.example.com/ws', { token }))`.
+ */
+
+import { subprotocol, tokenPrefix } from './welcome.ts'
+
+export interface WebSocketTransportOptions {
+  /** Sent as a second subprotocol, since a browser lets a page choose no header: letters, digits and `-._~+` only. */
+  readonly token?: string
+}
+
+/** What the official clients call a transport. */
+export interface WebSocketTransport {
+  onmessage?: (message: never) => void
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  start(): Promise<void>
+  send(message: object): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where the runtime cannot tell more. */
+const failed = 'The WebSocket could not be opened, or broke off'
+
+export function webSocketTransport(url: string | URL, { token }: WebSocketTransportOptions = {}): WebSocketTransport {
+  let socket: WebSocket | undefined
+  const transport: WebSocketTransport = {
+    start() {
+      if (socket) return Promise.reject(new Error('Already started: a transport is for one connection'))
+      const opened = new WebSocket(url, token === undefined ? [subprotocol] : [subprotocol, tokenPrefix + token])
+      socket = opened
+      return new Promise((resolve, reject) => {
+        opened.addEventListener('open', () => resolve())
+        opened.addEventListener('error', () => {
+          reject(new Error(failed))
+          transport.onerror?.(new Error(failed))
+        })
+        opened.addEventListener('close', ({ code, reason }) => {
+          reject(new Error(`The WebSocket was closed: ${code} ${reason}`))
+          transport.onclose?.()
+        })
+        opened.addEventListener('message', ({ data }) => receive(data))
+      })
+    },
+    send(message) {
+      if (socket?.readyState !== 1) return Promise.reject(new Error('The WebSocket is not open'))
+      socket.send(JSON.stringify(message))
+      return Promise.resolve()
+    },
+    close() {
+      socket?.close(1000)
+      return Promise.resolve()
+    },
+  }
+  function receive(data: unknown): void {
+    let message: never
+    try {
+      message = JSON.parse(String(data)) as never
+    } catch {
+      transport.onerror?.(new Error('The server sent what is not JSON'))
+      return
+    }
+    transport.onmessage?.(message)
+  }
+  return transport
+}

@@ -1,0 +1,170 @@
+/**
+ * One open socket: a JSON message per text frame, in both directions, without knowing whose WebSocket it is. As on a
+ * pipe, calls run side by side, answers go out as they come, and a client cancels with `notifications/cancelled`.
+ */
+
+import { RpcError } from '../../core/error.ts'
+import { frame, Unsound } from '../../core/frame.ts'
+import { isOneWay } from '../../protocol/classify.ts'
+import type { Around } from '../http/exchange.ts'
+import { admit } from '../http/exchange.ts'
+import type { Admission } from '../http/gate.ts'
+import type { Guest } from './welcome.ts'
+
+/** What a runtime's socket can do. */
+export interface Wire {
+  send(text: string): void
+  close(code: number, reason: string): void
+  /** At once, without the closing handshake: that would wait behind what a stalled reader does not take. */
+  cut(): void
+  /** Bytes that were sent and not yet taken; 0 where the runtime does not tell. */
+  readonly unsent: number
+  /** Left out where the runtime looks after dead sockets itself, or cannot. */
+  ping?(): void
+  /** Stops and starts reading; left out where a socket cannot. */
+  pause?(): void
+  resume?(): void
+}
+
+export interface SocketOptions {
+  /** Where sockets are opened: `/ws` unless said. */
+  readonly path?: string
+  /** Bytes of one message: what a body may have over HTTP unless said. */
+  readonly maxPayload?: number
+  /** How often a client is asked whether it is there; one that did not answer the last time is cut off: 30 s unless said. */
+  readonly pingMs?: number
+  /** A client that says nothing, waits for nothing and subscribed to nothing is let go after this: 30 minutes unless said. */
+  readonly idleMs?: number
+  /** Messages of one socket under way at once: 100 unless said. Past it the socket is not read. */
+  readonly maxInFlight?: number
+}
+
+export interface Talk {
+  text(message: string): void
+  binary(): void
+  /** The other side asked whether we are there. */
+  pinged(): void
+  ponged(): void
+  /** The socket is closed, whoever did it. */
+  ended(): void
+  /** Says goodbye. */
+  close(code: number, reason: string): void
+}
+
+/** A reader that stalls is cut off here. */
+const maxUnsent = 1024 * 1024
+/** Pings are answered by the runtime, each with a frame of its own: past this many between two of ours it is a flood. */
+const maxPings = 1000
+
+/** Close codes: RFC 6455 §7.4 and the registry it opened. */
+const codes = { idle: 1000, unsupported: 1003, policy: 1008, tooLarge: 1009, unauthorized: 3000 } as const
+
+export function createTalk(around: Around, guest: Guest, wire: Wire, options: SocketOptions): Talk {
+  const { server, gate } = around
+  const { via, gone } = guest
+  const { maxPayload = around.maxBodyBytes, pingMs = 30_000, idleMs = 30 * 60_000, maxInFlight = 100 } = options
+  const { clock } = server
+  const { connection } = via
+  const knock = { method: 'POST', peer: via.peer, header: () => undefined }
+  let inFlight = 0
+  let over = false
+  let answered = true
+  let pings = 0
+  let heardAt = clock.now()
+  let callOff = clock.after(pingMs, tick)
+
+  function tick(): void {
+    callOff = clock.after(pingMs, tick)
+    pings = 0
+    const waits = connection.inFlight.size > 0 || connection.subscriptions.size > 0
+    if (wire.ping && !answered) end(() => wire.cut())
+    else if (!waits && clock.now() - heardAt >= idleMs) close(codes.idle, 'Idle')
+    else {
+      answered = false
+      wire.ping?.()
+    }
+  }
+  function end(how?: () => void): void {
+    if (over) return
+    over = true
+    callOff()
+    // The watch over the credential ends with it.
+    gone.stop(new RpcError('cancelled', 'The connection has ended'))
+    connection.close()
+    how?.()
+  }
+  const close = (code: number, reason: string): void => end(() => wire.close(code, reason))
+
+  function say(text: string): void {
+    if (over) return
+    // Looked at before sending: one message may be larger than that, and its reader is not stalled.
+    if (wire.unsent > maxUnsent) end(() => wire.cut())
+    else wire.send(text)
+  }
+  const send = (message: object): void => say(JSON.stringify(message))
+
+  async function take(text: string): Promise<void> {
+    let held = true
+    const done = (): void => {
+      if (!held) return
+      held = false
+      if (inFlight-- === maxInFlight) wire.resume?.()
+    }
+    if (++inFlight === maxInFlight) wire.pause?.()
+    // Where reading cannot be stopped, what is too much is refused.
+    const answer = inFlight > 2 * maxInFlight && !wire.pause ? tooMany() : await answerTo(text, done)
+    done()
+    if (answer !== null) say(answer)
+  }
+  const tooMany = (): string => server.refuse(new RpcError('overloaded', 'Too many messages are under way'), via)
+
+  async function answerTo(text: string, done: () => void): Promise<string | null> {
+    let message: unknown
+    let admission: Admission | undefined
+    try {
+      message = frame(text)
+      const oneWay = isOneWay(message)
+      // It passes no layer that would ask who sent it.
+      if (oneWay) await server.admit(via)
+      else if (gate) admission = await admit(gate, knock)
+      const endless = (): void => {
+        admission?.release()
+        done()
+      }
+      return await server.text(message, { via, send, endless })
+    } catch (thrown) {
+      const value = thrown instanceof Unsound ? thrown.value : message
+      const refusal = server.refuse(thrown, via, value)
+      return isOneWay(value) ? null : refusal
+    } finally {
+      admission?.release()
+    }
+  }
+
+  guest.hear = send
+  gone.onStop(({ reason }) => {
+    if (reason === 'unauthorized') close(codes.unauthorized, 'The credential has ended')
+  })
+  return {
+    text(message) {
+      if (over) return
+      heardAt = clock.now()
+      answered = true
+      if (isLonger(message, maxPayload)) close(codes.tooLarge, `Messages have at most ${maxPayload} bytes`)
+      else void take(message)
+    },
+    binary: () => close(codes.unsupported, 'One JSON message per text frame'),
+    pinged() {
+      if (++pings > maxPings) close(codes.policy, 'Too many pings')
+    },
+    ponged() {
+      answered = true
+    },
+    ended: () => end(),
+    close,
+  }
+}
+
+/** In bytes of UTF-8, counted only where the length leaves it open. */
+const isLonger = (text: string, bytes: number): boolean =>
+  text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).byteLength > bytes)
