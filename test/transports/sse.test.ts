@@ -2,7 +2,6 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
-import type { Verifier } from 'sluice'
 import { authenticate } from 'sluice'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
@@ -14,6 +13,7 @@ import { attacked } from '../hostile/fixture.ts'
 import { initialize, request } from '../hostile/messages.ts'
 import type { RawHttp } from '../hostile/raw-http.ts'
 import { rawHttp, requestHead } from '../hostile/raw-http.ts'
+import { verifier } from './verifier.ts'
 
 type Runtime = Parameters<typeof attacked>[0]
 const serve = async (
@@ -92,20 +92,6 @@ test('an id of one transport is unknown to the other', async () => {
   expect((await post(port, `/messages?sessionId=${mcpId}`, request(1, 'ping'))).status).toBe(404)
   expect((await post(port, '/messages', request(1, 'ping'))).status).toBe(400)
 })
-
-const verifier: Verifier = {
-  async verify(token) {
-    if (!token.startsWith('good-')) return undefined
-    const [, subject = '', expires] = token.split('-')
-    return {
-      subject,
-      credential: 'test',
-      scopes: new Set(),
-      claims: {},
-      expires: Number(expires ?? Number.POSITIVE_INFINITY),
-    }
-  },
-}
 
 test('credentials are asked for with every message, and a session belongs to who opened it', async () => {
   const { port, runs } = await serve({ authenticate: authenticate({ verifiers: [verifier] }) })

@@ -6,7 +6,7 @@ import type { Server } from '../../protocol/server.ts'
 import type { Around } from './exchange.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
 import type { Site, SiteOptions } from './site.ts'
-import { createSite, pathOf } from './site.ts'
+import { createSite, pathOf, upgradeRequired } from './site.ts'
 
 /** Sockets beside the endpoint, made of what they share with it. */
 export type SocketWay = (around: Around) => Sockets
@@ -32,6 +32,7 @@ export interface NodeSite extends Site {
 export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSite {
   const site = createSite(server, options)
   const sockets = options.websocket?.(site.around)
+  if (sockets) site.ways.set(sockets.path, upgradeRequired(site.around))
   return {
     ...site,
     sockets,

@@ -2,11 +2,12 @@
 
 import type { Page } from '../../core/part.ts'
 import type { Server } from '../../protocol/server.ts'
-import type { Exchange, HttpOptions } from './exchange.ts'
+import type { Around, Exchange, HttpOptions } from './exchange.ts'
 import { createExchange } from './exchange.ts'
 import type { HttpReply, HttpRequest } from './message.ts'
 import { noHeaders } from './message.ts'
 import type { Serve, Way } from './way.ts'
+import { serveOnly } from './way.ts'
 
 export interface SiteOptions extends HttpOptions {
   /** The transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
@@ -15,7 +16,7 @@ export interface SiteOptions extends HttpOptions {
 
 export interface Site extends Exchange {
   readonly server: Server
-  readonly ways: ReadonlyMap<string, Serve>
+  readonly ways: Map<string, Serve>
   /** For what is mounted into somebody else's router: a way by the end of its path, a page by all of it, else MCP. */
   readonly mounted: Serve
   /** What OAuth clients read, by its whole path; at the root of the host too where the server is `alone` on it. */
@@ -24,12 +25,10 @@ export interface Site extends Exchange {
   page(path: string, request: HttpRequest): Promise<Page | undefined>
 }
 
-const none: ReadonlyMap<string, Serve> = new Map()
-
 export function createSite(server: Server, options: SiteOptions): Site {
   const exchange = createExchange(server, options)
   const { resource } = exchange
-  const ways = options.sse?.(exchange.around) ?? none
+  const ways = new Map(options.sse?.(exchange.around))
 
   function known(path: string, request: HttpRequest, alone: boolean): Page | undefined {
     if (!resource || !isRead(request)) return undefined
@@ -39,7 +38,7 @@ export function createSite(server: Server, options: SiteOptions): Site {
   const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
     isRead(request) ? server.page(path, request.peer) : undefined
   function mounted(request: HttpRequest, reply: HttpReply): Promise<void> {
-    if (request.method === 'POST' && ways === none) return exchange.serve(request, reply)
+    if (request.method === 'POST' && ways.size === 0) return exchange.serve(request, reply)
     const path = pathOf(request.url)
     for (const [end, serve] of ways) if (path.endsWith(end)) return serve(request, reply)
     return request.method === 'POST' ? exchange.serve(request, reply) : visit(path, request, reply)
@@ -55,6 +54,12 @@ export function createSite(server: Server, options: SiteOptions): Site {
   }
   return { ...exchange, server, ways, mounted, known, page }
 }
+
+/** A page, or a client that forgot to, asks plainly for what is a socket. */
+export const upgradeRequired = (around: Around): Serve =>
+  serveOnly('GET', around, async (_, reply, headers) =>
+    reply.end(426, { ...headers, upgrade: 'websocket', connection: 'upgrade' }, 'A WebSocket is served here\n'),
+  )
 
 const isRead = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 

@@ -12,7 +12,7 @@ export interface WebSocketTransportOptions {
 
 /** What the official clients call a transport. */
 export interface WebSocketTransport {
-  onmessage?: (message: never) => void
+  onmessage?: <Message>(message: Message) => void
   onclose?: () => void
   onerror?: (error: Error) => void
   start(): Promise<void>
@@ -54,9 +54,9 @@ export function webSocketTransport(url: string | URL, { token }: WebSocketTransp
     },
   }
   function receive(data: unknown): void {
-    let message: never
+    let message: unknown
     try {
-      message = JSON.parse(String(data)) as never
+      message = JSON.parse(String(data))
     } catch {
       transport.onerror?.(new Error('The server sent what is not JSON'))
       return
