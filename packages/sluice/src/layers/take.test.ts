@@ -37,7 +37,20 @@ test('while the store is there, its buckets count', async () => {
   await take(['k'], bucket)
   await shared.take(['k'], bucket)
   expect(await take(['k'], bucket)).toBeGreaterThan(0)
+  await clock.advance(50)
   expect(clock.pending).toBe(0)
+})
+
+test('a loop that was blocked is no store that was silent', async () => {
+  const { clock, state, lines, take } = make()
+  const answers: ((waitMs: number) => void)[] = []
+  state.broken = () => new Promise((resolve) => answers.push(resolve))
+  const asked = take(['k'], bucket)
+  // Back from a second of work the loop runs what is due first; what the store sent meanwhile is read after it.
+  clock.jump(1_000)
+  for (const answer of answers) answer(0)
+  expect(await asked).toBe(0)
+  expect(lines).toEqual([])
 })
 
 test.each(Object.keys(failures) as (keyof typeof failures)[])(
@@ -51,6 +64,7 @@ test.each(Object.keys(failures) as (keyof typeof failures)[])(
     expect(waits).toHaveLength(5)
     await all
     expect(waits.filter((ms) => ms === 0)).toHaveLength(2)
+    await clock.advance(50)
     expect(clock.pending).toBe(0)
   },
 )

@@ -18,28 +18,56 @@ export interface TakeOptions {
   readonly logger: Logger
 }
 
-/** How long a call waits for the store. */
-const withinMs = 250
+/**
+ * How long a call waits for the store: 250 ms at most, counted in ticks. A tool that blocks the event loop for that long
+ * costs one of them; by the clock it would look as if the store had been silent, though its answer is there to be read.
+ */
+const tickMs = 50
+const ticksToWait = 5
 /** How often a store that was away is tried again: not by every call, or its first moments back would be its worst. */
 const retryMs = 1_000
+
+interface Waiting {
+  /** How many ticks there had been. */
+  readonly since: number
+  settle(waitMs: number | undefined): void
+}
 
 export function createTake({ store, local, clock, logger }: TakeOptions): Take {
   if (store === local) return (key, bucket) => local.take(key, bucket)
   /** When it was last found to be away; `undefined` while it is there. */
   let triedAt: number | undefined
 
+  const waiting = new Set<Waiting>()
+  let ticks = 0
+  let ticking = false
+  /** One timer for all that wait: one for each would cost as much as a small call. */
+  function tick(): void {
+    ticks++
+    for (const each of waiting) if (ticks - each.since >= ticksToWait) each.settle(undefined)
+    ticking = waiting.size > 0
+    if (ticking) clock.after(tickMs, tick)
+  }
+
   /** Resolves with `undefined` if the store fails or takes too long. */
   function ask(key: Key, bucket: Bucket): Promise<number | undefined> {
     return new Promise((resolve) => {
-      const callOff = clock.after(withinMs, () => resolve(undefined))
-      const settle = (waitMs: number | undefined): void => {
-        callOff()
-        resolve(waitMs)
+      const each: Waiting = {
+        since: ticks,
+        settle(waitMs) {
+          waiting.delete(each)
+          resolve(waitMs)
+        },
+      }
+      waiting.add(each)
+      if (!ticking) {
+        ticking = true
+        clock.after(tickMs, tick)
       }
       try {
-        store.take(key, bucket).then(settle, () => settle(undefined))
+        store.take(key, bucket).then(each.settle, () => each.settle(undefined))
       } catch {
-        settle(undefined)
+        each.settle(undefined)
       }
     })
   }

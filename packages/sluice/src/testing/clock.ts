@@ -5,6 +5,8 @@ import type { Clock } from '../core/clock.ts'
 export interface FakeClock extends Clock {
   /** Lets what is ready run, moves on, fires what is due in order, and lets that run too. */
   advance(ms: number): Promise<void>
+  /** As if the event loop had been blocked: whatever was due by then fires at once, late, and nothing in between. */
+  jump(ms: number): void
   /** Timers not yet fired or called off. */
   readonly pending: number
 }
@@ -32,6 +34,11 @@ export function fakeClock(start = 0): FakeClock {
       }
       now = until
       await settle()
+    },
+    jump(ms) {
+      now += ms
+      const due = [...timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
+      for (const timer of due) if (timers.delete(timer)) timer.then()
     },
     get pending() {
       return timers.size
