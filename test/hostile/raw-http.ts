@@ -47,15 +47,16 @@ export const requestHead = (
 }
 
 /** A POST as a proper client sends it, with `headers` on top. */
-export function toPost(port: number, body: string | Buffer, headers: Headers = {}): Buffer {
+export function toPost(port: number, body: string | Buffer, headers: Headers = {}, path = '/mcp'): Buffer {
   const bytes = Buffer.from(body)
   const more = Array.isArray(headers) ? headers : Object.entries(headers)
-  const head = requestHead([
+  const lines: Headers = [
     ['host', `127.0.0.1:${port}`],
     ['content-type', 'application/json'],
     ['content-length', String(bytes.length)],
     ...more,
-  ])
+  ]
+  const head = requestHead(lines, { path })
   return Buffer.concat([Buffer.from(head, 'latin1'), bytes])
 }
 
