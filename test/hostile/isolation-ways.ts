@@ -70,12 +70,11 @@ export async function openWays(server: Server): Promise<Ways> {
   }
 }
 
-/** A body is one answer, a batch of them, or events. */
+/** A body is one answer, a batch of them, or events with either. */
 function messagesIn(body: string): readonly Params[] {
-  if (!body.startsWith('{') && !body.startsWith('['))
-    return [...body.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
-  const parsed: Params | readonly Params[] = JSON.parse(body)
-  return 'length' in parsed ? (parsed as readonly Params[]) : [parsed]
+  const isJson = body.startsWith('{') || body.startsWith('[')
+  const texts = isJson ? [body] : [...body.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data)
+  return texts.flatMap((text): Params | readonly Params[] => JSON.parse(text))
 }
 
 async function overHttp(port: number, token: string): Promise<Client> {

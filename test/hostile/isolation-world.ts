@@ -6,7 +6,23 @@
 
 import { createHmac } from 'node:crypto'
 import type { LogLine, Server, Store } from 'sluice'
-import { apiKeys, createServer, defineServer, memoryStore, prompt, resource, tool } from 'sluice'
+import {
+  apiKeys,
+  audit,
+  authenticate,
+  concurrency,
+  createServer,
+  defineServer,
+  limit,
+  log,
+  memoryStore,
+  metrics,
+  once,
+  prompt,
+  resource,
+  tenant,
+  tool,
+} from 'sluice'
 import { nodeClock } from 'sluice/node'
 import * as z from 'zod'
 import { wander } from './wander.ts'
@@ -29,7 +45,7 @@ export const canariesIn = (text: string): readonly string[] => text.match(/K-[0-
 /** Both tenants subscribe to all of these; the calls of one change the even ones, those of the other the odd ones. */
 export const notes: readonly string[] = Array.from({ length: 20 }, (_, i) => `note://${i}`)
 const changedBy = (tenant: string, text: string): string =>
-  `note://${((Number(text) * 2) % notes.length) + (tenant === tenants[0] ? 0 : 1)}`
+  `note://${((Number(text) / 5) % notes.length) + (tenant === tenants[0] ? 0 : 1)}`
 export const mayHearOf = (tenant: TenantName, uri: string): boolean =>
   Number(uri.slice('note://'.length)) % 2 === (tenant === tenants[0] ? 0 : 1)
 
@@ -45,7 +61,7 @@ const define = () =>
         name: 'work',
         description: 'Answers with the tenant’s own canary, and with what the tenant left behind before',
         input,
-        async run({ text }, { call, store, progress, log, updated }) {
+        async run({ text }, { call, store, progress, log: say, updated }) {
           const { id, cache } = call.tenant
           const mine = canaryOf(id, text)
           await wander()
@@ -54,8 +70,8 @@ const define = () =>
           await store.set(['kept', text], mine)
           cache.set(['kept', text], mine, 60_000)
           await wander()
-          log('warning', mine)
-          updated(changedBy(id, text))
+          say('warning', mine)
+          if (Number(text) % 10 === 0) updated(changedBy(id, text))
           progress(2, 2, mine)
           return { mine, kept, cached }
         },
@@ -69,8 +85,8 @@ const define = () =>
           return { content: [{ type: 'text', text: canaryOf(call.tenant.id, text) }], isError: true }
         },
       }),
-      ...tenants.map((tenant) =>
-        tool({ name: ownTool(tenant), description: 'Of one tenant alone', input, run: () => canaryOf(tenant, 'tool') }),
+      ...tenants.map((id) =>
+        tool({ name: ownTool(id), description: 'Of one tenant alone', input, run: () => canaryOf(id, 'tool') }),
       ),
     ],
     prompts: [
@@ -105,14 +121,14 @@ export interface World {
   readonly strayLines: readonly string[]
 }
 
-/** `audit` fills the store for as long as the server runs. */
-export async function createWorld({ store = memoryStore(nodeClock), audit = false } = {}): Promise<World> {
+/** `audited` fills the store for as long as the server runs. */
+export async function createWorld({ store = memoryStore(nodeClock), audited = false } = {}): Promise<World> {
   const keys = apiKeys(store)
   const tokenOf = async (tenant: TenantName): Promise<string> =>
     (await keys.create({ subject: 'ann', tenants: [tenant], expires: Date.now() + 86_400_000 })).secret
   const tokens = { ants: await tokenOf('ants'), bees: await tokenOf('bees') }
   const strayLines: string[] = []
-  const own = new Map(tenants.map((tenant) => [tenant as string, new Set(['work', 'fails', ownTool(tenant)])]))
+  const own = new Map(tenants.map((id) => [id as string, new Set(['work', 'fails', ownTool(id)])]))
   const look = (line: LogLine): void => {
     const text = JSON.stringify(line)
     for (const canary of canariesIn(text))
@@ -123,13 +139,14 @@ export async function createWorld({ store = memoryStore(nodeClock), audit = fals
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    logger: { info: look, warn: look, error: look },
-    authenticate: { verifiers: [keys] },
-    tenant: { from: 'tenants', tools: (tenant) => own.get(tenant ?? '') ?? new Set() },
-    limit: { rate: endless },
-    concurrency: { perTenant: 10_000, queue: 10_000 },
-    metrics: true,
-    ...(audit && { audit: true }),
+    log: log({ info: look, warn: look, error: look }),
+    authenticate: authenticate({ verifiers: [keys] }),
+    tenant: tenant({ from: 'tenants', tools: (id) => own.get(id ?? '') ?? new Set() }),
+    limit: limit({ rate: endless }),
+    concurrency: concurrency({ perTenant: 10_000, queue: 10_000 }),
+    once: once(),
+    metrics: metrics(),
+    ...(audited && { audit: audit() }),
   })
   return { server, store, tokens, strayLines }
 }

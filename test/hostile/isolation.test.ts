@@ -3,51 +3,19 @@
  * way JavaScript knows and answer out of each other's turns; each caller's canary may come back to that caller alone.
  */
 
-import { createHmac } from 'node:crypto'
 import type { Params, Server } from 'sluice'
 import { ask, createServer, defineServer, form, resource, tool } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { canariesIn, canaryOf } from './isolation-world.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
 import type { RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
-
-/** Nobody can make another's from it. */
-const canaryOf = (caller: string, text: string): string =>
-  `K-${createHmac('sha256', caller).update(text).digest('hex').slice(0, 24)}-K`
-const canariesIn = (text: string): readonly string[] => text.match(/K-[0-9a-f]{24}-K/g) ?? []
-
-/** Calls wait here for each other: whoever fills the room wakes all, in its own turn and not in theirs. */
-function createRoom(size: number): () => Promise<void> {
-  let waiting: (() => void)[] = []
-  const leave = (): void => {
-    const all = waiting
-    waiting = []
-    for (const go of all) go()
-  }
-  return () =>
-    new Promise((resolve) => {
-      if (waiting.push(resolve) >= size) leave()
-      else if (waiting.length === 1) setImmediate(leave)
-    })
-}
+import { wander } from './wander.ts'
 
 function shared(): Server {
-  const room = createRoom(8)
-  const ways: readonly (() => Promise<unknown>)[] = [
-    () => Promise.resolve(),
-    () => new Promise((resolve) => queueMicrotask(() => resolve(undefined))),
-    () => new Promise((resolve) => process.nextTick(resolve)),
-    () => new Promise(setImmediate),
-    () => new Promise((resolve) => setTimeout(resolve, Math.random() * 3)),
-    room,
-  ]
-  const wander = async (): Promise<void> => {
-    for (let hop = Math.floor(Math.random() * 4); hop > 0; hop--)
-      await ways[Math.floor(Math.random() * ways.length)]?.()
-  }
   const input = z.object({ caller: z.string(), text: z.string() })
   return createServer(
     defineServer({

@@ -1,5 +1,7 @@
 /** Arrays of messages: 2025-03-26 has them, nobody else does. */
 
+import { defineServer, log, tool } from 'sluice'
+import { jsonSchema } from 'sluice/json-schema'
 import { serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { envelope, toInitialize } from './envelope.ts'
@@ -23,6 +25,7 @@ interface Answer {
 /** Sends a value as it is, and returns everything that came back for it. */
 type Say = (value: unknown) => Promise<Answer>
 
+const silent = { info() {}, warn() {}, error() {} }
 const ping = (id: number | string): Params => ({ jsonrpc: '2.0', id, method: 'ping' })
 const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
 const initialize = (revision: Revision): Params => ({
@@ -141,6 +144,55 @@ test('2025-03-26 over HTTP may answer several questions in one batch', async () 
       expect((await post(url, responses, session)).status).toBe(202)
   }
   expect(result).toMatchObject({ content: [{ text: '1 folders, a-model' }] })
+})
+
+/** One call works on, one takes longer than it may; both came in one batch. */
+test('over HTTP a call of a batch reports progress, and one that is overdue takes no other with it', async () => {
+  const input = jsonSchema({ type: 'object' })
+  const reached = Promise.withResolvers<void>()
+  const slow = tool({
+    name: 'slow',
+    description: 'Never ends',
+    input,
+    timeoutMs: 50,
+    async run(_, { signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      reached.resolve()
+      return 'late'
+    },
+  })
+  const steady = tool({
+    name: 'steady',
+    description: 'Reports, and ends after the slow one was stopped',
+    input,
+    async run(_, { progress, signal }) {
+      progress(1, 2)
+      await reached.promise
+      progress(2, 2)
+      return signal.aborted ? 'stopped' : 'went on'
+    },
+  })
+  const { url, close } = await serveHttp(defineServer({ info: { name: 'a', version: '1' }, tools: [slow, steady] }), {
+    port: 0,
+    runtime: { log: log(silent) },
+  })
+  onTestFinished(close)
+  const session = { 'mcp-session-id': (await post(url, initialize('2025-03-26'))).headers.get('mcp-session-id') ?? '' }
+  const call = (id: number, name: string): Params => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: {}, _meta: { progressToken: name } },
+  })
+  const said = await allOf(messagesOf(await post(url, [call(1, 'slow'), call(2, 'steady')], session)))
+  expect(said).toMatchObject([
+    { method: 'notifications/progress', params: { progressToken: 'steady', progress: 1 } },
+    { method: 'notifications/progress', params: { progressToken: 'steady', progress: 2 } },
+    [
+      { id: 1, result: { isError: true } },
+      { id: 2, result: { content: [{ text: 'went on' }] } },
+    ],
+  ])
 })
 
 test('2026-07-28 over HTTP has no batches', async () => {

@@ -42,6 +42,7 @@ export const authenticate =
   (options: AuthenticateOptions): Part<'authenticate'> =>
   ({ clock }) => {
     const identify = createIdentify(options, clock)
+    const watching = new Set<() => void>()
     return {
       part: 'authenticate',
       layer: authenticateLayer(options, clock, identify),
@@ -49,7 +50,13 @@ export const authenticate =
         const call = { via, params: {}, facts: {} }
         const caller = await identify(call)
         if (!caller) throw unauthorized({})
-        if (stop) watch({ ...call, stop }, caller, identify, clock)
+        if (!stop) return
+        let leave = (): void => {}
+        leave = watch({ ...call, stop }, caller, identify, clock, () => watching.delete(leave))
+        if (!stop.reason) watching.add(leave)
+      },
+      async close() {
+        for (const leave of [...watching]) leave()
       },
     }
   }

@@ -157,8 +157,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     } catch (thrown) {
       return refuseEarly(thrown, messages, context)
     }
-    const { refused: _, ...each } = context
-    const replies = await Promise.all(messages.map((message) => single(message, each)))
+    const replies = await Promise.all(messages.map((message) => single(message, elementOf(context))))
     const answers = replies.filter((reply) => reply !== null)
     return answers.length > 0 ? answers : null
   }
@@ -191,6 +190,23 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     })
     if (thrown instanceof RpcError) context.refused?.(thrown, features, error)
     return thrown instanceof Unanswered || oneWay ? null : { id, error }
+  }
+}
+
+/**
+ * One message of a batch has a stop of its own: one that is cancelled or overdue must not take the others with it. The
+ * status is that of the whole batch, so nobody hears of its refusal.
+ */
+function elementOf(context: Context): Context {
+  const { via, signal } = context
+  const stop = createStop()
+  context.stop?.onStop((reason) => stop.stop(reason))
+  return {
+    via,
+    stop,
+    ...(signal && { signal }),
+    ...(context.send && { send: (message) => context.send?.(message) }),
+    ...(context.detach && { detach: () => context.detach?.() }),
   }
 }
 

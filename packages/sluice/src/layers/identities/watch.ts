@@ -10,18 +10,23 @@ import { unauthorized } from './identify.ts'
 /** How often the credential is looked at again: how long a revoked one goes on listening. */
 const recheckMs = 60_000
 
-/** Ends `stop` when the credential that admitted `caller` expires or is revoked; the returned function lets go. */
+/**
+ * Ends `stop` when the credential that admitted `caller` expires or is revoked; the returned function lets go. `left` is
+ * called when nobody looks any more, whatever the reason.
+ */
 export function watch(
   call: Pick<Call, 'via' | 'params' | 'facts'> & { readonly stop: Stop },
   caller: Caller,
   identify: Identify,
   clock: Clock,
+  left: () => void = () => {},
 ): () => void {
   let callOff = (): void => {}
   let over = false
   const leave = (): void => {
     over = true
     callOff()
+    left()
   }
   const arm = (expires: number): void => {
     if (!over) callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), () => void check(expires))
