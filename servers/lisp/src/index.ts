@@ -1,3 +1,14 @@
-/** Not written yet. */
+/** An agent with a live Common Lisp image, as an MCP server. */
 
-export {}
+import type { Open } from 'sluice'
+import { defineLisp } from './definition.ts'
+import { createSessions } from './session.ts'
+
+export const open: Open = async ({ folder, env }) => {
+  const sessions = createSessions({ folder, env })
+  return {
+    definition: defineLisp(sessions),
+    state: sessions.missing ?? 'ready',
+    close: () => sessions.close(),
+  }
+}

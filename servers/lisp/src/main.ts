@@ -1,3 +1,6 @@
-/** Not written yet. */
+#!/usr/bin/env node
+import { runMain } from 'sluice/main'
+import { open } from './index.ts'
+import { description, version } from './package.ts'
 
-export {}
+await runMain(open, { name: 'sluice-lisp', version, about: description })

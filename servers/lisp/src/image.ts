@@ -1,0 +1,114 @@
+/**
+ * A Lisp image with Swank in it: SBCL started by us, listening on this machine alone and only for who knows its secret, or
+ * one that runs already and is joined.
+ */
+
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail } from 'sluice'
+import type { Swank } from './swank.ts'
+import { connectSwank } from './swank.ts'
+
+export interface Image {
+  readonly swank: Swank
+  /** Ours, or somebody else's that we joined. */
+  readonly origin: 'started' | 'joined'
+  readonly address: string
+  close(): Promise<void>
+}
+
+export interface ImageOptions {
+  /** For compiled Swank, so that only the first start takes its time. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const loaders = ['/usr/share/common-lisp/source/slime/swank-loader.lisp']
+
+/** What is missing on this machine, as a sentence with what to do; `undefined` where all is there. */
+export function missingHere(env: ImageOptions['env']): string | undefined {
+  const parts = [findSbcl(env) ? undefined : 'sbcl', findLoader(env) ? undefined : 'cl-swank'].filter((part) => part)
+  if (parts.length === 0) return undefined
+  return `install ${parts.join(' and ')} to enable (Debian and Ubuntu: apt-get install sbcl cl-swank)`
+}
+
+const findSbcl = (env: ImageOptions['env']): string | undefined =>
+  [env['SBCL'], ...(env['PATH'] ?? '').split(':').map((folder) => join(folder, 'sbcl'))].find(
+    (path) => path !== undefined && path !== '' && existsSync(path),
+  )
+const findLoader = (env: ImageOptions['env']): string | undefined =>
+  [env['SWANK_LOADER'], ...loaders].find((path) => path !== undefined && existsSync(path))
+
+/** The secret comes by the environment: a command line can be read by everybody on the machine. */
+const startUp = (loader: string, fasls: string): string => `
+(progn
+  (load ${JSON.stringify(loader)})
+  (setf (symbol-value (find-symbol "*FASL-DIRECTORY*" "SWANK-LOADER")) (pathname ${JSON.stringify(`${fasls}/`)}))
+  (funcall (find-symbol "INIT" "SWANK-LOADER"))
+  (let ((secret (sb-ext:posix-getenv "SLUICE_SWANK_SECRET")))
+    (setf (symbol-function (find-symbol "SLIME-SECRET" "SWANK")) (lambda () secret)))
+  (let ((port (funcall (find-symbol "CREATE-SERVER" "SWANK") :port 0 :dont-close t :interface "127.0.0.1")))
+    (format t "~&SLUICE-PORT ~d~%" port)
+    (finish-output))
+  (loop while (read-line *standard-input* nil)))`
+
+export async function startImage({ folder, env }: ImageOptions, signal: AbortSignal): Promise<Image> {
+  const sbcl = findSbcl(env)
+  const loader = findLoader(env)
+  if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingHere(env) ?? ''}`)
+  const fasls = join(folder, 'fasl')
+  mkdirSync(fasls, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(24).toString('hex')
+  const child = spawn(
+    sbcl,
+    ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUp(loader, fasls), '--quit'],
+    {
+      // Its input stays open as long as we live: when we are gone, it reads the end and goes too.
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...env, SLUICE_SWANK_SECRET: secret },
+    },
+  )
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  const stop = (): void => void child.kill('SIGKILL')
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const port = await portOf(child)
+    const swank = await connectSwank(port, '127.0.0.1', secret)
+    void exited.then(() => swank.close())
+    return { swank, origin: 'started', address: `127.0.0.1:${port}`, close: kill }
+  } catch (thrown) {
+    await kill()
+    throw thrown
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function portOf(child: ReturnType<typeof spawn>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.resume()
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-4096)
+      const port = /SLUICE-PORT (\d+)/.exec(said)?.[1]
+      if (port !== undefined) resolve(Number(port))
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`sbcl ended with ${code} before Swank listened`)))
+  })
+}
+
+export async function joinImage(host: string, port: number): Promise<Image> {
+  const swank = await connectSwank(port, host).catch(() => {
+    throw fail(
+      `No Swank answers at ${host}:${port}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
+    )
+  })
+  return { swank, origin: 'joined', address: `${host}:${port}`, close: async () => swank.close() }
+}

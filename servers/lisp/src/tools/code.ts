@@ -1,0 +1,85 @@
+/** Tracing, profiling and loading: all of it changes the image, so all but the report waits for an approval. */
+
+import type { Tool } from 'sluice'
+import { tool } from 'sluice'
+import * as z from 'zod'
+import type { Sessions } from '../session.ts'
+import { cut, evaluating, toEvaluated } from '../session.ts'
+import { sym, textOf } from '../sexp.ts'
+import { packaged, reading, running, sessionOf } from './repl.ts'
+
+const name = z.string().min(1).max(500)
+const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
+
+export function codeTools(sessions: Sessions): readonly Tool[] {
+  return [
+    tool({
+      name: 'trace_function',
+      description: 'Trace a function, or stop tracing it. Calls are then printed in what repl_eval returns.',
+      input: z.object({ function: name, package: inPackage }),
+      approval: 'always',
+      annotations: running,
+      run: async (input, { call, signal }) => {
+        const form = [
+          sym('cl:let'),
+          [[sym('cl:*package*'), sym('swank::*buffer-package*')]],
+          [sym('swank:swank-toggle-trace'), input.function],
+        ]
+        return textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package)))
+      },
+    }),
+    tool({
+      name: 'profile_start',
+      description: 'Count calls and time of every function of a package.',
+      input: z.object({ package: name }),
+      approval: 'always',
+      annotations: running,
+      run: async (input, { call, signal }) =>
+        textOf(
+          await sessionOf(sessions, call.tenant.id).ask([sym('swank:profile-by-substring'), '', input.package], signal),
+        ),
+    }),
+    tool({
+      name: 'profile_stop',
+      description: 'Stop counting, and forget what was counted.',
+      approval: 'always',
+      annotations: running,
+      async run(_, { call, signal }) {
+        await sessionOf(sessions, call.tenant.id).ask([sym('swank/backend:unprofile-all')], signal)
+        return 'Nothing is profiled any more.'
+      },
+    }),
+    tool({
+      name: 'profile_report',
+      description: 'What was counted since profile_start.',
+      annotations: reading,
+      async run(_, { call, signal }) {
+        const form = [
+          sym('cl:with-output-to-string'),
+          [sym('cl:*trace-output*')],
+          [
+            sym('cl:let'),
+            [[sym('cl:*standard-output*'), sym('cl:*trace-output*')]],
+            [sym('swank/backend:profile-report')],
+          ],
+        ]
+        return cut(textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))).trim() || 'Nothing was counted.'
+      },
+    }),
+    tool({
+      name: 'load_system',
+      description: 'Load an ASDF system, compiling what is needed.',
+      input: z.object({ system: name.regex(/^[A-Za-z0-9_.+/-]+$/, 'A system name, such as "alexandria"') }),
+      approval: 'always',
+      annotations: running,
+      timeoutMs: 300_000,
+      async run({ system }, { call, signal, progress }) {
+        progress(0, 1, `loading ${system}`)
+        const session = sessionOf(sessions, call.tenant.id)
+        const code = `(progn (require :asdf) (uiop:symbol-call :asdf :load-system "${system}") (values))`
+        const { output } = toEvaluated(await session.ask(evaluating(code), signal))
+        return `${output}Loaded ${system}.`
+      },
+    }),
+  ]
+}

@@ -1,0 +1,90 @@
+/** Threads that stopped: look at the stack and the ways on, take one, or give up. */
+
+import type { Tool } from 'sluice'
+import { fail, tool } from 'sluice'
+import * as z from 'zod'
+import type { Sessions } from '../session.ts'
+import { cut, describeDebugger } from '../session.ts'
+import { listOf, sym, textOf } from '../sexp.ts'
+import { framesOf } from '../swank.ts'
+import { reading, running, sessionOf } from './repl.ts'
+
+const thread = z.int().min(0).optional().describe('Which thread; needed where several are in the debugger')
+
+export function debuggerTools(sessions: Sessions): readonly Tool[] {
+  return [
+    tool({
+      name: 'debugger_frames',
+      description: 'The stack of a thread in the debugger, and with a frame its local variables.',
+      input: z.object({
+        thread,
+        count: z.int().min(1).max(200).default(20),
+        frame: z.int().min(0).max(100_000).optional().describe('Show the variables of this frame'),
+      }),
+      annotations: reading,
+      async run({ thread, count, frame }, { call, signal }) {
+        const session = sessionOf(sessions, call.tenant.id)
+        const at = { thread: session.debuggerOf(thread).thread }
+        if (frame !== undefined) {
+          const [locals] = listOf(await session.ask([sym('swank:frame-locals-and-catch-tags'), frame], signal, at))
+          const variables = listOf(locals).map((each) => {
+            const fields = listOf(each)
+            const of = (name: string): string => {
+              const index = fields.findIndex(
+                (field) => typeof field === 'object' && 'name' in field && field.name.toLowerCase() === name,
+              )
+              return textOf(fields[index + 1])
+            }
+            return { name: of(':name'), value: cut(of(':value')) }
+          })
+          const text = variables.map(({ name, value }) => `${name} = ${value}`).join('\n') || 'No variables.'
+          return { content: [{ type: 'text', text }], structuredContent: { frame, variables } }
+        }
+        const frames = framesOf(await session.ask([sym('swank:backtrace'), 0, count], signal, at))
+        const text = frames.map(({ index, description }) => `${index}: ${description}`).join('\n')
+        return { content: [{ type: 'text', text: cut(text) }], structuredContent: { frames } }
+      },
+    }),
+    tool({
+      name: 'debugger_restarts',
+      description: 'Why a thread stopped, and the ways on.',
+      input: z.object({ thread }),
+      annotations: reading,
+      run({ thread }, { call }) {
+        const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
+        return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: { debugger: here } }
+      },
+    }),
+    tool({
+      name: 'debugger_invoke_restart',
+      description: 'Go on by one of the ways debugger_restarts shows.',
+      input: z.object({ restart: z.int().min(0).max(1000).describe('Its number'), thread }),
+      approval: 'always',
+      annotations: running,
+      async run({ restart, thread }, { call, signal }) {
+        const session = sessionOf(sessions, call.tenant.id)
+        const here = session.debuggerOf(thread)
+        const way = here.restarts[restart]
+        if (!way) throw fail(`There is no restart ${restart}; there are ${here.restarts.length}, from 0.`)
+        const ended = await session.restart(here, restart, signal)
+        if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
+        const went = `Went on by ${way.name}: ${way.description}`
+        if (ended.kind === 'aborted') return `${went}\nThe work was given up.`
+        return `${went}\n${cut(textOf(ended.value))}`
+      },
+    }),
+    tool({
+      name: 'repl_abort',
+      description: 'Give up what a thread in the debugger was doing.',
+      input: z.object({ thread }),
+      approval: 'always',
+      annotations: running,
+      async run({ thread }, { call, signal }) {
+        const session = sessionOf(sessions, call.tenant.id)
+        const here = session.debuggerOf(thread)
+        await session.outcome([sym('swank:throw-to-toplevel')], signal, { thread: here.thread })
+        return `Gave up: ${here.condition}`
+      },
+    }),
+  ]
+}

@@ -1,0 +1,252 @@
+/** The image itself: connect, evaluate, compile, look. What runs or changes code waits for an approval; reading does not. */
+
+import type { Tool } from 'sluice'
+import { fail, tool } from 'sluice'
+import * as z from 'zod'
+import type { Session, Sessions } from '../session.ts'
+import { cut, describeDebugger, evaluating, toEvaluated } from '../session.ts'
+import type { Sexp } from '../sexp.ts'
+import { listOf, sym, textOf } from '../sexp.ts'
+
+const code = z.string().min(1).max(200_000).describe('Lisp forms; the values of the last one are returned')
+const inPackage = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe('The package to read and print in; COMMON-LISP-USER unless said')
+const symbol = z.string().min(1).max(500).describe('The name of a symbol, such as "mapcar" or "my-package:thing"')
+export const reading = { readOnlyHint: true, openWorldHint: false } as const
+export const running = { destructiveHint: true, openWorldHint: true } as const
+
+/** The caller's image, or what to install. */
+export const sessionOf = (sessions: Sessions, tenant: string): Session => {
+  if (sessions.missing !== undefined) throw fail(`Lisp is not here: ${sessions.missing}`)
+  return sessions.of(tenant)
+}
+export const packaged = (name: string | undefined): { readonly package?: string } =>
+  name === undefined ? {} : { package: name }
+
+export function replTools(sessions: Sessions): readonly Tool[] {
+  return [
+    tool({
+      name: 'repl_connect',
+      description:
+        'Open the Lisp image: a new SBCL, or with a port a Swank server that runs already on this machine. Other tools open it by themselves.',
+      input: z.object({
+        port: z.int().min(1).max(65_535).optional().describe('Of a running Swank server, usually 4005'),
+      }),
+      // A new image of our own changes nothing; another one may be somebody's work.
+      approval: ({ port }) => port !== undefined,
+      annotations: { openWorldHint: true },
+      timeoutMs: 120_000,
+      run: ({ port }, { call }) =>
+        sessionOf(sessions, call.tenant.id).connect(port === undefined ? undefined : { host: '127.0.0.1', port }),
+    }),
+    tool({
+      name: 'repl_disconnect',
+      description: 'Leave the image. One that was started here ends, with everything defined in it.',
+      approval: 'always',
+      annotations: running,
+      async run(_, { call }) {
+        await sessionOf(sessions, call.tenant.id).disconnect()
+        return 'Disconnected.'
+      },
+    }),
+    tool({
+      name: 'repl_status',
+      description: 'Whether an image is open, which one, and which threads are in the debugger.',
+      annotations: reading,
+      run(_, { call }) {
+        if (sessions.missing !== undefined) return { connected: false, missing: sessions.missing }
+        const session = sessions.of(call.tenant.id)
+        return {
+          ...session.status(),
+          debuggers: session.debuggers().map(({ thread, condition }) => ({ thread, condition })),
+        }
+      },
+    }),
+    tool({
+      name: 'repl_eval',
+      description:
+        'Evaluate Lisp code in the live image. Returns what was printed and the values; an error opens the debugger.',
+      input: z.object({ code, package: inPackage }),
+      approval: 'always',
+      annotations: running,
+      async run({ code, package: name }, { call, signal }) {
+        const session = sessionOf(sessions, call.tenant.id)
+        const ended = await session.outcome(evaluating(code), signal, packaged(name))
+        if (ended.kind === 'aborted') throw fail(`Aborted: ${ended.reason}`)
+        if (ended.kind === 'debugger')
+          return {
+            isError: true,
+            content: [{ type: 'text', text: describeDebugger(ended.debugger) }],
+            structuredContent: { debugger: ended.debugger },
+          }
+        const { output, values } = toEvaluated(ended.value)
+        const shown = values.map((value) => `=> ${value}`).join('\n') || '; no values'
+        return {
+          content: [{ type: 'text', text: output === '' ? shown : `${output.replace(/\n?$/, '\n')}${shown}` }],
+          structuredContent: { output, values },
+        }
+      },
+    }),
+    tool({
+      name: 'repl_compile',
+      description: 'Compile and load Lisp definitions. Returns the compiler’s notes and warnings.',
+      input: z.object({ code, package: inPackage }),
+      approval: 'always',
+      annotations: running,
+      async run({ code, package: name }, { call, signal }) {
+        const form = [sym('swank:compile-string-for-emacs'), code, 'sluice', quoted([[sym(':position'), 1]]), [], []]
+        const result = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
+        const [, notes, success] = listOf(result)
+        const compiled = {
+          success: !(Array.isArray(success) && success.length === 0),
+          notes: listOf(notes).map(noteOf),
+        }
+        const text = compiled.notes.map(({ severity, message }) => `${severity}: ${message}`).join('\n')
+        return {
+          content: [
+            { type: 'text', text: [compiled.success ? 'Compiled.' : 'Not compiled.', text].filter(Boolean).join('\n') },
+          ],
+          structuredContent: compiled,
+          isError: !compiled.success,
+        }
+      },
+    }),
+    tool({
+      name: 'repl_describe',
+      description: 'What a symbol is: function, variable, class, with its documentation.',
+      input: z.object({ symbol, package: inPackage }),
+      annotations: reading,
+      run: async ({ symbol, package: name }, { call, signal }) =>
+        cut(
+          textOf(
+            await sessionOf(sessions, call.tenant.id).ask(
+              [sym('swank:describe-symbol'), symbol],
+              signal,
+              packaged(name),
+            ),
+          ),
+        ),
+    }),
+    tool({
+      name: 'repl_completions',
+      description: 'Symbols that begin with a prefix.',
+      input: z.object({ prefix: z.string().min(1).max(200), package: inPackage }),
+      annotations: reading,
+      async run({ prefix, package: name = 'COMMON-LISP-USER' }, { call, signal }) {
+        const form = [sym('swank:simple-completions'), prefix, name]
+        const [found] = listOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))
+        const completions = listOf(found).map(textOf).slice(0, 200)
+        return {
+          content: [{ type: 'text', text: completions.join('\n') || 'None.' }],
+          structuredContent: { completions },
+        }
+      },
+    }),
+    tool({
+      name: 'repl_macroexpand',
+      description: 'Expand a macro form. Expanding runs the macro, so it waits for an approval.',
+      input: z.object({
+        form: code,
+        all: z.boolean().optional().describe('Expand everything inside too'),
+        package: inPackage,
+      }),
+      approval: 'always',
+      annotations: running,
+      run: async ({ form, all, package: name }, { call, signal }) =>
+        cut(
+          textOf(
+            await sessionOf(sessions, call.tenant.id).ask(
+              [sym(all ? 'swank:swank-macroexpand-all' : 'swank:swank-macroexpand-1'), form],
+              signal,
+              packaged(name),
+            ),
+          ),
+        ),
+    }),
+    tool({
+      name: 'repl_inspect',
+      description:
+        'Look inside a value: of a variable (no approval), or of an expression, which is evaluated (approval).',
+      input: z.object({
+        variable: symbol.optional(),
+        expression: z.string().min(1).max(10_000).optional(),
+        package: inPackage,
+      }),
+      approval: ({ expression }) => expression !== undefined,
+      async run({ variable, expression, package: name }, { call, signal }) {
+        if ((variable === undefined) === (expression === undefined))
+          throw fail('Give either a variable or an expression.')
+        const form =
+          expression !== undefined
+            ? [sym('swank:init-inspector'), expression]
+            : valueOf(variable ?? '', name ?? 'COMMON-LISP-USER')
+        return cut(inspected(await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))))
+      },
+    }),
+    tool({
+      name: 'repl_threads',
+      description: 'The threads of the image and what they do.',
+      annotations: reading,
+      async run(_, { call, signal }) {
+        const [, ...rows] = listOf(await sessionOf(sessions, call.tenant.id).ask([sym('swank:list-threads')], signal))
+        const threads = rows.map((row) => {
+          const [id, name, status] = listOf(row)
+          return { id: Number(id), name: textOf(name), status: textOf(status) }
+        })
+        const text = threads.map(({ id, name, status }) => `${id} ${name}: ${status}`).join('\n')
+        return { content: [{ type: 'text', text }], structuredContent: { threads } }
+      },
+    }),
+  ]
+}
+
+export const quoted = (value: Sexp): Sexp => [sym('cl:quote'), value]
+
+/** Looks the symbol up and reads its value: nothing is read by the Lisp reader, so nothing can run. */
+const valueOf = (name: string, home: string): Sexp => [
+  sym('cl:let'),
+  [[sym('sluice-symbol'), [sym('swank::parse-symbol'), name, [sym('swank::guess-package'), home]]]],
+  [
+    sym('cl:if'),
+    [sym('cl:and'), sym('sluice-symbol'), [sym('cl:boundp'), sym('sluice-symbol')]],
+    [
+      sym('cl:progn'),
+      [sym('swank::reset-inspector')],
+      [
+        sym('swank::with-buffer-syntax'),
+        [],
+        [sym('swank::inspect-object'), [sym('cl:symbol-value'), sym('sluice-symbol')]],
+      ],
+    ],
+    [sym('cl:list'), sym(':title'), 'There is no such variable.', sym(':content'), []],
+  ],
+]
+
+function noteOf(note: Sexp): { readonly severity: string; readonly message: string } {
+  const fields = listOf(note)
+  const at = (name: string): string => {
+    const index = fields.findIndex(
+      (field) => typeof field === 'object' && 'name' in field && field.name.toLowerCase() === name,
+    )
+    return index === -1 ? '' : textOf(fields[index + 1])
+  }
+  return { severity: at(':severity').replace(/^:/, '').toLowerCase(), message: at(':message') }
+}
+
+/** `(:title … :content (parts length start end))`; a part is text, or `(:value text id)`. */
+function inspected(value: Sexp): string {
+  const fields = listOf(value)
+  const [title, content] = [':title', ':content'].map((name) => {
+    const index = fields.findIndex(
+      (field) => typeof field === 'object' && 'name' in field && field.name.toLowerCase() === name,
+    )
+    return fields[index + 1]
+  })
+  const [parts] = listOf(content)
+  const lines = listOf(parts).map((part) => (typeof part === 'string' ? part : textOf(listOf(part)[1])))
+  return `${textOf(title)}\n${lines.join('')}`.trimEnd()
+}
