@@ -13,12 +13,12 @@ export async function openMemory(server: Server, options: WireOptions): Promise<
   // Between the client and the server, since the client keeps what it hears to itself until it is asked.
   const overheard: Server = {
     ...server,
-    connect: ({ send, ...more }) =>
+    connect: ({ send, ...more } = {}) =>
       server.connect({
         ...more,
         send(message) {
           heard.push({ ...message })
-          send(message)
+          send?.(message)
         },
       }),
     async handle(message, context) {

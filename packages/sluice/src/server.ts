@@ -4,12 +4,13 @@
  */
 
 import type { Bus } from './core/bus.ts'
-import type { Layer, Via } from './core/call.ts'
+import type { Layer, ServerEvent, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
+import type { Params } from './core/json.ts'
 import type { Logger, LogLine } from './core/log.ts'
 import type { Part, Piece, Surroundings } from './core/part.ts'
 import type { Secret } from './core/secrets.ts'
@@ -33,7 +34,8 @@ import { createHub } from './protocol/hub.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
-import { hearOn } from './protocol/subscriptions.ts'
+import { createSharedHub } from './protocol/shared-hub.ts'
+import { newsFor } from './protocol/subscriptions.ts'
 import { surroundings } from './surroundings.ts'
 
 /** What an operator decides. Parts have a place each instead of being a list, so their order cannot be got wrong. */
@@ -91,7 +93,8 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const { around, pieces } = assemble(definition.info.name, runtime, () => closing)
   const { clock, logger, reference, tenants } = around
   const all = Object.values(pieces)
-  const hub = createHub(around.bus, around.name)
+  const shared = around.store.shared && { store: around.own, bus: around.bus, name: around.name }
+  const hub = shared ? createSharedHub(shared, clock) : createHub(around.bus, around.name)
   const connections = new Set<Connection>()
   function compiled(from: ServerDefinition): Registry {
     if (!runtime.ask) refuseAsking(from)
@@ -139,6 +142,17 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     ...{ refused, errors, reference },
   })
 
+  function hear(connection: Connection, send: (news: Params, position: string) => void, after?: string): () => void {
+    const pass = (event: ServerEvent, position: string): void => {
+      if (connection.reading) return void connection.reading.then(() => say(event, position))
+      say(event, position)
+    }
+    const say = (event: ServerEvent, position: string): void => {
+      const news = newsFor(connection, event)
+      if (news && !connection.closed) send(news, position)
+    }
+    return after === undefined ? hub.subscribe(pass) : hub.subscribeAfter(after, pass)
+  }
   function toText(reply: Reply): string {
     try {
       return registry.encoder.toText(reply)
@@ -172,16 +186,20 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
       return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
-    connect({ send, id = crypto.randomUUID() }) {
-      const connection = createConnection({ id, send, clock, answerWithinMs, onClose: () => leave() })
-      const silence = hub.subscribe((event) => hearOn(connection, event))
-      const leave = (): void => {
-        silence()
-        connections.delete(connection)
-      }
+    connect({ id = crypto.randomUUID(), elsewhere, send } = {}) {
+      const connection = createConnection({
+        ...{ id, clock, elsewhere, answerWithinMs },
+        onClose() {
+          silence?.()
+          connections.delete(connection)
+        },
+      })
+      const silence = send && hear(connection, send)
       connections.add(connection)
       return connection
     },
+    hear,
+    shared,
     update(changed) {
       registry = compiled(changed)
       const before = current
@@ -205,7 +223,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     },
     async close() {
       closing = true
-      hub.close()
+      await hub.close()
       for (const connection of [...connections]) connection.close()
       await Promise.all(all.map(async (piece) => piece.close?.()))
     },

@@ -13,7 +13,6 @@ function open(): { connection: Connection; clock: ReturnType<typeof fakeClock>; 
   const connection = createConnection({
     id: 'c',
     clock,
-    send: (message) => sent.push(message),
     answerWithinMs: 1000,
     onClose: () => ends++,
   })

@@ -13,6 +13,8 @@ import type { Stop } from './stop.ts'
 
 export interface Connection {
   readonly id: string
+  /** Whose it is, once somebody authenticated on it. */
+  owner: string | undefined
   /** What `initialize` agreed on; `undefined` before it, and for clients of 2026-07-28. */
   agreed: Agreement | undefined
   /** Set by `logging/setLevel`. */
@@ -23,12 +25,16 @@ export interface Connection {
   readonly subscriptions: Set<string>
   /** Calls under way. Two with one id would get indistinguishable answers. */
   readonly inFlight: Map<Id, Stop>
-  /** Sends what belongs to no call. */
-  send(message: object): void
+  /** False if it belongs to somebody else. The first to ask owns it from then on. */
+  own(owner: string): boolean | Promise<boolean>
+  /** Ends a call of it early, on whatever process it runs. */
+  cancel(id: Id): void
   /** Asks the client and waits for its response. `send` puts the question on the stream it belongs to. */
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown>
   /** Hands in the client's response to a question; false if nobody asked. */
-  settle(id: unknown, response: Params): boolean
+  settle(id: unknown, response: Params): boolean | Promise<boolean>
+  /** What was changed on another process is being read: wait for it before judging what this one may hear. */
+  readonly reading: Promise<unknown> | undefined
   /** Ends it: aborts what is under way, refuses what is open. Once. */
   close(): void
   readonly closed: boolean
@@ -40,10 +46,24 @@ export interface Agreement {
   readonly client: Params
 }
 
+/** The same connection on other processes: a session's messages may each come in by another one. */
+export interface Elsewhere {
+  /** True for the owner, if nobody else was first. */
+  own(owner: string): Promise<boolean>
+  /** Before the client can see the question: its response may come in anywhere. */
+  asked(question: string): Promise<void>
+  /** It is answered, or nobody waits for it any more. */
+  forget(question: string): void
+  /** Hands a response to the process that asked; false if none did. */
+  settle(question: string, response: Params): Promise<boolean>
+  cancel(id: Id): void
+  readonly reading: Promise<unknown> | undefined
+}
+
 export interface ConnectionOptions {
   readonly id: string
   readonly clock: Clock
-  send(message: object): void
+  readonly elsewhere?: Elsewhere | undefined
   /** How long a question may stay open. People are slow; a lost client must not hold its call for ever. */
   readonly answerWithinMs: number
   onClose?(): void
@@ -54,9 +74,11 @@ interface Open {
   refuse(error: RpcError): void
 }
 
-export function createConnection({ id, clock, send, answerWithinMs, onClose }: ConnectionOptions): Connection {
+export function createConnection({ id, clock, elsewhere, answerWithinMs, onClose }: ConnectionOptions): Connection {
   const questions = new Map<string, Open>()
   const inFlight = new Map<Id, Stop>()
+  // Where others ask on the same connection, counting would give two questions one name.
+  const prefix = elsewhere ? `sluice-${crypto.randomUUID().slice(0, 8)}-` : 'sluice-'
   let asked = 0
   let closed = false
   return {
@@ -65,15 +87,27 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
     logLevel: 'info',
     tenant: undefined,
     subscriptions: new Set(),
+    owner: undefined,
     inFlight,
-    send,
+    own(owner) {
+      if (this.owner !== undefined) return this.owner === owner
+      if (elsewhere) return elsewhere.own(owner)
+      this.owner = owner
+      return true
+    },
+    cancel(call) {
+      const running = inFlight.get(call)
+      if (running) running.stop(new RpcError('cancelled', 'Cancelled by the client'))
+      else elsewhere?.cancel(call)
+    },
     request(method, params, via) {
       if (closed || via.stop.reason) return Promise.reject(new RpcError('cancelled', 'Nobody is left to ask'))
       // Guessing another connection's question must not help: ids count per connection and are looked up there only.
-      const question = `sluice-${++asked}`
+      const question = `${prefix}${++asked}`
       return new Promise((resolve, reject) => {
         const done = (): void => {
           questions.delete(question)
+          elsewhere?.forget(question)
           callOff()
           forget()
         }
@@ -99,13 +133,19 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
             else reject(new RpcError('toolFailed', `The client refused ${method}: ${textOf(error)}`))
           },
         })
-        via.send({ jsonrpc: '2.0', id: question, method, params })
+        const say = (): void => {
+          if (questions.has(question)) via.send({ jsonrpc: '2.0', id: question, method, params })
+        }
+        if (elsewhere) elsewhere.asked(question).then(say, refuse)
+        else say()
       })
     },
     settle(question, response) {
-      const open = typeof question === 'string' ? questions.get(question) : undefined
-      open?.settle(response)
-      return open !== undefined
+      if (typeof question !== 'string') return false
+      const open = questions.get(question)
+      if (!open) return elsewhere?.settle(question, response) ?? false
+      open.settle(response)
+      return true
     },
     close() {
       if (closed) return
@@ -115,6 +155,9 @@ export function createConnection({ id, clock, send, answerWithinMs, onClose }: C
       for (const call of [...inFlight.values()]) call.stop(ended)
       inFlight.clear()
       onClose?.()
+    },
+    get reading() {
+      return elsewhere?.reading
     },
     get closed() {
       return closed

@@ -41,6 +41,7 @@ export interface Store {
 
 /** The same store below a prefix: what a tenant is handed. */
 export const below = (store: Store, prefix: Key): Store => ({
+  ...(store.shared && { shared: true }),
   get: (key) => store.get([...prefix, ...key]),
   set: (key, value, ttlMs) => store.set([...prefix, ...key], value, ttlMs),
   swap: (key, from, to, ttlMs) => store.swap([...prefix, ...key], from, to, ttlMs),

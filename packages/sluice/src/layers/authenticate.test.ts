@@ -170,7 +170,7 @@ test('without a verifier it does not start', () => {
 
 test('a session belongs to the first principal on it; to another it is not there', async () => {
   const { serve, clock } = serving()
-  const connection = createConnection({ id: 's', clock, send() {}, answerWithinMs: 1 })
+  const connection = createConnection({ id: 's', clock, answerWithinMs: 1 })
   const by = (who: string, transport: Via['transport'] = 'http'): Promise<unknown> =>
     refusalOf(serve(aCall({ via: { ...via(transport, `Bearer good-${who}`), connection } })))
   expect(await by('ann')).toBe('served')
@@ -180,7 +180,7 @@ test('a session belongs to the first principal on it; to another it is not there
 
 test('a pipe has one client, whoever it speaks for', async () => {
   const { serve, clock } = serving()
-  const connection = createConnection({ id: 'p', clock, send() {}, answerWithinMs: 1 })
+  const connection = createConnection({ id: 'p', clock, answerWithinMs: 1 })
   for (const token of ['good-ann', 'good-bob'])
     expect(await refusalOf(serve(aCall({ via: { ...via('stdio'), connection }, params: { token } })))).toBe('served')
 })

@@ -67,7 +67,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     try {
       const envelope = classify(message, context.via)
       if (envelope.kind === 'notification') return notification(envelope, context)
-      if (envelope.kind === 'response') return response(envelope, context)
+      if (envelope.kind === 'response') return await response(envelope, context)
       features = revisions[envelope.revision]
       call = begin(envelope, features, context)
     } catch (thrown) {
@@ -138,15 +138,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { connection } = context.via
     if (method === 'notifications/cancelled') {
       const id = params['requestId']
-      const call = typeof id === 'string' || typeof id === 'number' ? connection?.inFlight.get(id) : undefined
-      call?.stop(new RpcError('cancelled', 'Cancelled by the client'))
+      if (typeof id === 'string' || typeof id === 'number') connection?.cancel(id)
     } else if (options.registry().isRequest(method))
       throw new Unanswered('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
     return null
   }
 
-  function response({ id, message }: ResponseEnvelope, { via }: Context): null {
-    if (!via.connection?.settle(id, message))
+  async function response({ id, message }: ResponseEnvelope, { via }: Context): Promise<null> {
+    if (!(await via.connection?.settle(id, message)))
       throw new Unanswered('invalidRequest', 'Invalid request: nobody asked what this responds to')
     return null
   }

@@ -1,4 +1,4 @@
-/** The events of one server: published on the bus, heard by every process, handed to whoever subscribed here. */
+/** The events of one server: published on the bus, handed to whoever subscribed, and the last of them kept. */
 
 import type { Bus } from '../core/bus.ts'
 import type { ServerEvent } from '../core/call.ts'
@@ -7,21 +7,39 @@ import type { Hub } from './subscriptions.ts'
 
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
-  close(): void
+  /** Ends subscriptions; settles when what was published can be read by others. */
+  close(): Promise<void>
 }
+
+export type Hear = (event: ServerEvent, position: string) => void
+
+/** How many, so that a client that comes back finds what it missed. */
+export const maxKept = 1000
 
 export function createHub(bus: Bus, server: string): OwnedHub {
   const channel = `events ${server}`
-  const hearers = new Set<(event: ServerEvent) => void>()
+  const hearers = new Set<Hear>()
   const closers = new Set<() => void>()
+  const kept: { readonly event: ServerEvent; readonly position: string }[] = []
+  let heard = 0
   const unsubscribe = bus.subscribe(channel, (message) => {
     const event = parseEvent(message)
-    if (event) for (const hear of [...hearers]) hear(event)
+    if (!event) return
+    const position = String(++heard).padStart(16, '0')
+    kept.push({ event, position })
+    if (kept.length > maxKept) kept.shift()
+    for (const hear of [...hearers]) hear(event, position)
   })
+  const subscribe: Hub['subscribe'] = (hear) => {
+    hearers.add(hear)
+    return () => hearers.delete(hear)
+  }
   return {
-    subscribe(hear) {
-      hearers.add(hear)
-      return () => hearers.delete(hear)
+    ready: () => undefined,
+    subscribe,
+    subscribeAfter(after, hear) {
+      for (const { event, position } of kept) if (position > after) hear(event, position)
+      return subscribe(hear)
     },
     onClose(then) {
       closers.add(then)
@@ -31,14 +49,14 @@ export function createHub(bus: Bus, server: string): OwnedHub {
       // It only wakes: a bus that is away costs a notification, never a call.
       bus.publish(channel, JSON.stringify(event)).catch(() => {})
     },
-    close() {
+    async close() {
       unsubscribe()
       for (const then of [...closers]) then()
     },
   }
 }
 
-function parseEvent(message: string): ServerEvent | undefined {
+export function parseEvent(message: string): ServerEvent | undefined {
   const event: unknown = JSON.parse(message)
   if (!isObject(event)) return undefined
   const { kind, uri, tenant } = event

@@ -1,11 +1,14 @@
 /** The doors of a running server: all that transports, tests and other programs know of it. */
 
+import type { Bus } from '../core/bus.ts'
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Connection } from '../core/connection.ts'
+import type { Connection, Elsewhere } from '../core/connection.ts'
+import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Page } from '../core/part.ts'
 import type { Stop } from '../core/stop.ts'
+import type { Store } from '../core/store.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Context } from './dispatch.ts'
 
@@ -16,8 +19,15 @@ export interface Server {
   text(message: unknown, context?: Partial<Context>): Promise<string | null>
   /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
   refuse(thrown: unknown, via: Via, message?: unknown): string
-  /** Opens what outlives one message. Whoever opens it closes it. */
-  connect(options: { send(message: object): void; readonly id?: string }): Connection
+  /** Opens what outlives one message. Whoever opens it closes it. With `send` it hears of changes from the start. */
+  connect(options?: ConnectOptions): Connection
+  /**
+   * Sends what belongs to no call of the connection: changes, from now on or after a position that came with an earlier
+   * one. Ends with the connection, or by the returned function.
+   */
+  hear(connection: Connection, send: (message: Params, position: string) => void, after?: string): () => void
+  /** What all processes of this server have in common; `undefined` where there is only this one. */
+  readonly shared: Shared | undefined
   /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
   update(definition: ServerDefinition): void
   /** Tells subscribers that a list changed that `update` cannot see: what a template lists. */
@@ -36,4 +46,19 @@ export interface Server {
   page(path: string, peer: string): Promise<Page | undefined>
   /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
   close(): Promise<void>
+}
+
+export interface ConnectOptions {
+  readonly id?: string
+  readonly send?: (message: object) => void
+  /** Where other processes serve the same connection. */
+  readonly elsewhere?: Elsewhere | undefined
+}
+
+/** The store is the truth, the bus only wakes. The store is this server's own: it does not reach other servers' keys. */
+export interface Shared {
+  readonly store: Store
+  readonly bus: Bus
+  /** The server's, for channels. */
+  readonly name: string
 }

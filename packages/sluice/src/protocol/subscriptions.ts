@@ -14,7 +14,12 @@ import { metaKeys } from './revisions.ts'
 
 /** The events of one server, wherever they were published. */
 export interface Hub {
-  subscribe(hear: (event: ServerEvent) => void): () => void
+  /** Settles when nothing published from then on is missed; `undefined` where that is so already. */
+  ready(): Promise<void> | undefined
+  /** From now on; the returned function ends it. */
+  subscribe(hear: (event: ServerEvent, position: string) => void): () => void
+  /** What was published after that position and is still known, then as above. */
+  subscribeAfter(position: string, hear: (event: ServerEvent, position: string) => void): () => void
   /** Calls `then` when the server closes; the returned function forgets it. */
   onClose(then: () => void): () => void
 }
@@ -69,6 +74,8 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
   return async function listen(call) {
     const wanted = honour(parseWanted(call), capabilities)
     if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
+    const joining = hub.ready()
+    if (joining) await joining
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
     call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
@@ -97,8 +104,8 @@ export function createListen(hub: Hub, capabilities: Params): (call: Call) => Pr
 }
 
 /** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
-export function hearOn(connection: Connection, event: ServerEvent): void {
-  if (!connection.agreed) return
+export function newsFor(connection: Connection, event: ServerEvent): Params | undefined {
+  if (!connection.agreed) return undefined
   const news = toNotification(event, {
     tools: true,
     prompts: true,
@@ -106,7 +113,7 @@ export function hearOn(connection: Connection, event: ServerEvent): void {
     uris: connection.subscriptions,
     tenant: connection.tenant,
   })
-  if (news) connection.send({ jsonrpc: '2.0', ...news })
+  return news && { jsonrpc: '2.0', ...news }
 }
 
 function toNotification(event: ServerEvent, wanted: Wanted): { method: string; params: Params } | undefined {

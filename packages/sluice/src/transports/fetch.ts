@@ -15,7 +15,7 @@ const maxUnsent = 1024 * 1024
 
 export interface FetchHandler {
   (request: Request): Promise<Response>
-  close(): void
+  close(): Promise<void>
 }
 
 export function toFetch(server: Server, options: SiteOptions = {}): FetchHandler {

@@ -50,16 +50,16 @@ export const sse =
         reply.onGone(gone)
         await server.admit(inSession(request, session), gone)
         if (gone.reason) throw gone.reason
-        sessions.keep(session)
+        await sessions.keep(session)
       } catch (thrown) {
         session.connection.close()
         throw thrown
       }
-      gone.onStop(() => sessions.end(session))
+      gone.onStop(() => void sessions.end(session))
       const sink = openStream(reply, headers)
       // A bare URI, and not JSON: the clients resolve it against the address of the stream.
       sink.write(`event: endpoint\ndata: ${endpoint ?? beside(request.url)}?sessionId=${session.id}\n\n`)
-      session.standing.attach(sink)
+      session.attach(sink)
     }
     const beside = (url: string): string => pathOf(url).slice(0, -path.length) + messages
 
@@ -74,7 +74,7 @@ export const sse =
         message = frame(await request.body(maxBodyBytes))
         const shed = admission && (await admission.heard(isOneWay(message)))
         if (shed) throw shed
-        const session = sessions.get(id, 'sse')
+        const session = await sessions.get(id, 'sse')
         await server.admit(inSession(request, session))
         // Received is all that is said here. What comes of it is said on the stream.
         reply.end(202, headers, 'Accepted')
@@ -93,10 +93,11 @@ export const sse =
     ): Promise<void> {
       const text = await server.text(message, {
         via: inSession(request, session),
-        send: (sent) => session.standing.write(JSON.stringify(sent)),
+        send: (sent) => session.say(JSON.stringify(sent)),
         endless: () => admission?.release(),
       })
-      if (text !== null) session.standing.write(text)
+      await sessions.save(session)
+      if (text !== null) session.say(text)
     }
 
     return new Map([

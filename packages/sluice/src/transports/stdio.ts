@@ -126,14 +126,20 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (ended) return
     ended = true
     idle = undefined
-    // Before the connection: subscriptions get their last answer from the server, and none from a closed connection.
-    const recorded = own ? server.close() : undefined
-    connection.close()
     input.off('data', lines.push)
     input.pause()
     for (const signal of signals) process.off(signal, close)
-    if (own) setImmediate(() => void recorded?.finally(leave))
-    else leave()
+    if (own) void end()
+    else {
+      connection.close()
+      leave()
+    }
+  }
+  /** The server first: subscriptions get their last answer from it, and none on a closed connection. */
+  async function end(): Promise<void> {
+    await server.close().catch(() => {})
+    connection.close()
+    setImmediate(leave)
   }
   function leave(): void {
     out.flush()

@@ -5,7 +5,6 @@
 
 import type { Call, Caller, Via } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Connection } from '../../core/connection.ts'
 import { RpcError } from '../../core/error.ts'
 
 /** Vouches for callers: `jwt`, `apiKeys`, or one of your own. */
@@ -47,7 +46,6 @@ const maxTokenLength = 8 * 1024
 export function createIdentify(options: IdentifyOptions, clock: Clock): Identify {
   const { verifiers, paramsToken = false, stdioToken } = options
   if (verifiers.length === 0) throw new TypeError('verifiers: without one nobody can be let in')
-  const owners = new WeakMap<Connection, Caller>()
 
   /** The first place that holds something decides: a bad header is not mended by a good token elsewhere. */
   function find({ via, params }: Parameters<Identify>[0]): Found | undefined {
@@ -76,11 +74,15 @@ export function createIdentify(options: IdentifyOptions, clock: Clock): Identify
 
   return async function identify(call) {
     const found = find(call)
-    if (!found) return undefined
+    if (!found) {
+      // Whoever knows the id of somebody's session and nothing else gets no further, not even to what is public.
+      if (isSession(call.via) && call.via.connection?.owner !== undefined) throw unauthorized({})
+      return undefined
+    }
     call.facts['tokenFrom'] = found.from
     if (found.token === undefined) throw unauthorized({ error: 'invalid_token' })
     const caller = await verify(found.token, call)
-    own(call.via, caller, owners)
+    if (isSession(call.via)) await own(call.via, caller)
     return caller
   }
 }
@@ -91,15 +93,16 @@ export const unauthorized = (data: {
   readonly scopes?: readonly string[]
 }): RpcError => new RpcError('unauthorized', 'Authentication required', { data })
 
+/** A pipe has one client, whoever that client speaks for. */
+const isSession = ({ transport, connection }: Via): boolean =>
+  connection !== undefined && transport !== 'stdio' && transport !== 'memory'
+
 /**
  * A session belongs to the first principal that authenticates on it: its id travels in a header that gets logged, so
- * knowing it must not be enough, and the refusal is that of a session that never was. A pipe has one client, whoever that client speaks for.
+ * knowing it must not be enough, and the refusal is that of a session that never was.
  */
-function own({ transport, connection }: Via, caller: Caller, owners: WeakMap<Connection, Caller>): void {
-  if (!connection || transport === 'stdio' || transport === 'memory') return
-  const owner = owners.get(connection)
-  if (!owner) owners.set(connection, caller)
-  else if (owner.subject !== caller.subject || owner.credential !== caller.credential)
+async function own({ connection }: Via, { subject, credential }: Caller): Promise<void> {
+  if (!(await connection?.own(JSON.stringify([subject, credential]))))
     throw new RpcError('sessionNotFound', 'Session not found: send initialize again')
 }
 

@@ -97,7 +97,7 @@ export class Answering implements Context {
   #open(): Stream {
     if (this.#stream) return this.#stream
     const sink = this.#outlet.openStream(this.#posted.reply, this.#posted.headers)
-    const stream = this.#session?.open()
+    const stream = this.#session?.open(idOf(this.#posted.message))
     stream?.attach(sink)
     this.#stream = stream ?? plain(sink)
     return this.#stream

@@ -70,8 +70,8 @@ test('what is kept is bounded', () => {
 })
 
 test.each([
-  ['abc.12', { stream: 'abc', after: 12 }],
-  ['a.b.3', { stream: 'a.b', after: 3 }],
+  ['abc.12', { stream: 'abc', after: '12' }],
+  ['a.b.3', { stream: 'a.b', after: '3' }],
   ['abc', undefined],
   ['.1', undefined],
   ['abc.', undefined],

@@ -30,6 +30,10 @@ export interface Resumable {
   finish(): void
   /** Ends the connection, not the stream: the client is told when to come back. */
   detach(): void
+  /** Its client is on another connection now, and listens there. */
+  letGo(): void
+  /** Forgets what was sent. */
+  drop(): void
   /** Goes on to this sink, after the event that was received last. */
   attach(sink: Sink, after?: number): void
   readonly finished: boolean
@@ -37,26 +41,43 @@ export interface Resumable {
   readonly size: number
 }
 
+/** Where the events of a stream are kept for other processes too. `heard`: its client is connected here. */
+export interface StreamLog {
+  write(number: number, data: string, heard: boolean): void
+  forget(number: number): void
+  finish(heard: boolean): void
+  /** Forgets it all. */
+  drop(): void
+}
+
 const comeBackMs = 1000
 
 /** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
-export function createResumable(id: string, primed: boolean, maxSize: number): Resumable {
+export function createResumable(id: string, primed: boolean, maxSize: number, log?: StreamLog): Resumable {
   let events: { readonly number: number; readonly data: string }[] = []
   let sent = 0
   let size = 0
   let sink: Sink | undefined
   let finished = false
+  const isHeard = (): boolean => sink !== undefined && !sink.closed
   return {
     id,
     write(data) {
       sent++
       events.push({ number: sent, data })
       size += data.length
-      while (size > maxSize && events.length > 1) size -= events.shift()?.data.length ?? 0
+      while (size > maxSize && events.length > 1) {
+        const oldest = events.shift()
+        size -= oldest?.data.length ?? 0
+        if (oldest) log?.forget(oldest.number)
+      }
+      log?.write(sent, data, isHeard())
       sink?.write(toEvent(data, `${id}.${sent}`))
     },
     finish() {
+      if (finished) return
       finished = true
+      log?.finish(isHeard())
       sink?.end()
       sink = undefined
     },
@@ -64,6 +85,13 @@ export function createResumable(id: string, primed: boolean, maxSize: number): R
       sink?.write(`retry: ${comeBackMs}\n\n`)
       sink?.end()
       sink = undefined
+    },
+    letGo() {
+      sink?.end()
+      sink = undefined
+    },
+    drop() {
+      log?.drop()
     },
     attach(next, after) {
       // The newest connection is the one the client listens on; an older one is most likely dead.
@@ -85,9 +113,52 @@ export function createResumable(id: string, primed: boolean, maxSize: number): R
   }
 }
 
+/** The stream for what belongs to no call. It keeps nothing: what was said is in the server's log of events. */
+export interface Standing {
+  readonly id: string
+  readonly attached: boolean
+  /** From now on, or from after a position. */
+  attach(sink: Sink, after?: string): void
+  /** Said once, and not again to who comes back. */
+  write(data: string): void
+  /** Nobody is at the other end of this one any more. */
+  left(sink: Sink): void
+  letGo(): void
+}
+
+/** `hear` is how it hears what there is to say. */
+export function createStanding(
+  id: string,
+  hear: (say: (data: string, position: string) => void, after?: string) => () => void,
+): Standing {
+  let sink: Sink | undefined
+  let silence = (): void => {}
+  const letGo = (): void => {
+    silence()
+    sink?.end()
+    sink = undefined
+  }
+  return {
+    id,
+    attach(next, after) {
+      letGo()
+      sink = next
+      silence = hear((data, position) => next.write(toEvent(data, `${id}.${position}`)), after)
+    },
+    write: (data) => sink?.write(toEvent(data)),
+    left(gone) {
+      if (sink === gone) letGo()
+    },
+    letGo,
+    get attached() {
+      return sink !== undefined && !sink.closed
+    },
+  }
+}
+
 /** An event id back into its stream and number. */
-export function parseEventId(text: string): { stream: string; after: number } | undefined {
+export function parseEventId(text: string): { stream: string; after: string } | undefined {
   const dot = text.lastIndexOf('.')
-  const after = Number(text.slice(dot + 1))
-  return dot > 0 && /^\d{1,15}$/.test(text.slice(dot + 1)) ? { stream: text.slice(0, dot), after } : undefined
+  const after = text.slice(dot + 1)
+  return dot > 0 && /^\d{1,16}$/.test(after) ? { stream: text.slice(0, dot), after } : undefined
 }

@@ -8,6 +8,8 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
+import type { Stop } from '../../core/stop.ts'
+import { createStop } from '../../core/stop.ts'
 import { isOneWay, legacyRevision, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
@@ -25,7 +27,7 @@ import { createGuard } from './guard.ts'
 import { checkContentType, checkEncoding, parseAccept } from './media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { json, noHeaders } from './message.ts'
-import type { Session, Sessions } from './sessions.ts'
+import type { Session, Sessions, SessionsOptions } from './sessions.ts'
 import { createSessions } from './sessions.ts'
 import type { ProtectedResource, ProtectedResourceOptions } from './well-known.ts'
 import { protectedResource } from './well-known.ts'
@@ -40,6 +42,8 @@ export interface HttpOptions extends GuardOptions {
   /** A session without a word from its client ends after this. */
   readonly sessionIdleMs?: number
   readonly maxSessions?: number
+  /** How processes with one store share sessions. Node does so by itself; elsewhere it is code that few need. */
+  readonly share?: SessionsOptions['share']
   /** Bytes of one request body. */
   readonly maxBodyBytes?: number
   /** How often an open stream gets a comment, so that proxies do not take silence for death. */
@@ -68,7 +72,8 @@ export interface Exchange {
   readonly resource: ProtectedResource | undefined
   /** Never rejects. */
   serve(request: HttpRequest, reply: HttpReply): Promise<void>
-  close(): void
+  /** Settles when other processes know that this one is gone. */
+  close(): Promise<void>
 }
 
 const allow = 'GET, POST, DELETE'
@@ -82,7 +87,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   } = options
   const guard = createGuard(options)
   const sessions =
-    options.sessions === false ? undefined : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions })
+    options.sessions === false
+      ? undefined
+      : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions, share: options.share })
   const resource = options.resource && protectedResource(options.resource)
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
   const gate = options.gate && toGate(options.gate, { clock: server.clock, hasSession })
@@ -135,11 +142,12 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       }
       return done
     },
-    close() {
+    async close() {
       callOff?.()
-      sessions?.close()
+      const shared = sessions?.close()
       for (const sink of live) sink.end()
       live.clear()
+      await shared
     },
   }
 
@@ -167,8 +175,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       const route = sessions ? routeOf(message, request) : 'alone'
       const posted: Posted = { request, message, accepts, reply, headers, admission }
       if (route === 'initialize' && sessions) return await begin(sessions, posted)
-      const session = route === 'session' ? sessions?.get(request.header('mcp-session-id')) : undefined
-      const answering = new Answering(posted, outlet, session)
+      if (route === 'session' && sessions) return await goOn(sessions, posted)
+      const answering = new Answering(posted, outlet)
       if (isOneWay(message)) await server.admit(answering.via)
       answering.finish(await server.text(message, answering))
     } catch (thrown) {
@@ -184,37 +192,71 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     const headers = { ...posted.headers, 'mcp-session-id': session.id }
     const answering = new Answering({ ...posted, headers }, outlet, session)
     const text = await server.text(posted.message, answering)
-    if (session.connection.agreed) kept.keep(session)
+    if (session.connection.agreed) await kept.keep(session)
     else session.connection.close()
+    answering.finish(text)
+  }
+
+  async function goOn(kept: Sessions, posted: Posted): Promise<void> {
+    const session = await kept.get(posted.request.header('mcp-session-id'))
+    const answering = new Answering(posted, outlet, session)
+    if (isOneWay(posted.message)) await server.admit(answering.via)
+    const text = await server.text(posted.message, answering)
+    // Before the answer: who has it may act on it anywhere.
+    await kept.save(session)
     answering.finish(text)
   }
 
   /** A session's standing stream, or its end. */
   async function visit(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     try {
-      const session = sessionOf(request)
+      const session = await sessionOf(request)
+      if (request.method === 'GET') return await resume(session, request, reply, headers)
       await server.admit(inSession(request, session))
-      if (request.method === 'GET') resume(session, request, reply, headers)
-      else {
-        sessions?.end(session)
-        reply.end(204, headers)
-      }
+      await sessions?.end(session)
+      reply.end(204, headers)
     } catch (thrown) {
       refuse(thrown, request, reply, headers)
     }
   }
 
-  function resume(session: Session, request: HttpRequest, reply: HttpReply, headers: HttpHeaders): void {
-    if (!parseAccept(request.header('accept')).events)
-      throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
-    const last = request.header('last-event-id')
-    const place = last === undefined ? { stream: session.standing, after: undefined } : session.find(last)
-    if (!place) throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
-    place.stream.attach(openStream(reply, headers), place.after)
+  async function resume(session: Session, request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+    const stop = createStop()
+    try {
+      await server.admit(inSession(request, session), stop)
+      if (!parseAccept(request.header('accept')).events)
+        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
+      const open = (): Sink => stoppable(openStream(reply, headers), stop)
+      if (!(await session.resume(open, request.header('last-event-id'))))
+        throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
+      reply.onGone(stop)
+    } catch (thrown) {
+      stop.stop(over())
+      throw thrown
+    }
+
+    /** Ends with its credential and with its client, and is then nobody's any more. */
+    function stoppable(sink: Sink, until: Stop): Sink {
+      const stream: Sink = {
+        write: (text) => sink.write(text),
+        end() {
+          sink.end()
+          until.stop(over())
+        },
+        get closed() {
+          return sink.closed
+        },
+      }
+      until.onStop(() => {
+        sink.end()
+        session.left(stream)
+      })
+      return stream
+    }
   }
 
   /** GET and DELETE exist for sessions only. */
-  function sessionOf(request: HttpRequest): Session {
+  function sessionOf(request: HttpRequest): Session | Promise<Session> {
     if (!sessions || request.header('mcp-protocol-version')?.trim() === modernRevision)
       throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions; use POST`)
     // Throws for a version nobody serves: that is refused whatever the HTTP method.
@@ -224,6 +266,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 }
 
 const done = Promise.resolve()
+const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')
 
 const toGate = (from: NonNullable<HttpOptions['gate']>, parts: GateParts): Gate =>
   'admit' in from ? from : createGate(from, { ...parts, ...(from.pressure && { pressure: from.pressure }) })

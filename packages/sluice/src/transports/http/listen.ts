@@ -99,16 +99,15 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     server: node,
     async close() {
       const closed = new Promise<void>((resolve) => node.close(() => resolve()))
-      const recorded = Promise.all(mounted.map(({ server }) => server.close()))
       pressure?.close()
+      await Promise.all(mounted.map(({ server }) => server.close()))
       // Subscriptions have their last answer before their streams are cut.
       await new Promise((resolve) => setImmediate(resolve))
-      for (const { site } of mounted) site.close()
+      await Promise.all(mounted.map(({ site }) => site.close()))
       node.closeIdleConnections()
       const callOff = first.clock.after(closeWithinMs, () => node.closeAllConnections())
       await closed
       callOff()
-      await recorded
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Server } from '../../protocol/server.ts'
 import type { Around } from './exchange.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import { createSharedSessions } from './shared-sessions.ts'
 import type { Site, SiteOptions } from './site.ts'
 import { createSite, pathOf, upgradeRequired } from './site.ts'
 
@@ -30,7 +31,7 @@ export interface NodeSite extends Site {
 }
 
 export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSite {
-  const site = createSite(server, options)
+  const site = createSite(server, { share: createSharedSessions, ...options })
   const sockets = options.websocket?.(site.around)
   if (sockets) site.ways.set(sockets.path, upgradeRequired(site.around))
   return {
@@ -40,16 +41,16 @@ export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSi
       if (sockets && pathOf(request.url ?? '').endsWith(sockets.path)) sockets.upgrade(request, socket, head)
       else replyOn(request, socket).end(notHere.status, notHere.headers, notHere.body)
     },
-    close() {
+    async close() {
       sockets?.close()
-      site.close()
+      await site.close()
     },
   }
 }
 
 export interface NodeHandler extends Pick<NodeSite, 'connect' | 'resource' | 'upgrade'> {
   (request: IncomingMessage, response: ServerResponse): void
-  close(): void
+  close(): Promise<void>
 }
 
 /** For mounting into a server of your own. */
