@@ -4,16 +4,15 @@
  * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it.
  */
 
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startFixture } from './fixture.ts'
 import type { Ran } from './report.ts'
 import { passed, remarks, table } from './report.ts'
 import { failed, readRequired, readScenarios } from './results.ts'
+import { conformance, suite } from './suite.ts'
 
 interface Run {
   readonly name: string
@@ -22,7 +21,6 @@ interface Run {
   readonly required?: readonly string[]
 }
 
-const suite = dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json')))
 const { only, scenario } = parseArgs({ options: { only: { type: 'string' }, scenario: { type: 'string' } } }).values
 
 async function planned(): Promise<readonly Run[]> {
@@ -59,23 +57,6 @@ async function perform({ name, args, required }: Run, url: string, into: string)
     ],
     unscored: scenarios.filter((ran) => required && !required.includes(ran.name)),
   }
-}
-
-/** The suite needs Node 22 or later, so it runs on the Node that runs this. */
-async function conformance(args: readonly string[]): Promise<{ readonly exit: number; readonly said: string }> {
-  const child = spawn(process.execPath, [join(suite, 'dist', 'index.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-  const exit = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve(code ?? 1))
-  })
-  return { exit, said }
 }
 
 const plan = await planned()

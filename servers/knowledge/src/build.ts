@@ -22,9 +22,10 @@ export const build: Command = {
     const json = JSON.stringify(base.toIndex())
     await writeFile(values.out, json)
     const hidden = put.length - base.articles.length
-    const kilobytes = Math.ceil(json.length / 1024)
-    process.stderr.write(
-      `${values.out}: ${base.articles.length} articles, ${kilobytes} KB${hidden > 0 ? `; ${hidden} hidden ones left out` : ''}\n`,
-    )
+    const left = hidden > 0 ? `; ${counted(hidden, 'hidden one')} left out` : ''
+    const size = `${Math.ceil(json.length / 1024)} KB`
+    process.stderr.write(`${values.out}: ${counted(base.articles.length, 'article')}, ${size}${left}\n`)
   },
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

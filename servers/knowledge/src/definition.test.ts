@@ -45,6 +45,11 @@ test('all articles are listed, the newest first, over as many pages as they need
   expect(pages).toBe(3)
   expect(new Set(seen).size).toBe(450)
   expect(seen.slice(0, 2)).toEqual(['article://c%20d/s111', 'article://c%20d/s139'])
+  expect(await crowded.request('resources/list')).toMatchObject({
+    resources: expect.arrayContaining([
+      expect.objectContaining({ annotations: { lastModified: '2026-01-28T00:00:00.000Z' } }),
+    ]),
+  })
   expect(await crowded.request('resources/read', { uri: seen[0] })).toMatchObject({
     contents: [{ text: '# T111\n\n' }],
   })

@@ -1,19 +1,10 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { aFolder } from '../../../test/knowledge/a-folder.ts'
 import { keyOf } from './article.ts'
 import { openFolder } from './folder.ts'
 
-async function aFolder(files: { readonly [path: string]: string | Uint8Array }): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'knowledge-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(join(folder, path, '..'), { recursive: true })
-    await writeFile(join(folder, path), text)
-  }
-  return folder
-}
 const live = (title: string): string => `---\ntitle: ${title}\nlastUpdated: 2026-01-01\nstatus: Live\n---\nText.`
 
 test('folders are collections and file names slugs; what is no article is passed over', async () => {
@@ -88,6 +79,14 @@ test('an article that becomes wrong is gone until it is right again', async () =
   expect(await read()).toMatchObject({ removed: ['articles/a'], problems: [expect.stringMatching(/^a\.md: status: /)] })
   await writeFile(join(folder, 'a.md'), live('A again'))
   expect(await read()).toMatchObject({ put: [{ title: 'A again' }], problems: [] })
+})
+
+test('a file that is emptied on its way to new text is no article meanwhile', async () => {
+  const folder = await aFolder({ 'a.md': live('A').replace('Live', 'Draft') })
+  const read = openFolder(folder)
+  await read()
+  await writeFile(join(folder, 'a.md'), '')
+  expect(await read()).toEqual({ put: [], removed: ['articles/a'], problems: [] })
 })
 
 test('a folder that cannot be read is an error, not an empty folder', async () => {

@@ -88,6 +88,8 @@ async function readOne(root: string, file: string, before: Known | undefined): P
   if (size > maxBytes) return { stamp, problem: `${file}: larger than ${maxBytes} bytes` }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
+    // Many editors empty a file before they write it: an empty one must not be mistaken for a Live article.
+    if (text.trim() === '') return { stamp }
     const name = basename(file, extname(file))
     const parsed = parseMarkdown({ file, name, changed: mtime.toISOString().slice(0, 10), text })
     return { stamp, article: { collection: collectionOf(file), slug: name, ...parsed } }

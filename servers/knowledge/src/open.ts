@@ -3,6 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Open, Opened, Server, Site } from 'sluice'
+import type { Base } from './base.ts'
 import { createBase } from './base.ts'
 import { flatInfo, knowledge } from './definition.ts'
 import { openFolder, type Reading } from './folder.ts'
@@ -22,8 +23,16 @@ export const open: Open = async (site) => {
 }
 
 async function serveIndex(path: string): Promise<Opened> {
-  const definition = knowledge(fromIndex(parse(await readFile(path, 'utf8'))))
+  const definition = knowledge(load(path, await readFile(path, 'utf8')))
   return { definition, layers: [flatInfo(definition)], state: 'ready', close: async () => {} }
+}
+
+function load(path: string, json: string): Base {
+  try {
+    return fromIndex(parse(json))
+  } catch (thrown) {
+    throw new Error(`${path}: ${thrown instanceof Error ? thrown.message : thrown}`)
+  }
 }
 
 async function serveFolder(path: string, { env, logger, clock }: Site): Promise<Opened> {

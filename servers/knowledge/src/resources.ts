@@ -57,6 +57,6 @@ function toEntry(article: Article): ResourceEntry {
     title,
     ...(description !== '' && { description }),
     mimeType: 'text/markdown',
-    annotations: { lastModified: lastUpdated },
+    annotations: { lastModified: new Date(lastUpdated).toISOString() },
   }
 }

@@ -1,0 +1,87 @@
+/** The command as a person types it. */
+
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { fromIndex } from '../../servers/knowledge/src/index.ts'
+import { version } from '../../servers/knowledge/src/version.ts'
+import { aFolder, anArticle } from './a-folder.ts'
+
+const program = fileURLToPath(new URL('../../servers/knowledge/dist/main.js', import.meta.url))
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+/** With nothing on stdin: a server that starts ends at once. */
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const home = await aFolder()
+  return new Promise((resolve) => {
+    const options = { cwd: home, env: { ...process.env, XDG_DATA_HOME: home, ...env } }
+    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+    child.stdin?.end()
+  })
+}
+
+test('build makes one file of what may be seen', async () => {
+  const folder = await aFolder({ 'a.md': '# A', 'b.md': anArticle('Secret', 'status: Draft') })
+  const out = join(folder, 'index.json')
+  const { code, stdout, stderr } = await run(['build', folder, '--out', out, '--title', 'My notes'])
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden one left out\n$/)
+  const text = await readFile(out, 'utf8')
+  expect(text).not.toContain('Secret')
+  expect(fromIndex(JSON.parse(text)).articles).toMatchObject([{ slug: 'a', title: 'A' }])
+})
+
+test('build writes nothing where a file is wrong, and names file and field', async () => {
+  const folder = await aFolder({ 'a.md': '# A', 'notes/b.md': anArticle('B', 'status: Lvie') })
+  const out = join(folder, 'index.json')
+  const { code, stderr } = await run(['build', folder, '--out', out])
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^sluice-knowledge: nothing was written:\n {2}notes\/b\.md: status: /),
+  ])
+  await expect(readFile(out)).rejects.toThrow('ENOENT')
+})
+
+test.each([
+  [['build'], 1, /usage: build <folder>/],
+  [['build', '/nowhere/at/all'], 1, /sluice-knowledge: .*\/nowhere\/at\/all/],
+  [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all is not there; name a folder/],
+  [['a', 'b'], 2, /'b' is a second one/],
+  [['--bogus'], 2, /--bogus[\s\S]*sluice-knowledge \[folder\]/],
+])('%j is answered with what to do instead', async (args, code, said) => {
+  const ran = await run(args)
+  expect(ran).toMatchObject({ code, stdout: '' })
+  expect(ran.stderr).toMatch(said)
+  expect(ran.stderr).not.toMatch(/ {4}at /)
+})
+
+test('--version and --help are answered on stdout', async () => {
+  expect(await run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
+  expect(await run(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('build <folder>') })
+})
+
+test('whoever starts it learns what is missing', async () => {
+  const empty = await aFolder()
+  expect((await run([empty])).stderr).toContain(`no articles yet: put Markdown files into ${empty}`)
+  const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })
+  expect((await run([drafts])).stderr).toContain('none of them says status: Live or Experimental')
+  const wrong = await aFolder({ 'a.md': '# A', 'b.md': '---\ntitle: B\n---\n' })
+  expect((await run([], { SLUICE_KNOWLEDGE_FOLDER: wrong })).stderr).toContain(
+    'a file is left out: b.md: lastUpdated: ',
+  )
+  const broken = await aFolder({ 'index.json': '{' })
+  expect(await run([join(broken, 'index.json')])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      'index.json: Not an index of this version; make it again with "sluice-knowledge build"',
+    ),
+  })
+})
