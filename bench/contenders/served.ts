@@ -7,13 +7,14 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export function served(url: string): void {
+/** `headers` is what its requests must bring besides. */
+export function served(url: string, headers: Record<string, string> = {}): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     process.send?.({ cpuMs: (user + system) / 1_000 })
   })
   process.on('disconnect', () => process.exit())
-  process.send?.({ url })
+  process.send?.({ url, headers })
 }
 
 export const listen = (server: Server): void => {

@@ -10,18 +10,22 @@ import { interleave, median, number, progress, ratio, type Section, times, whole
 import type { Failed, Job, Load } from '../lib/http-load.ts'
 import { callMessage, httpHeaders, said } from '../lib/messages.ts'
 
-const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
+const names: readonly Contender[] = ['floor', 'sluice', 'sluice-full', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
 const connections = 32
 const warmUpMs = 3_000
 const roundMs = 600
 const rounds = 15
 
-const headersOf = (name: Contender) => httpHeaders('tools/call', revisions[name])
 const bodyOf = (name: Contender) => callMessage(revisions[name])
 
+interface Served {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
 /** A contender that answers something else is faster for the wrong reason. */
-async function check(name: Contender, url: string): Promise<void> {
-  const response = await fetch(url, { method: 'POST', headers: headersOf(name), body: bodyOf(name) })
+async function check(name: Contender, { url, headers }: Served): Promise<void> {
+  const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) })
   const text = await response.text()
   if (response.status !== 200 || !text.includes(`"text":"${said}"`)) {
     throw new Error(`answers ${response.status} ${text.slice(0, 200)}`)
@@ -30,33 +34,34 @@ async function check(name: Contender, url: string): Promise<void> {
 
 export async function http(): Promise<Section> {
   const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
-  const servers = new Map(names.map((name) => [name, { child: startChild(scriptOf(name, 'http')), url: '' }]))
+  const children = new Map(names.map((name) => [name, startChild(scriptOf(name, 'http'))]))
+  const servers = new Map<Contender, Served>()
 
   async function drive(name: Contender, durationMs: number) {
-    const server = servers.get(name)
-    if (!server) throw new Error('never started')
+    const [server, child] = [servers.get(name), children.get(name)]
+    if (!server || !child) throw new Error('never started')
     const job: Job = {
-      url: server.url,
-      headers: headersOf(name),
+      ...server,
       body: bodyOf(name),
       expect: said,
       connections,
       durationMs,
     }
-    const before = await server.child.ask<{ cpuMs: number }>('cpu')
+    const before = await child.ask<{ cpuMs: number }>('cpu')
     const result = await load.ask<Load | Failed>(job)
     if ('failed' in result) throw new Error(result.failed)
-    const after = await server.child.ask<{ cpuMs: number }>('cpu')
+    const after = await child.ask<{ cpuMs: number }>('cpu')
     if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
     const cpuUs = ((after.cpuMs - before.cpuMs) * 1_000) / result.requests
     return { ...result, cpuUs, serverBusy: (cpuUs * result.perSecond) / 1e6 }
   }
 
   async function warmUp(name: Contender) {
-    const server = servers.get(name)
-    if (!server) throw new Error('never started')
-    server.url = (await server.child.ask<{ url: string }>()).url
-    await check(name, server.url)
+    const told = await children.get(name)?.ask<Served>()
+    if (!told) throw new Error('never started')
+    const server = { url: told.url, headers: { ...httpHeaders('tools/call', revisions[name]), ...told.headers } }
+    await check(name, server)
+    servers.set(name, server)
     return drive(name, warmUpMs)
   }
 
@@ -80,6 +85,7 @@ export async function http(): Promise<Section> {
           title: 'http: tools/call, one Zod tool, requests per second',
           notes: [
             `${connections} keep-alive connections, median of ${rounds} rounds of ${roundMs / 1_000} s`,
+            'sluice-full: JWT, tenant, gate, limits, slots, scopes, log to a file, metrics; sdk-v2 and the rest with none of it',
             'busy, as share of a core: the server should be near 1 or above, the load well below',
             ...(floorBusy < 0.9
               ? [`the floor got ${number(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
@@ -124,10 +130,22 @@ export async function http(): Promise<Section> {
           unit: '×',
           measured: ratio(rate('sluice'), rate('sdk-v2')),
         },
+        {
+          figure: 'full stack, of the floor',
+          atLeast: 0.6,
+          unit: '',
+          measured: ratio(rate('sluice-full'), rate('floor')),
+        },
+        {
+          figure: 'full stack, times SDK v2',
+          atLeast: 6,
+          unit: '×',
+          measured: ratio(rate('sluice-full'), rate('sdk-v2')),
+        },
       ],
     }
   } finally {
     load.close()
-    for (const { child } of servers.values()) child.close()
+    for (const child of children.values()) child.close()
   }
 }

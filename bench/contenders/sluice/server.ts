@@ -1,11 +1,11 @@
-/** The Sluice server of this benchmark: `echo` and its neighbours, nothing configured. */
+/** The Sluice server of this benchmark: `echo` and its neighbours. */
 import { defineServer, tool } from 'sluice'
 import { toolShapes } from '../../lib/tools.ts'
 
-export const define = (count: number) =>
+export const define = (count: number, scopes: readonly string[] = []) =>
   defineServer({
     info: { name: 'bench', version: '1.0.0' },
     tools: toolShapes(count).map(({ name, description, schema }) =>
-      tool({ name, description, input: schema, run: ({ text }) => text }),
+      tool({ name, description, input: schema, scopes, run: ({ text }) => text }),
     ),
   })

@@ -12,7 +12,7 @@ import { createServer } from './server.ts'
 import type { Listening, ListenOptions, Mount } from './transports/http/listen.ts'
 import { listen } from './transports/http/listen.ts'
 import type { NodeSiteOptions } from './transports/http/node.ts'
-import { stderrLogger } from './transports/stderr.ts'
+import { stderrLogger } from './transports/json-logger.ts'
 import type { StdioOptions, StdioServing } from './transports/stdio.ts'
 import { listenStdio } from './transports/stdio.ts'
 
@@ -20,7 +20,8 @@ export { nodeClock } from './node-clock.ts'
 export type { Listening, ListenOptions } from './transports/http/listen.ts'
 export type { NodeHandler, NodeSiteOptions, Sockets, SocketWay } from './transports/http/node.ts'
 export { createHttpHandler } from './transports/http/node.ts'
-export { stderrLogger } from './transports/stderr.ts'
+export type { JsonLogger } from './transports/json-logger.ts'
+export { fileLogger, stderrLogger } from './transports/json-logger.ts'
 export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 
 /** `SLUICE_SECRET`, or the file that `SLUICE_SECRET_FILE` names; two values while rotating. */

@@ -1,17 +1,22 @@
-/** Log lines as JSON on stderr. Lines are gathered and written together: a write per request would cost more than the request. */
+/** Log lines as JSON, to stderr or a file. Lines are gathered and written together: a write per request would cost more than the request. */
 
-import { writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import type { Logger, LogLine } from '../core/log.ts'
 
 const flushAfterMs = 50
 /** Not more: what waits is copied by every garbage collection. */
 const flushAt = 16 * 1024
 
-export interface StderrLogger extends Logger {
+export interface JsonLogger extends Logger {
   flush(): void
 }
 
-export function stderrLogger(): StderrLogger {
+export const stderrLogger = (): JsonLogger => jsonLogger(2)
+
+/** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
+export const fileLogger = (path: string): JsonLogger => jsonLogger(openSync(path, 'a', 0o640))
+
+function jsonLogger(fd: number): JsonLogger {
   let waiting = ''
   let timer: NodeJS.Timeout | undefined
   const flush = (): void => {
@@ -19,7 +24,7 @@ export function stderrLogger(): StderrLogger {
     timer = undefined
     const text = waiting
     waiting = ''
-    if (text !== '') writeAll(Buffer.from(text))
+    if (text !== '') writeAll(fd, Buffer.from(text))
   }
   const put = (level: string, line: LogLine): void => {
     waiting += `{"time":${Date.now()},"level":"${level}",${JSON.stringify(line).slice(1)}\n`
@@ -39,10 +44,10 @@ export function stderrLogger(): StderrLogger {
   }
 }
 
-/** stderr may be a full pipe or gone; a log that cannot be written must not end the server. */
-function writeAll(bytes: Buffer): void {
+/** stderr may be a full pipe or gone, a disk full; a log that cannot be written must not end the server. */
+function writeAll(fd: number, bytes: Buffer): void {
   try {
-    for (let from = 0; from < bytes.length; ) from += writeSync(2, bytes, from)
+    for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from)
   } catch {
     // Nowhere to say so.
   }
