@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { RpcError } from '../../core/error.ts'
 import type { Page } from '../../core/part.ts'
 import type { Stop } from '../../core/stop.ts'
+import { createTurn } from '../turn.ts'
 import type { Sink } from './events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 
@@ -15,6 +16,9 @@ const http = process.getBuiltinModule('node:http')
 
 /** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
 export const maxUnsent: number = 1024 * 1024
+
+/** Of all servers in this process: they share its loop. */
+const atEndOfTurn = createTurn()
 
 export class NodeRequest implements HttpRequest {
   readonly transport = 'http'
@@ -70,8 +74,10 @@ export class NodeRequest implements HttpRequest {
       })
       message.on('end', () => {
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-        if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
-        else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+        atEndOfTurn(() => {
+          if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
+          else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+        })
       })
       // A client that goes away in the middle of its body leaves an error here, and nobody to answer.
       message.on('error', (cause) => reject(new RpcError('cancelled', 'The client went away', { cause })))
@@ -116,9 +122,13 @@ export class NodeReply implements HttpReply {
   }
   onGone(stop: Stop): void {
     const response = this.#response
-    response.on('close', () => {
-      if (!response.writableFinished) stop.stop(new RpcError('cancelled', 'The client closed the connection'))
-    })
+    const gone = (): void => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+    // It may have gone between the end of its body and the end of that turn.
+    if (response.destroyed) gone()
+    else
+      response.on('close', () => {
+        if (!response.writableFinished) gone()
+      })
   }
 }
 
