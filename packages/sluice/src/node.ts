@@ -40,6 +40,16 @@ export const nodeRuntime = (logger: Logger = stderrLogger()): Runtime => ({
 const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
   'handle' in from ? from : createServer(from, { ...nodeRuntime(), ...runtime })
 
+/** A gated tool would be there and never run: whoever wrote it wants to know before the first call. */
+function toNetworkServer(from: ServerDefinition | Server, runtime: Runtime = {}): Server {
+  const gated = 'handle' in from ? undefined : from.tools?.find(({ policy }) => policy.approval !== 'never')
+  if (gated && !runtime.approvals)
+    throw new TypeError(
+      `tool "${gated.name}" needs approvals, and nobody could give one: make the server yourself, with createServer(definition, { approvals: approvals({ … }), authenticate: authenticate({ … }), once: once() })`,
+    )
+  return toServer(from, runtime)
+}
+
 export interface HttpServing extends Omit<Listening, 'urls'> {
   /** Where the endpoint is. */
   readonly url: string
@@ -49,7 +59,7 @@ export type ServeHttpOptions = ListenOptions & { readonly runtime?: Runtime }
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
 export async function serveHttp(from: ServerDefinition | Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { urls, ...listening } = await listen(
-    [{ base: '', server: toServer(from, options.runtime), options: {} }],
+    [{ base: '', server: toNetworkServer(from, options.runtime), options: {} }],
     options,
   )
   return { ...listening, url: urls[0] ?? '' }
@@ -71,7 +81,7 @@ export async function serveSites(
   options: ListenOptions = {},
 ): Promise<SitesServing> {
   const [first, ...rest] = Object.entries(sites).map(
-    ([base, { server, runtime, ...own }]): Mount => ({ base, server: toServer(server, runtime), options: own }),
+    ([base, { server, runtime, ...own }]): Mount => ({ base, server: toNetworkServer(server, runtime), options: own }),
   )
   if (!first) throw new TypeError('sites: name at least one')
   const { urls, ...listening } = await listen([first, ...rest], options)

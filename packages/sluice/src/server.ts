@@ -89,6 +89,10 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
   if (runtime.tenant && !runtime.authenticate)
     throw new TypeError('tenant needs authenticate: without it no caller has verified claims to take a tenant from')
+  if (runtime.approvals && !runtime.once)
+    throw new TypeError(
+      'approvals need once, by which a ticket is spent: add once: once() to the options of createServer',
+    )
   let closing = false
   const { around, pieces } = assemble(definition.info.name, runtime, () => closing)
   const { clock, logger, reference, tenants } = around
@@ -96,9 +100,20 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const shared = around.store.shared && { store: around.own, bus: around.bus, name: around.name }
   const hub = shared ? createSharedHub(shared, clock) : createHub(around.bus, around.name)
   const connections = new Set<Connection>()
+  let exposed = false
+  /** An approval is worth nothing where anybody can be anybody. Where nobody can approve, nothing gated runs anyway. */
+  function refuseStrangers({ tools = [] }: ServerDefinition): void {
+    const gated = runtime.authenticate ? undefined : tools.find((each) => pieces.approvals?.gates?.(each))
+    if (gated)
+      throw new TypeError(
+        `tool "${gated.name}" needs approvals, so over a network callers must be known: add authenticate: authenticate({ … }) to the options of createServer, or serve it on stdio`,
+      )
+  }
   function compiled(from: ServerDefinition): Registry {
     if (!runtime.ask) refuseAsking(from)
-    return compile(defineServer(from), { hub, pageSize, errors })
+    if (exposed) refuseStrangers(from)
+    for (const piece of all) piece.defined?.(from)
+    return compile(defineServer(from), { hub, pageSize, errors, methods: all.flatMap((piece) => piece.methods ?? []) })
   }
   let current = definition
   let registry = compiled(definition)
@@ -208,6 +223,13 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
         if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
     },
     listChanged: (kind) => hub.publish({ kind }),
+    expose() {
+      refuseStrangers(current)
+      exposed = true
+    },
+    async ready() {
+      await Promise.all(all.map(async (piece) => piece.ready?.()))
+    },
     updated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,

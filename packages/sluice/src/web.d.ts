@@ -32,7 +32,7 @@ declare var crypto: {
     importKey(
       format: 'raw',
       key: Uint8Array,
-      algorithm: string,
+      algorithm: string | object,
       extractable: boolean,
       usages: readonly string[],
     ): Promise<CryptoKey>
@@ -45,6 +45,8 @@ declare var crypto: {
     ): Promise<CryptoKey>
     encrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
     decrypt(algorithm: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
+    sign(algorithm: string, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>
+    verify(algorithm: string, key: CryptoKey, signature: Uint8Array, data: Uint8Array): Promise<boolean>
     digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer>
   }
 }
@@ -56,6 +58,8 @@ declare var URL: { new (url: string): { readonly protocol: string; readonly host
 declare function fetch(
   url: string,
   init: {
+    readonly method?: 'POST'
+    readonly body?: string
     readonly signal: AbortSignal
     readonly redirect: 'manual'
     readonly headers: { readonly [name: string]: string }

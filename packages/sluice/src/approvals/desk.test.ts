@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest'
+import { silent } from '../core/log.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { memoryBus } from '../stores/memory-bus.ts'
 import type { FakeClock } from '../testing/clock.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { Decider } from './deciding.ts'
-import type { DeskOptions, Office } from './desk.ts'
-import { createOffice } from './desk.ts'
+import type { DeskOptions } from './desk.ts'
+import type { Office } from './office.ts'
+import { createOffice } from './office.ts'
 import type { Proposal } from './ticket.ts'
 
 const minute = 60_000
@@ -24,7 +26,10 @@ let ids = 0
 function open(options: DeskOptions = {}): Opened {
   const clock = fakeClock(1_000_000)
   const recorded = vi.fn()
-  const desk = createOffice({ store: memoryStore(clock), bus: memoryBus(), clock, record: recorded }, options)
+  const desk = createOffice(
+    { store: memoryStore(clock), bus: memoryBus(), clock, logger: silent, record: recorded },
+    options,
+  )
   return {
     desk,
     clock,

@@ -1,8 +1,102 @@
-/** Approvals: calls that a person must allow first, and what people do with them. */
+/** Approvals: calls that a person must allow first, and the desk where people do. */
 
+import type { Part, Piece, Surroundings } from '../core/part.ts'
+import { createSeal } from '../core/seal.ts'
+import type { Store } from '../core/store.ts'
+import type { Desk, DeskOptions } from './desk.ts'
+import { gate } from './gate.ts'
+import type { Office } from './office.ts'
+import { createOffice } from './office.ts'
+import { respond } from './respond.ts'
+import { createRules } from './rules.ts'
+
+export { approvalArguments } from './arguments.ts'
 export type { Decider } from './deciding.ts'
-export type { Desk, DeskAround, DeskOptions, TicketChange, TicketQuery } from './desk.ts'
-export { createOffice as createDesk } from './desk.ts'
+export type { Desk, DeskOptions, TicketChange, TicketQuery } from './desk.ts'
 export type { Grant, GrantQuery, GrantScope, Grants, GrantsOptions, NewGrant } from './grants.ts'
 export type { Hint, Rule, RuleView } from './rules.ts'
+export type { Header } from './signature.ts'
 export type { Approver, Decision, Proposal, TicketStatus, TicketView, Via } from './ticket.ts'
+export type { Post, WebhookOptions } from './webhook.ts'
+
+export interface ApprovalsOptions extends DeskOptions {
+  /**
+   * How long a call waits for a quick human before it is answered that an approval is needed: not at all unless said. It
+   * holds the call's slot and eats its time, of which at most half.
+   */
+  readonly holdMs?: number
+}
+
+/** A part for `createServer`, and the desk of all servers it was given to. They share one store. */
+export type Approvals = Part<'approvals'> & Desk
+
+/**
+ * `const desk = approvals({ … })`, then `createServer(definition, { approvals: desk, once: once(), … })` for each server.
+ * Without a server, as in a command, `desk(surroundings({ name, store }))` puts it on a store.
+ */
+export function approvals(options: ApprovalsOptions = {}): Approvals {
+  let bound: { readonly store: Store; readonly office: Office } | undefined
+  let servers = 0
+
+  function officeOn(around: Surroundings): Office {
+    bound ??= { store: around.store, office: createOffice(around, options) }
+    if (bound.store !== around.store)
+      throw new TypeError(
+        'approvals: servers that share a desk share a store: give createServer the same store for each',
+      )
+    return bound.office
+  }
+  function office(): Office {
+    if (!bound) throw new TypeError('approvals: there is no store yet: give this to createServer first')
+    return bound.office
+  }
+
+  function part(around: Surroundings): Piece<'approvals'> {
+    const here = officeOn(around)
+    const { name, own, clock, logger, secrets, record } = around
+    let version = ''
+    // Asked again until it is fit: a store that was away at the start is not unfit.
+    let fit = false
+    async function ready(): Promise<void> {
+      if (fit) return
+      await here.ready()
+      fit = true
+    }
+    servers++
+    return {
+      part: 'approvals',
+      layer: gate({
+        ...{ office: here, name, own, clock, logger, record, ready },
+        version: () => version,
+        seal: createSeal(secrets, `state ${name}`, clock),
+        holdMs: options.holdMs ?? 0,
+      }),
+      methods: [respond(here)],
+      defined({ info }) {
+        version = info.version
+      },
+      gates: (tool) => rules.mayGate(tool, name),
+      ready,
+      async close() {
+        if (--servers === 0) here.close()
+      },
+    }
+  }
+
+  const rules = createRules(options.rules)
+  const desk: Desk = {
+    list: async (query) => office().list(query),
+    get: async (id) => office().get(id),
+    decide: async (id, decision, by) => office().decide(id, decision, by),
+    resolve: async (id, verdict, by) => office().resolve(id, verdict, by),
+    receive: async (header, body) => office().receive(header, body),
+    watch: (listener) => office().watch(listener),
+    rules: rules.views,
+    grants: {
+      list: async (query) => office().grants.list(query),
+      create: async (grant, by) => office().grants.create(grant, by),
+      revoke: async (id, by) => office().grants.revoke(id, by),
+    },
+  }
+  return Object.assign(part, desk)
+}

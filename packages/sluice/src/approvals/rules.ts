@@ -50,6 +50,8 @@ export interface Verdict {
 
 export interface Rules {
   readonly views: readonly RuleView[]
+  /** Whether a call of this tool can need an approval at all, whoever calls. */
+  mayGate(tool: Target, server: string): boolean
   verdict(call: Pick<Call, 'target' | 'tenant' | 'caller'>, server: string): Verdict
 }
 
@@ -79,6 +81,14 @@ export function createRules(rules: readonly Rule[] = []): Rules {
   }
   return {
     views: rules.map((rule, place) => ({ ...rule, place, text: wordsOf(rule) })),
+    mayGate(tool, server) {
+      const fitting = candidates(tool, server)
+      const isLast = fitting.at(-1)?.forCall === undefined && fitting.length > 0
+      const verdicts = [...fitting.map(({ verdict }) => verdict), ...(isLast ? [] : [own])]
+      return verdicts.some(
+        ({ approval }) => approval === 'always' || (approval === 'tool' && tool.policy.approval !== 'never'),
+      )
+    },
     verdict(call, server) {
       for (const { forCall, verdict } of candidates(call.target, server)) if (!forCall || forCall(call)) return verdict
       return own

@@ -32,6 +32,7 @@ export type Reason =
   | 'forbidden'
   | 'insufficientScope'
   | 'approvalInvalid'
+  | 'approvalDenied'
   | 'conflict'
   | 'sessionMissing'
   | 'sessionNotFound'
@@ -73,6 +74,8 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern: nu
   forbidden: [-32003, 40300],
   insufficientScope: [-32003, 40300],
   approvalInvalid: [-32004, 40303],
+  /** A person said no. Inside tools/call it leaves as a tool error result: the model should read why. */
+  approvalDenied: [-32004, 40304],
   conflict: [-32005, 40900],
   sessionMissing: [-32600, -32600],
   sessionNotFound: [-32600, -32600],

@@ -3,14 +3,16 @@
  * handed in instead of chosen by name, so that a server carries the code of what it uses and of nothing else.
  */
 
+import type { Answer } from './answer.ts'
 import type { Bus } from './bus.ts'
-import type { Layer, Tenant, Via } from './call.ts'
+import type { Call, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Params } from './json.ts'
 import type { Logger, LogLine } from './log.ts'
 import type { Sink } from './observed.ts'
 import type { Stop } from './stop.ts'
 import type { Store } from './store.ts'
+import type { Target } from './target.ts'
 
 /** `Name` is its place: `limit: audit()` does not compile, and does not start. */
 export type Part<Name extends string> = (around: Surroundings) => Piece<Name>
@@ -45,6 +47,14 @@ export interface Surroundings {
 export interface Piece<Name extends string = string> {
   readonly part: Name
   readonly layer?: Layer
+  /** Methods it adds to the protocol. */
+  readonly methods?: readonly ExtraMethod[]
+  /** Hears of the definition at the start and at every update; throws where it cannot be served. */
+  readonly defined?: (definition: Defined) => void
+  /** Whether a tool of the definition needs approvals here; only they say. */
+  readonly gates?: (tool: Target) => boolean
+  /** Rejects where the server must not start. Waited for by transports that can. */
+  readonly ready?: () => Promise<void>
   /** For revisions before 2026-07-28, outside all layers. */
   readonly bridge?: Layer
   /** Hears of every call that became one, when it is over. */
@@ -60,6 +70,22 @@ export interface Piece<Name extends string = string> {
   readonly logger?: Logger
   /** Writes what is waiting. */
   readonly close?: () => Promise<void>
+}
+
+/** A method that the protocol does not have. 2026-07-28 serves it to clients that declare its extension. */
+export interface ExtraMethod {
+  readonly name: string
+  /** `dev.sluice/approvals`. */
+  readonly extension: string
+  /** Needed to call it; who lacks them is told so. */
+  readonly scopes: readonly string[]
+  run(call: Call): Promise<Answer>
+}
+
+/** As much of a definition as parts need. */
+export interface Defined {
+  readonly info: { readonly name: string; readonly version: string }
+  readonly tools?: readonly Target[]
 }
 
 export interface Tenants {

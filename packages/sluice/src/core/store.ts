@@ -25,6 +25,11 @@ export interface Page {
 export interface Store {
   /** Whether other processes use it too: then what is sealed must open there, so a secret must be given. */
   readonly shared?: true
+  /**
+   * Rejects where what was acknowledged may be forgotten, with what to change; resolves with what is merely weaker than it
+   * could be, as sentences. Absent where there is nothing to ask.
+   */
+  durable?(): Promise<readonly string[]>
   get(key: Key): Promise<string | undefined>
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /** Writes `to` only where `from` stands (`undefined`: where nothing is). True for the one caller who won. */

@@ -25,11 +25,16 @@ export interface Target {
   readonly entry?: object
   /** It has questions, so a server without `ask` cannot serve it. */
   readonly asks?: boolean
+  /** Arguments of the approval gate that stand among the tool's; it takes them out before anything is approved. */
+  readonly approvalArguments?: OwnArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
   readonly headers?: readonly HeaderParam[]
   /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */
   prepare(args: unknown): Ready | Refused | Promise<Ready | Refused>
 }
+
+/** By name, each with its JSON Schema. */
+export type OwnArguments = { readonly [name: string]: Params }
 
 export interface HeaderParam {
   /** `Mcp-Param-` and the name the schema gave, lower case. */
@@ -41,6 +46,8 @@ export interface HeaderParam {
 export interface Ready {
   /** Whether this very call needs an approval; only where `policy.approval` is `depends`. */
   readonly gated?: ((call: Call) => Promise<boolean>) | undefined
+  /** What else an approval of this very call is bound to, such as the digest of a file its arguments name. */
+  readonly bindTo?: ((call: Call) => Promise<Json>) | undefined
   /** What must still be asked, given these answers. Changes nothing; runs on every round. */
   readonly ask?: ((given: Params, call: Call) => Promise<Questions>) | undefined
   run(call: Call, given: Params): Answer | Promise<Answer>

@@ -6,9 +6,8 @@
  */
 
 import type { Answer, Result } from '../core/answer.ts'
+import { boundTo } from '../core/bound.ts'
 import type { Call, Layer } from '../core/call.ts'
-import { hashOf } from '../core/definition-hash.ts'
-import { digest } from '../core/digest.ts'
 import type { Era } from '../core/error.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -70,16 +69,6 @@ const inputRequired = (questions: Questions, requestState: string, era: Era): Re
 
 /** Pages have names of their own on 2025-11-25 only. */
 const withoutName = ({ elicitationId: _, ...params }: Params): Params => params
-
-/** State of another caller, tool, definition or argument does not open. */
-const boundTo = ({ tenant, caller, method, target, args }: Call): Key => [
-  tenant.id,
-  caller.subject,
-  method,
-  target.name,
-  hashOf(target),
-  digest(args),
-]
 
 async function stateOf({ params }: Call, seal: Seal, bound: Key): Promise<Params> {
   const sealed = params['requestState']

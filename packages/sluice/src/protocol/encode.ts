@@ -69,7 +69,13 @@ const errorObject = (id: Id | undefined, error: WireError): object =>
 export const errorText = (id: Id | undefined, error: WireError): string => JSON.stringify(errorObject(id, error))
 
 /** Reasons that are the model's business, so inside `tools/call` they are results it can read and act on. */
-const forTheModel: ReadonlySet<string> = new Set(['toolFailed', 'toolCrashed', 'invalidArguments', 'timeout'])
+const forTheModel: ReadonlySet<string> = new Set([
+  'toolFailed',
+  'toolCrashed',
+  'invalidArguments',
+  'approvalDenied',
+  'timeout',
+])
 
 export interface Refusal {
   readonly id: Id

@@ -11,6 +11,7 @@
 import type { Result } from '../core/answer.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { withOwn } from './own-arguments.ts'
 
 const argument = 'format'
 /** Taken as well, since one of the documents has it; lists do not show it, or models would pass both. */
@@ -23,20 +24,9 @@ const property: Params = {
   description: 'How the text of the result is written; toon takes fewer tokens for many uniform rows',
 }
 
-/** Where a schema can name further properties of the same object, or forbid them. */
-const inPlace = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas', '$ref', '$dynamicRef']
-
-/** The input schema with our argument in it. Fails where the tool's own would be taken away from it. */
-export function withFormat(schema: Params, where: string): Params {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  for (const name of [argument, alias])
-    if (Object.hasOwn(properties, name))
-      throw new TypeError(`${where}: "${name}" is what format adds; rename the tool's own argument`)
-  const composed = inPlace.find((keyword) => keyword in schema)
-  if (composed !== undefined)
-    throw new TypeError(`${where}: format needs the properties at the root of the schema, not behind ${composed}`)
-  return { ...schema, properties: { ...properties, [argument]: property } }
-}
+/** The input schema with our argument in it. */
+export const withFormat = (schema: Params, where: string): Params =>
+  withOwn(schema, { [argument]: property }, { where, what: 'format', alias: [alias] })
 
 /** Writes the text of a structured result in another way: `toon` from `sluice/toon`. Handed in, so that only who uses it pays for it. */
 export type Format = (result: Result) => Result

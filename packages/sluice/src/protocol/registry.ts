@@ -8,6 +8,8 @@ import type { Call } from '../core/call.ts'
 import type { Era } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { ExtraMethod } from '../core/part.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { complete, parseCompletion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
@@ -51,6 +53,8 @@ export interface RegistryOptions {
   readonly hub: Hub
   readonly pageSize: number
   readonly errors: ErrorStyle
+  /** What parts add to the protocol. */
+  readonly methods?: readonly ExtraMethod[]
 }
 
 const open = policyOf({}, 'method', { readOnly: true })
@@ -66,7 +70,10 @@ const unknown: Target = {
   },
 }
 
-export function compile(definition: ServerDefinition, { hub, pageSize, errors }: RegistryOptions): Registry {
+export function compile(
+  definition: ServerDefinition,
+  { hub, pageSize, errors, methods = [] }: RegistryOptions,
+): Registry {
   const { info, instructions, listTtlMs: ttlMs = 0 } = definition
   const tools: ReadonlyMap<string, Tool> = new Map(definition.tools?.map((tool) => [tool.name, tool]))
   const prompts: ReadonlyMap<string, Prompt> = new Map(definition.prompts?.map((prompt) => [prompt.name, prompt]))
@@ -98,7 +105,9 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
     ...(definition.prompts && { prompts: { listChanged: true } }),
     ...(completable && features.completions && { completions: {} }),
     logging: {},
+    ...(methods.length > 0 && { [features.era === 'modern' ? 'extensions' : 'experimental']: extensions }),
   })
+  const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
   const completable = [...prompts.values(), ...templates].some(({ complete }) => Object.keys(complete).length > 0)
 
   const byName = (targets: ReadonlyMap<string, Target>, what: string): Resolve =>
@@ -140,6 +149,8 @@ export function compile(definition: ServerDefinition, { hub, pageSize, errors }:
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing])
+  for (const { name, extension, scopes, run } of methods)
+    shared.push([name, on(name, forExtension(extension, run), { ...open, scopes, listed: true, readOnly: false })])
 
   const legacy = new Map<string, Resolve>([
     ...shared,
@@ -193,6 +204,18 @@ function on(name: string, run: (call: Call) => Answer | Promise<Answer>, policy:
   const target: Target = { kind: 'method', name, policy, prepare: () => ready }
   return (params) => ({ target, args: params })
 }
+
+/** What 2026-07-28 does not have itself it serves to those who say that they know of it. */
+const forExtension =
+  (extension: string, run: ExtraMethod['run']) =>
+  (call: Call): Promise<Answer> => {
+    const { extensions } = call.capabilities
+    if (featuresOf(call.revision).era === 'legacy' || (isObject(extensions) && isObject(extensions[extension])))
+      return run(call)
+    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
+      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+    })
+  }
 
 const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
   const features = featuresOf(revision)

@@ -32,6 +32,10 @@ export interface Server {
   update(definition: ServerDefinition): void
   /** Tells subscribers that a list changed that `update` cannot see: what a template lists. */
   listChanged(kind: 'tools' | 'prompts' | 'resources'): void
+  /** For transports that strangers can reach, before they let anybody in. Throws where that would not be safe. */
+  expose(): void
+  /** Rejects where it must not start: a store that forgets tickets. For transports that can wait before they listen. */
+  ready(): Promise<void>
   /** Tells subscribers that a resource changed. */
   updated(uri: string): void
   readonly logger: Logger

@@ -4,14 +4,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
+import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Ready, Refused, Target } from '../core/target.ts'
+import type { OwnArguments, Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import type { Format } from './format.ts'
 import { takeFormat, withFormat } from './format.ts'
 import { toIssues } from './issues.ts'
+import { withOwn, withoutOwn } from './own-arguments.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
@@ -64,6 +65,13 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   readonly listed?: boolean
   /** Anything but exactly `false` means yes; a function that throws means yes. */
   readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
+  /**
+   * What else an approval is bound to, such as the digest of a file that the arguments name: when it changes before the
+   * call runs, the approval no longer fits. Called when an approval is asked for and again when it is used.
+   */
+  bindTo?(input: Out<S>, call: Call): Json | Promise<Json>
+  /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
+  readonly approvalArguments?: OwnArguments
   readonly timeoutMs?: number
   /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
   readonly format?: Format
@@ -107,9 +115,14 @@ export function tool<
   A extends Asks = Record<never, never>,
 >(definition: ToolDefinition<S, O, A>): Tool {
   const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
+  const { approvalArguments, bindTo } = definition
   refuseName('tool', name, description)
   const ownSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
-  const inputSchema = format ? withFormat(ownSchema, `tool "${name}", input`) : ownSchema
+  const where = `tool "${name}", input`
+  const formatted = format ? withFormat(ownSchema, where) : ownSchema
+  const inputSchema = approvalArguments
+    ? withOwn(formatted, approvalArguments, { where, what: 'approvalArguments' })
+    : formatted
   const outputSchema = output && toJsonSchema(output, 'output', `tool "${name}", output`)
   const headers = headerParams(inputSchema, `tool "${name}", input`)
   const entry: ToolEntry = {
@@ -132,6 +145,7 @@ export function tool<
     return {
       run: (call, given) => run(value, call, given, toon),
       ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
+      bindTo: bindTo && (async (call) => bindTo.call(definition, value, call)),
       gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
@@ -152,7 +166,9 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
-    prepare(raw) {
+    ...(approvalArguments && { approvalArguments }),
+    prepare(received) {
+      const raw = approvalArguments ? withoutOwn(received, approvalArguments) : received
       if (!format) return check(raw, false)
       const { args, toon } = takeFormat(raw)
       return check(args, toon)

@@ -1,6 +1,6 @@
 /** Whether a Redis keeps what it acknowledged: asked once, at start-up, by those whose tickets and keys live there. */
 
-import type { RedisOptions } from './redis-link.ts'
+import type { Link, RedisOptions } from './redis-link.ts'
 import { createLink } from './redis-link.ts'
 
 /**
@@ -11,21 +11,26 @@ import { createLink } from './redis-link.ts'
 export async function checkRedisDurability(options: RedisOptions): Promise<readonly string[]> {
   const link = createLink(options)
   try {
-    const info = parseInfo(await link.run((client) => client.sendCommand<string>(['INFO'])))
-    const faults = faultsIn(info)
-    if (faults.length > 0) throw new Error(`This Redis cannot be trusted with tickets and keys: ${faults.join('; ')}`)
-    // Hosted Redis often forbids CONFIG; then nobody can know, and that is what is said.
-    const fsync = await link
-      .run((client) => client.sendCommand(['CONFIG', 'GET', 'appendfsync']))
-      .then((reply) => Object.values(reply ?? {}).map(String))
-      .catch(() => ['unknown'])
-    if (fsync.includes('always')) return []
-    return [
-      `appendfsync is ${fsync.at(-1) ?? 'unknown'}: a power cut may lose the last second of what Redis acknowledged (CONFIG SET appendfsync always)`,
-    ]
+    return await durabilityOf(link)
   } finally {
     await link.close()
   }
+}
+
+/** The same on a connection that is there. */
+export async function durabilityOf(link: Link): Promise<readonly string[]> {
+  const info = parseInfo(await link.run((client) => client.sendCommand<string>(['INFO'])))
+  const faults = faultsIn(info)
+  if (faults.length > 0) throw new Error(`This Redis cannot be trusted with tickets and keys: ${faults.join('; ')}`)
+  // Hosted Redis often forbids CONFIG; then nobody can know, and that is what is said.
+  const fsync = await link
+    .run((client) => client.sendCommand(['CONFIG', 'GET', 'appendfsync']))
+    .then((reply) => Object.values(reply ?? {}).map(String))
+    .catch(() => ['unknown'])
+  if (fsync.includes('always')) return []
+  return [
+    `appendfsync is ${fsync.at(-1) ?? 'unknown'}: a power cut may lose the last second of what Redis acknowledged (CONFIG SET appendfsync always)`,
+  ]
 }
 
 function faultsIn(info: ReadonlyMap<string, string>): readonly string[] {

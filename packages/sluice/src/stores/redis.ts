@@ -10,6 +10,7 @@ import { systemClock } from '../core/clock.ts'
 import type { Entry, Key, Store } from '../core/store.ts'
 import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
 import { hearSafely } from './memory-bus.ts'
+import { durabilityOf } from './redis-durability.ts'
 import type { Link, RedisOptions } from './redis-link.ts'
 import { createLink, namesOf } from './redis-link.ts'
 import type { Script } from './redis-scripts.ts'
@@ -31,6 +32,7 @@ export function redisStore(options: RedisOptions): RedisStore {
     evaluate(link, script, ['1', names, ...args])
   return {
     shared: true,
+    durable: () => durabilityOf(link),
     async get(key) {
       const name = `${names}v:${encodeKey(key)}`
       return (await link.run((client) => client.sendCommand<string | null>(['GET', name]))) ?? undefined

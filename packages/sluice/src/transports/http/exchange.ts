@@ -85,6 +85,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     sessionIdleMs = 30 * 60_000,
     maxSessions = 10_000,
   } = options
+  server.expose()
   const guard = createGuard(options)
   const sessions =
     options.sessions === false

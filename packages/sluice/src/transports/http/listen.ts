@@ -50,6 +50,7 @@ interface Mounted extends Mount {
 /** Behind one gate: what one of the servers is busy with, the others cannot be. */
 export async function listen(mounts: readonly [Mount, ...Mount[]], options: ListenOptions): Promise<Listening> {
   const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, closeWithinMs = 5_000 } = options
+  await Promise.all(mounts.map(({ server }) => server.ready()))
   const [{ server: first }] = mounts
   const pressure = options.gate && createPressure()
   const gate =

@@ -1,0 +1,239 @@
+/**
+ * The gate: nothing gated passes without a ticket that a person approved for exactly this caller, tool, definition,
+ * arguments and answers, and what passes is what that ticket holds. Passing claims the ticket in `once`, further in.
+ */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import { bugOf, fail, RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Settled } from '../core/once-record.ts'
+import { dayMs } from '../core/once-record.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Store } from '../core/store.ts'
+import type { Target } from '../core/target.ts'
+import { takeArguments } from './arguments.ts'
+import { claimOf } from './claim.ts'
+import { invalidTicket } from './deciding.ts'
+import { hold } from './hold.ts'
+import { approvalRequired, declinedToOpen, denied, ticketIn } from './learn.ts'
+import type { Office } from './office.ts'
+import type { Wanted } from './propose.ts'
+import { wantedBy } from './propose.ts'
+import type { Verdict } from './rules.ts'
+import type { Live } from './shelf.ts'
+import type { Proposal } from './ticket.ts'
+
+export interface GateAround {
+  readonly office: Office
+  /** The server's name, and its version as it is now. */
+  readonly name: string
+  readonly version: () => string
+  /** The part of the store where `once` keeps its claims. */
+  readonly own: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly seal: Seal
+  /** Rejects where the store is not fit for tickets. */
+  readonly ready: () => Promise<void>
+  readonly record: (tenant: string, kind: string, fields: Params) => void
+  readonly holdMs: number
+}
+
+/** What is found about a call's ticket: an answer, or that a new one is needed, or that it changed meanwhile. */
+type Met = { readonly answer: Answer } | 'new' | 'again'
+
+/** A ticket that changes this often while it is looked at is a store that lies. */
+const maxTries = 20
+
+export const gatedBy = (verdict: Verdict, { policy }: Target): Target['policy']['approval'] =>
+  verdict.approval === 'tool' ? policy.approval : verdict.approval
+
+export function gate(around: GateAround): Layer {
+  const { office, name, version, own, clock, logger, seal, ready, record, holdMs } = around
+  const { shelf, policy, grants } = office
+
+  return (next) => {
+    // Most calls need none, and pass without a promise of this layer's own.
+    return (call) => {
+      if (call.target.kind !== 'tool') return next(call)
+      const verdict = policy.verdict(call, name)
+      const approval = gatedBy(verdict, call.target)
+      return approval === 'never' ? next(call) : decide(call, verdict, approval)
+    }
+
+    async function decide(call: Call, verdict: Verdict, approval: 'always' | 'depends'): Promise<Answer> {
+      // Anything but exactly false, and a throw, means yes.
+      if (approval === 'depends' && (await call.ready?.gated?.(call).catch(() => true)) === false) return next(call)
+      refuseStrangers(call)
+      let answer: Answer | undefined
+      try {
+        await ready()
+        answer = await gated(call, verdict)
+      } catch (thrown) {
+        if (thrown instanceof RpcError) throw thrown
+        // When a check cannot run, the answer is no.
+        logger.error({ event: 'approvalsUnavailable', tool: call.target.name, ...bugOf(thrown) })
+        throw new RpcError(
+          'storeUnavailable',
+          'Approvals cannot be checked right now: nothing was run, try again later',
+          {
+            cause: thrown,
+          },
+        )
+      }
+      return answer ?? next(call)
+    }
+
+    /** Nothing: a grant lets the call pass as it is. */
+    async function gated(call: Call, verdict: Verdict): Promise<Answer | undefined> {
+      const { args, ticket } = takeArguments(call.target, call.args)
+      const wanted = await wantedBy(call, args, verdict, {
+        server: name,
+        version: version(),
+        approver: office.approver,
+      })
+      const grant = wanted.needed === 1 && (await grants.covering({ ...wanted, caller: wanted.caller.subject }, args))
+      if (grant) {
+        call.facts['grant'] = grant.id
+        record(wanted.tenant, 'grantUsed', { grant: grant.id, tool: wanted.tool, digest: wanted.digest })
+        return undefined
+      }
+      const named = ticket ?? (await ticketIn(call, seal))
+      for (let tries = 0; tries < maxTries; tries++) {
+        const id = named ?? (await shelf.find(wanted))
+        const met = id === undefined ? 'new' : await meet(call, id, wanted, named !== undefined)
+        if (met === 'again') continue
+        if (met !== 'new') return met.answer
+        if (named !== undefined) throw invalidTicket()
+        const made = await propose(wanted, id)
+        if (!made) continue
+        call.facts['ticket'] = made.id
+        return await required(call, made)
+      }
+      throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
+    }
+
+    /** `named`: the client brought the ticket back by its id; else it was found by what it is bound to. */
+    async function meet(call: Call, id: string, wanted: Wanted, named: boolean): Promise<Met> {
+      const [proposal, live] = await Promise.all([shelf.proposal(id), shelf.live(id)])
+      if (!proposal || !live || proposal.binding !== wanted.binding) return 'new'
+      call.facts['ticket'] = id
+      const { status, decisions } = live.state
+      if (status === 'pending') return pending(call, proposal)
+      if (status === 'denied') {
+        // A client that asks its own human asks again when it calls again.
+        if (proposal.approver === 'client' && !named) return 'new'
+        throw denied(proposal, decisions)
+      }
+      if (status !== 'approved') return spent(call, proposal, live, named)
+      if (!(await shelf.move(id, live, { ...live.state, status: 'running' }, dayMs))) return 'again'
+      record(proposal.tenant, 'spent', { ticket: id, digest: proposal.digest })
+      office.changed(id, 'running')
+      return { answer: await run(call, proposal) }
+    }
+
+    async function pending(call: Call, proposal: Proposal): Promise<Met> {
+      if (declinedToOpen(call)) throw fail('The person did not open the page where this is approved: nothing was run.')
+      return { answer: await required(call, proposal) }
+    }
+
+    /** Begun before: by this caller, or by another process for it. */
+    async function spent(call: Call, proposal: Proposal, { state }: Live, named: boolean): Promise<Met> {
+      const claim = await claimOf(own, proposal, clock)
+      if (claim.state === 'started')
+        return claim.inDoubt ? give(call, claim.settled) : { answer: await run(call, proposal) }
+      if (claim.state === 'done') {
+        await finish(proposal)
+        return named ? give(call, claim.settled) : 'new'
+      }
+      // Marked and never claimed: whoever did it died in between, or its client left. It may still run, in its time.
+      if (state.status === 'running' && (await shelf.isOpen(proposal.id))) return { answer: await run(call, proposal) }
+      return 'new'
+    }
+
+    /** What runs is what was approved, as it is stored, and checked again. */
+    async function run(call: Call, proposal: Proposal): Promise<Answer> {
+      const args: unknown = JSON.parse(proposal.arguments)
+      const given = JSON.parse(proposal.answers) as Params
+      const prepared = await call.target.prepare(args)
+      if ('issues' in prepared) throw invalidTicket()
+      try {
+        return await next({ ...call, args, given, ready: prepared, key: proposal.id })
+      } finally {
+        await finish(proposal).catch((thrown: unknown) =>
+          logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
+        )
+      }
+    }
+
+    async function propose(wanted: Wanted, from: string | undefined): Promise<Proposal | undefined> {
+      const id = crypto.randomUUID()
+      const { tenant, caller } = wanted
+      const slot = await shelf.takeSlot(tenant, caller.subject, id, office.maxPending)
+      if (slot === undefined)
+        throw new RpcError('rateLimited', `There are ${office.maxPending} calls waiting for an approval already`, {
+          data: { retryAfterMs: 60_000 },
+        })
+      const previous = await shelf.similar(wanted)
+      const now = clock.now()
+      const proposal: Proposal = {
+        ...wanted,
+        id,
+        slot,
+        createdAt: now,
+        expiresAt: now + office.times.decideMs,
+        ...(previous !== undefined && { previous }),
+      }
+      if (!(await shelf.add(proposal, from))) return undefined
+      const { tool, digest, definition } = wanted
+      record(tenant, 'proposed', { ticket: id, tool, caller: caller.subject, digest, definition })
+      await office.proposed(proposal)
+      office.changed(id, 'pending')
+      return proposal
+    }
+
+    /** A quick human may decide while the call waits. */
+    async function required(call: Call, proposal: Proposal): Promise<Answer> {
+      const { id } = proposal
+      if (holdMs > 0) {
+        await hold(call, id, { desk: office, clock, holdMs })
+        if (call.stop.reason) throw call.stop.reason
+        const live = await shelf.live(id)
+        if (live && live.state.status !== 'pending') {
+          const met = await meet(call, id, proposal, true)
+          if (typeof met === 'object') return met.answer
+        }
+      }
+      call.facts['approval'] = 'required'
+      return approvalRequired(call, proposal, office.urlOf(id), seal, office.times.decideMs)
+    }
+  }
+
+  /** Best effort: `once` has the truth, and whoever looks at the ticket reads it there. */
+  async function finish(proposal: Proposal): Promise<void> {
+    const claim = await claimOf(own, proposal, clock)
+    if (claim.state !== 'done') return
+    const live = await shelf.live(proposal.id)
+    if (live?.state.status !== 'running') return
+    const status = claim.failed ? 'failed' : 'done'
+    if (await shelf.move(proposal.id, live, { ...live.state, status }, dayMs)) office.changed(proposal.id, status)
+  }
+}
+
+function give(call: Call, settled: Settled): Met {
+  if ('answer' in settled) return { answer: settled.answer }
+  const { reason, message, data, reference, cause } = settled
+  if (reference !== undefined) call.facts.reference = reference
+  throw new RpcError(reason, message, { data, cause })
+}
+
+/** Nobody vouched for them, so a ticket could not be bound to anybody. A pipe and this process have one user. */
+export function refuseStrangers({ caller, tenant, via }: Call): void {
+  const stranger = caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
+  if (stranger || tenant.id === '')
+    throw new RpcError('forbidden', 'This needs an approval, and approvals are for known callers: sign in first')
+}

@@ -1,0 +1,163 @@
+/** The desk, and what the gate shares with it: tickets, rules and grants on one store. */
+
+import type { Bus } from '../core/bus.ts'
+import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import { resolveInDoubt } from '../core/once-record.ts'
+import type { Store } from '../core/store.ts'
+import { below } from '../core/store.ts'
+import { claimOf } from './claim.ts'
+import { createDecide } from './decide.ts'
+import { invalidTicket, maySee } from './deciding.ts'
+import type { Desk, DeskOptions, TicketChange } from './desk.ts'
+import type { GrantDesk } from './grants.ts'
+import { createGrants } from './grants.ts'
+import { createList } from './list.ts'
+import type { Rules } from './rules.ts'
+import { createRules } from './rules.ts'
+import type { Live, Shelf, Times } from './shelf.ts'
+import { createShelf } from './shelf.ts'
+import type { Approver, Decision, Proposal, State, TicketStatus, TicketView } from './ticket.ts'
+import { createWebhook } from './webhook.ts'
+
+/** What it works with; a server's surroundings have it all. */
+export interface OfficeAround {
+  readonly store: Store
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Into the audit, where there is one. Values, never arguments. */
+  readonly record: (tenant: string, kind: string, fields: Params) => void
+}
+
+export interface Office extends Desk {
+  readonly shelf: Shelf
+  readonly policy: Rules
+  readonly grants: GrantDesk
+  readonly approver: Approver
+  readonly maxPending: number
+  readonly times: Times
+  urlOf(id: string): string | undefined
+  /** Tells whoever watches. */
+  changed(id: string, status: TicketStatus): void
+  /** Sees to it that people hear of a new ticket, also if this process dies now. */
+  proposed(proposal: Proposal): Promise<void>
+  /** Rejects where the store is not fit for tickets: what it forgets could be spent again, or was approved for nothing. */
+  ready(): Promise<void>
+  close(): void
+}
+
+const minute = 60_000
+const day = 24 * 60 * minute
+const channel = 'approvals'
+
+export function createOffice({ store, bus, clock, logger, record }: OfficeAround, options: DeskOptions = {}): Office {
+  const { approver = 'owner', maxPending = 20, decideMs = 10 * minute, runMs = 10 * minute, keepMs = 7 * day } = options
+  const times: Times = { decideMs, runMs, keepMs }
+  const shelf = createShelf(store, times)
+  const policy = createRules(options.rules)
+  const grants = createGrants({ store, clock, record }, options.grants)
+  const ofServer = (name: string): Store => below(store, ['server', name])
+  const makeDecision = createDecide({ shelf, clock, times, record, changed })
+
+  function urlOf(id: string): string | undefined {
+    const base = typeof options.url === 'function' ? options.url() : options.url
+    return base === undefined ? undefined : `${base.replace(/\/+$/, '')}/approvals/${encodeURIComponent(id)}`
+  }
+  /** Nobody waits for it, and who misses it finds the truth in the store. */
+  function changed(id: string, status: TicketStatus): void {
+    bus.publish(channel, JSON.stringify({ id, status } satisfies TicketChange)).catch(() => {})
+  }
+  const watch: Desk['watch'] = (listener) =>
+    bus.subscribe(channel, (message) => {
+      const change: unknown = JSON.parse(message)
+      if (isObject(change) && typeof change['id'] === 'string') listener(change as unknown as TicketChange)
+    })
+
+  /** What it is now, with what `once` knows about it. */
+  async function statusOf(proposal: Proposal, live: Live | undefined): Promise<Status> {
+    const { id } = proposal
+    if (!live) {
+      const last = await shelf.last(id)
+      return { status: afterwards(last?.status), decisions: last?.decisions ?? [] }
+    }
+    const { status, decisions } = live.state
+    if (status === 'pending' && proposal.needed > 1) return { status, decisions: await shelf.votes(id) }
+    if (status !== 'running') return { status, decisions }
+    const claim = await claimOf(ofServer(proposal.server), proposal, clock)
+    if (claim.state === 'started') return { status: claim.inDoubt ? 'in doubt' : 'running', decisions }
+    if (claim.state === 'done') return { status: claim.failed ? 'failed' : 'done', decisions }
+    return { status: (await shelf.isOpen(id)) ? 'approved' : 'expired', decisions }
+  }
+  async function viewOf(proposal: Proposal): Promise<TicketView> {
+    const { binding: _, slot: _1, previous, ...shown } = proposal
+    const [status, before] = await Promise.all([
+      shelf.live(proposal.id).then((live) => statusOf(proposal, live)),
+      previous === undefined ? undefined : previousOf(previous),
+    ])
+    const url = urlOf(proposal.id)
+    return { ...shown, ...status, ...(before && { previous: before }), ...(url !== undefined && { url }) }
+  }
+  async function previousOf(id: string): Promise<TicketView['previous']> {
+    const proposal = await shelf.proposal(id)
+    if (!proposal) return undefined
+    const { status } = await statusOf(proposal, await shelf.live(id))
+    return { id, arguments: proposal.arguments, status }
+  }
+  async function get(id: string): Promise<TicketView | undefined> {
+    const proposal = await shelf.proposal(id)
+    return proposal && viewOf(proposal)
+  }
+  const decide: Desk['decide'] = async (id, decision, by) => viewOf(await makeDecision(id, decision, by))
+
+  const webhook =
+    options.webhook && createWebhook(options.webhook, { store, clock, logger, desk: { get, decide, watch }, decideMs })
+
+  return {
+    list: createList(shelf, get),
+    get,
+    decide,
+    async resolve(id, verdict, by) {
+      const proposal = await shelf.proposal(id)
+      if (!proposal || !maySee(proposal, by)) throw invalidTicket()
+      if (!by.operator || by.via === 'protocol')
+        throw new RpcError('forbidden', 'This needs the right approvals:decide')
+      const { tenant, caller, server } = proposal
+      const name = { ticket: id }
+      const found = await resolveInDoubt(ofServer(server), clock, { tenant, subject: caller.subject, name }, verdict)
+      if (found !== 'resolved') throw new RpcError('conflict', `This ticket is ${found}`, { data: { state: found } })
+      record(tenant, 'resolved', { ticket: id, by: by.subject, via: by.via, verdict })
+      const view = await viewOf(proposal)
+      changed(id, view.status)
+      return view
+    },
+    async receive(header, body) {
+      if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
+      return webhook.receive(header, body)
+    },
+    watch,
+    rules: policy.views,
+    ...{ grants, shelf, policy, approver, maxPending, times, urlOf, changed },
+    proposed: async (proposal) => webhook?.told(proposal),
+    async ready() {
+      const doubts = (await store.durable?.()) ?? []
+      for (const message of doubts) logger.warn({ event: 'approvalsStore', message })
+      webhook?.start()
+    },
+    close: () => webhook?.close(),
+  }
+}
+
+interface Status {
+  readonly status: TicketStatus
+  readonly decisions: readonly Decision[]
+}
+
+/** What a ticket is when its time is up. */
+function afterwards(status: State['status'] | undefined): TicketStatus {
+  if (status === 'running') return 'in doubt'
+  return status === undefined || status === 'pending' || status === 'approved' ? 'expired' : status
+}

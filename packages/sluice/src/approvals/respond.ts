@@ -1,0 +1,58 @@
+/**
+ * `approval/respond`: a decision that comes through the protocol. With `approver: 'client'` the client that asked brings
+ * its human's word, on this machine only; else it takes another subject, with the scope `approvals:decide`.
+ */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call, Via } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { ExtraMethod } from '../core/part.ts'
+import { refuseStrangers } from './gate.ts'
+import type { Office } from './office.ts'
+
+/** Lets a caller decide for others. An agent's credential should never have it. */
+const scope = 'approvals:decide'
+
+/** Document 003's words. */
+const afterDenial = 'User denied approval. You can retry by invoking the tool again.'
+
+export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMethod => ({
+  name: 'approval/respond',
+  extension: 'dev.sluice/approvals',
+  scopes: office.approver === 'client' ? [] : [scope],
+  async run(call): Promise<Answer> {
+    const { id, approved, message } = parse(call)
+    refuseStrangers(call)
+    const { caller, tenant, via } = call
+    if (office.approver === 'client' && !isLocal(via))
+      throw new RpcError('forbidden', 'Here the client’s own word counts, so it is taken on this machine only')
+    await office.decide(
+      id,
+      { approved, ...(message !== undefined && { note: message }) },
+      {
+        subject: caller.subject,
+        credential: caller.credential,
+        via: 'protocol',
+        tenants: [tenant.id],
+        operator: caller.scopes.has(scope),
+      },
+    )
+    call.facts['ticket'] = id
+    return { recorded: true, approved, ...(!approved && { message: message ?? afterDenial }) }
+  },
+})
+
+function parse({ params }: Call): { id: string; approved: boolean; message?: string } {
+  const { request_id: id, approved, message } = params
+  if (typeof id !== 'string' || id === '' || id.length > 256)
+    throw new RpcError('invalidParams', 'Invalid params: request_id must be the id that a call was answered with')
+  const said = typeof approved === 'string' ? { true: true, false: false }[approved.toLowerCase()] : approved
+  if (typeof said !== 'boolean') throw new RpcError('invalidParams', 'Invalid params: approved must be true or false')
+  if (message !== undefined && typeof message !== 'string')
+    throw new RpcError('invalidParams', 'Invalid params: message must be text')
+  return { id, approved: said, ...(message !== undefined && { message }) }
+}
+
+/** A proxy on this machine makes everybody local: then do not use `approver: 'client'`. */
+export const isLocal = ({ transport, peer }: Via): boolean =>
+  transport === 'stdio' || transport === 'memory' || /^(127\.|::1$|::ffff:127\.)/i.test(peer)

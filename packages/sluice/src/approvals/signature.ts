@@ -1,0 +1,74 @@
+/**
+ * Signed messages to and from other programs, as Standard Webhooks has them, so that their libraries can check and make
+ * them: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+
+import type { Clock } from '../core/clock.ts'
+import { toBase64 } from '../core/seal.ts'
+
+export type Header = (name: string) => string | undefined | null
+
+export interface Signer {
+  /** The headers of a message. */
+  sign(id: string, body: string): Promise<{ readonly [name: string]: string }>
+  /** Whether the other end holds the secret and sent exactly this, just now. */
+  verify(header: Header, body: string): Promise<boolean>
+}
+
+/** Older or newer than this, it is taken for a recording. */
+const toleranceMs = 5 * 60_000
+const minimum = 16
+
+/** Two secrets while rotating: the first signs, each verifies. `whsec_` is how the specification writes base64. */
+export function createSigner(secret: string | readonly string[], clock: Clock): Signer {
+  const secrets = typeof secret === 'string' ? [secret] : secret
+  if (secrets.length === 0 || secrets.some((each) => each.length < minimum))
+    throw new TypeError(
+      `webhook: its secret has at least ${minimum} characters; use the output of "openssl rand -base64 32"`,
+    )
+  const keys = secrets.map((each) => {
+    let key: ReturnType<typeof crypto.subtle.importKey> | undefined
+    return () => {
+      key ??= crypto.subtle.importKey('raw', bytesOf(each), { name: 'HMAC', hash: 'SHA-256' }, false, [
+        'sign',
+        'verify',
+      ])
+      return key
+    }
+  })
+  const signed = (id: string, seconds: string, body: string): Uint8Array =>
+    new TextEncoder().encode(`${id}.${seconds}.${body}`)
+  return {
+    async sign(id, body) {
+      const seconds = String(Math.floor(clock.now() / 1000))
+      const [key] = keys
+      if (!key) throw new Error('No secret to sign with')
+      const mac = new Uint8Array(await crypto.subtle.sign('HMAC', await key(), signed(id, seconds, body)))
+      return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${toBase64(mac)}` }
+    },
+    async verify(header, body) {
+      const [id, seconds, signatures] = ['id', 'timestamp', 'signature'].map((name) => header(`webhook-${name}`) ?? '')
+      if (!id || !seconds || !signatures || !/^\d{1,12}$/.test(seconds)) return false
+      if (Math.abs(Number(seconds) * 1000 - clock.now()) > toleranceMs) return false
+      for (const each of signatures.split(' ').slice(0, 10)) {
+        const mac = each.startsWith('v1,') ? fromBase64(each.slice(3)) : undefined
+        if (!mac) continue
+        // WebCrypto compares in constant time.
+        for (const key of keys)
+          if (await crypto.subtle.verify('HMAC', await key(), mac, signed(id, seconds, body))) return true
+      }
+      return false
+    },
+  }
+}
+
+const bytesOf = (secret: string): Uint8Array =>
+  (secret.startsWith('whsec_') ? fromBase64(secret.slice(6)) : undefined) ?? new TextEncoder().encode(secret)
+
+function fromBase64(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Tells another program (a chat, a pager) of new tickets, and takes its people's decisions back. What is to be told lies
+ * in the store until the other end has it: it is not lost with the process that made the ticket.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Key, Store } from '../core/store.ts'
+import type { Decider } from './deciding.ts'
+import type { Desk } from './desk.ts'
+import type { Header, Signer } from './signature.ts'
+import { createSigner } from './signature.ts'
+import type { Proposal } from './ticket.ts'
+
+export interface WebhookOptions {
+  /** Where new tickets are told, by POST. https, or this machine. */
+  readonly url: string
+  /** Signs what is sent and checks what comes back. Two while rotating. */
+  readonly secret: string | readonly string[]
+  /** For tests, and where requests leave through a proxy. */
+  readonly post?: Post
+}
+/** Resolves with the status. `signal` ends it. */
+export type Post = (
+  url: string,
+  headers: { readonly [name: string]: string },
+  body: string,
+  signal: AbortSignal,
+) => Promise<number>
+
+export interface Webhook {
+  /** Kept in the store before this resolves. */
+  told(proposal: Proposal): Promise<void>
+  /** Looks for what other processes left behind. */
+  start(): void
+  /** A signed decision. Throws `unauthorized` where the signature is not good, and whatever `decide` throws. */
+  receive(header: Header, body: string): ReturnType<Desk['decide']>
+  close(): void
+}
+
+export interface WebhookAround {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly desk: Pick<Desk, 'get' | 'decide' | 'watch'>
+  /** After that there is nothing left to decide. */
+  readonly decideMs: number
+}
+
+interface Due {
+  readonly attempts: number
+  readonly at: number
+}
+
+const firstRetryMs = 5_000
+const longestRetryMs = 60_000
+/** Per message. The other end should say yes and work later. */
+const withinMs = 10_000
+const batch = 100
+const root: Key = ['approvals', 'outbox']
+
+export function createWebhook({ url, secret, post = postByFetch }: WebhookOptions, around: WebhookAround): Webhook {
+  const { store, clock, logger, desk, decideMs } = around
+  checkUrl(url)
+  const signer: Signer = createSigner(secret, clock)
+  let callOff: (() => void) | undefined
+  let wakeAt = Number.POSITIVE_INFINITY
+  let silence: (() => void) | undefined
+  let closed = false
+
+  /** At the earliest time anybody asked for. */
+  function wake(inMs: number): void {
+    const at = clock.now() + inMs
+    if (closed || at >= wakeAt) return
+    callOff?.()
+    wakeAt = at
+    callOff = clock.after(inMs, () => {
+      wakeAt = Number.POSITIVE_INFINITY
+      void pump()
+    })
+  }
+  function start(): void {
+    if (silence || closed) return
+    // Another process made a ticket: if it dies before it told, somebody has to.
+    silence = desk.watch(({ status }) => {
+      if (status === 'pending') wake(firstRetryMs)
+    })
+    wake(0)
+  }
+
+  async function pump(): Promise<void> {
+    try {
+      const entries = await store.list(root, { limit: batch })
+      const next = await Promise.all(entries.map(({ key, value }) => attend(key, value)))
+      const soonest = Math.min(...next)
+      if (soonest !== Number.POSITIVE_INFINITY) wake(Math.max(0, soonest - clock.now()))
+    } catch (thrown) {
+      logger.warn({ event: 'webhookStore', message: thrown instanceof Error ? thrown.message : '' })
+      wake(firstRetryMs)
+    }
+  }
+  /** Resolves with when to look again. */
+  async function attend(key: Key, value: string): Promise<number> {
+    const due = JSON.parse(value) as Due
+    if (due.at > clock.now()) return due.at
+    const retryAt = clock.now() + Math.min(longestRetryMs, firstRetryMs * 2 ** due.attempts)
+    const taken: Due = { attempts: due.attempts + 1, at: retryAt }
+    // Whoever wins tells it; if that process dies meanwhile, the next one does so at `retryAt`.
+    if (!(await store.swap(key, value, JSON.stringify(taken), decideMs))) return clock.now() + firstRetryMs
+    const id = key.at(-1) ?? ''
+    const ticket = await desk.get(id)
+    if (
+      ticket?.status === 'pending' &&
+      !(await tell(
+        id,
+        JSON.stringify({ type: 'approval.requested', timestamp: new Date(clock.now()).toISOString(), data: ticket }),
+      ))
+    ) {
+      logger.warn({ event: 'webhookFailed', ticket: id, attempts: taken.attempts })
+      return retryAt
+    }
+    await store.delete(key)
+    return Number.POSITIVE_INFINITY
+  }
+  async function tell(id: string, body: string): Promise<boolean> {
+    const controller = new AbortController()
+    const ring = clock.after(withinMs, () => controller.abort())
+    try {
+      const headers = { 'content-type': 'application/json', ...(await signer.sign(id, body)) }
+      const status = await post(url, headers, body, controller.signal)
+      return status >= 200 && status < 300
+    } catch {
+      return false
+    } finally {
+      ring()
+    }
+  }
+
+  return {
+    async told({ id }) {
+      await store.set([...root, id], JSON.stringify({ attempts: 0, at: clock.now() } satisfies Due), decideMs)
+      start()
+      wake(0)
+    },
+    start,
+    async receive(header, body) {
+      if (!(await signer.verify(header, body))) throw new RpcError('unauthorized', 'The signature is not good')
+      const { id, by, ...decision } = parse(body)
+      const decider: Decider = { subject: by, via: 'webhook', tenants: 'all', operator: true }
+      return desk.decide(id, decision, decider)
+    },
+    close() {
+      closed = true
+      callOff?.()
+      silence?.()
+    },
+  }
+}
+
+function checkUrl(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  const here = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  if (protocol !== 'https:' && !(protocol === 'http:' && here))
+    throw new TypeError('webhook: its url must be https, since it carries the arguments of calls')
+}
+
+/** The message that we send has another type: sent back to us it decides nothing. */
+function parse(body: string): { id: string; by: string; approved: boolean; note?: string } {
+  const bad = (): RpcError =>
+    new RpcError(
+      'invalidParams',
+      'Send { "type": "approval.decided", "data": { "id": …, "approved": true or false, "by": who, "note": … } }',
+    )
+  let message: unknown
+  try {
+    message = JSON.parse(body)
+  } catch {
+    throw bad()
+  }
+  const data = isObject(message) && message['type'] === 'approval.decided' ? message['data'] : undefined
+  if (!isObject(data)) throw bad()
+  const { id, by, approved, note } = data
+  if (typeof id !== 'string' || typeof by !== 'string' || by === '' || typeof approved !== 'boolean') throw bad()
+  return { id, by, approved, ...(typeof note === 'string' && { note }) }
+}
+
+/** Nothing is followed elsewhere: what is sent is for this address. */
+const postByFetch: Post = async (url, headers, body, signal) => {
+  const { status } = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  return status
+}

@@ -1,0 +1,324 @@
+import type { Params } from 'sluice'
+import { createServer, defineServer, once, tool } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { serveHttp } from 'sluice/node'
+import { describe, expect, test } from 'vitest'
+import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
+
+const minute = 60_000
+const text = (answer: Params): string =>
+  (answer['result'] as { content: readonly { text: string }[] }).content.map((block) => block.text).join()
+const reason = (answer: Params): unknown =>
+  (answer['error'] as { data?: { reason?: string } } | undefined)?.data?.reason
+
+describe('the way of a call that needs an approval', () => {
+  test('it is answered that one is required, a person approves, the same call again runs, once', async () => {
+    const { call, desk, ran } = await openShop()
+    const first = requiredIn(await call('pay', { amount: 5 }))
+    expect(first).toEqual({
+      approval_required: true,
+      request_id: expect.any(String),
+      message: 'User approval required for tool: pay',
+    })
+    expect(requiredIn(await call('pay', { amount: 5 })).request_id).toBe(first.request_id)
+    expect(ran).toEqual([])
+    await desk.decide(first.request_id, { approved: true }, owner)
+    expect(text(await call('pay', { amount: 5 }))).toBe('Paid 5')
+    expect(ran).toEqual([{ amount: 5, memo: 'none' }])
+    expect(await desk.get(first.request_id)).toMatchObject({ status: 'done', decisions: [{ by: 'ann' }] })
+  })
+
+  test('the ticket says who wants what, completely, and bound to what', async () => {
+    const { call, desk } = await openShop({ url: 'https://console.example' })
+    const { request_id, url } = requiredIn(await call('pay', { to: 'bob', amount: 5 }))
+    expect(url).toBe(`https://console.example/approvals/${request_id}`)
+    expect(await desk.get(request_id)).toMatchObject({
+      ...{ id: request_id, status: 'pending', tenant: 'acme', server: 'shop', tool: 'pay', title: 'Pay', url },
+      caller: { subject: 'ann', credential: expect.stringMatching(/^key /), client: 'agent 9' },
+      description: 'Pays somebody',
+      annotations: { destructiveHint: true },
+      arguments: '{"amount":5,"to":"bob"}',
+      answers: '{}',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      definition: expect.stringMatching(/^[0-9a-f]{64}$/),
+      needed: 1,
+      decisions: [],
+    })
+  })
+
+  test('order and spelling of the arguments do not matter, any value does', async () => {
+    const { call, desk, ran } = await openShop()
+    const { request_id } = requiredIn(await call('pay', { amount: 5, to: 'bob' }))
+    await desk.decide(request_id, { approved: true }, owner)
+    expect(requiredIn(await call('pay', { amount: 5.5, to: 'bob' })).request_id).not.toBe(request_id)
+    expect(requiredIn(await call('pay', { amount: 5, to: 'bob ' })).request_id).not.toBe(request_id)
+    expect(text(await call('pay', { to: 'bob', amount: 5.0 }))).toBe('Paid 5')
+    expect(ran).toHaveLength(1)
+  })
+
+  test('repeated without naming the ticket after it ran, it needs a new one, and the approver sees what ran', async () => {
+    const { call, desk, ran } = await openShop()
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await desk.decide(request_id, { approved: true }, owner)
+    await call('pay', { amount: 5 })
+    const again = requiredIn(await call('pay', { amount: 5 }))
+    expect(again.request_id).not.toBe(request_id)
+    expect(await desk.get(again.request_id)).toMatchObject({
+      previous: { id: request_id, arguments: '{"amount":5}', status: 'done' },
+    })
+    expect(ran).toHaveLength(1)
+  })
+
+  test('a denial is told with its note, and holds until it expires', async () => {
+    const { call, desk, clock, ran } = await openShop()
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await desk.decide(request_id, { approved: false, note: 'too much' }, owner)
+    for (let again = 0; again < 3; again++) {
+      const answer = await call('pay', { amount: 5 })
+      expect(answer['result']).toMatchObject({ isError: true })
+      expect(text(answer)).toContain('too much')
+    }
+    await clock.advance(10 * minute)
+    expect(requiredIn(await call('pay', { amount: 5 })).request_id).not.toBe(request_id)
+    expect(ran).toEqual([])
+  })
+
+  test('an approval that nobody used in time does not run any more', async () => {
+    const { call, desk, clock, ran } = await openShop()
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await desk.decide(request_id, { approved: true }, owner)
+    await clock.advance(10 * minute)
+    expect(requiredIn(await call('pay', { amount: 5 })).request_id).not.toBe(request_id)
+    expect(ran).toEqual([])
+  })
+
+  test('what a tool asked first is part of what is approved', async () => {
+    const { request, desk, ran } = await openShop()
+    const capabilities = { elicitation: { form: {} } }
+    const ship = async (city: string): Promise<Params> => {
+      const asked = await request('tools/call', { name: 'ship', arguments: { parcel: 'p' } }, { capabilities })
+      const { requestState } = asked['result'] as Params
+      const inputResponses = { where: { action: 'accept', content: { city } } }
+      const more = { name: 'ship', arguments: { parcel: 'p' }, requestState, inputResponses }
+      return request('tools/call', more, { capabilities })
+    }
+    const { request_id } = requiredIn(await ship('Oslo'))
+    expect(await desk.get(request_id)).toMatchObject({ answers: '{"where":{"city":"Oslo"}}' })
+    await desk.decide(request_id, { approved: true }, owner)
+    expect(requiredIn(await ship('Rome')).request_id).not.toBe(request_id)
+    expect(text(await ship('Oslo'))).toBe('Sent to Oslo')
+    expect(ran).toEqual([{ parcel: 'p', city: 'Oslo' }])
+  })
+
+  test('a tool that decides by its input needs one only then', async () => {
+    const { call, ran } = await openShop()
+    expect(text(await call('price', { amount: 100 }))).toBe('ok')
+    requiredIn(await call('price', { amount: 101 }))
+    expect(ran).toEqual([{ amount: 100 }])
+  })
+
+  test('a client that checks results against an output schema is not told a lie: it is an error to it', async () => {
+    const { call } = await openShop()
+    const answer = await call('count')
+    requiredIn(answer)
+    expect(answer['result']).toMatchObject({ isError: true })
+    expect((await call('pay', { amount: 1 }))['result']).toMatchObject({ isError: false })
+  })
+
+  test('a tool that fails is done with: its ticket says failed', async () => {
+    const broken = tool({
+      name: 'broken',
+      description: 'x',
+      approval: 'always',
+      run: () => Promise.reject(new Error('x')),
+    })
+    const { call, desk } = await openShop({}, { tools: () => [broken] })
+    const { request_id } = requiredIn(await call('broken'))
+    await desk.decide(request_id, { approved: true }, owner)
+    expect((await call('broken'))['result']).toMatchObject({ isError: true })
+    expect(await desk.get(request_id)).toMatchObject({ status: 'failed' })
+  })
+})
+
+describe('on 2026-07-28, a client that can open pages', () => {
+  const capabilities = { elicitation: { url: {} } }
+  const url = 'https://console.example'
+  const pay = { name: 'pay', arguments: { amount: 5 } }
+
+  test('is asked to open one, and comes back with sealed state that names the ticket', async () => {
+    const { request, desk, ran } = await openShop({ url })
+    const asked = (await request('tools/call', pay, { capabilities }))['result'] as Params
+    const [ticket] = (await desk.list()).tickets
+    expect(asked).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: {
+        'dev.sluice/approval': {
+          method: 'elicitation/create',
+          params: { mode: 'url', message: 'User approval required for tool: pay', url: ticket?.url },
+        },
+      },
+      requestState: expect.any(String),
+    })
+    const { requestState } = asked
+    const inputResponses = { 'dev.sluice/approval': { action: 'accept' } }
+    const again = { ...pay, requestState, inputResponses }
+    // Opening the page decides nothing.
+    expect((await request('tools/call', again, { capabilities }))['result']).toMatchObject({
+      resultType: 'input_required',
+    })
+    expect(ran).toEqual([])
+    await desk.decide(ticket?.id ?? '', { approved: true }, owner)
+    expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
+    // The answer was lost, and the client asks again by name: the same, and nothing runs.
+    expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
+    expect(ran).toHaveLength(1)
+  })
+
+  test('who does not open the page is told that nothing ran', async () => {
+    const { request, ran } = await openShop({ url })
+    const { requestState } = (await request('tools/call', pay, { capabilities }))['result'] as Params
+    for (const action of ['decline', 'cancel']) {
+      const inputResponses = { 'dev.sluice/approval': { action } }
+      const answer = await request('tools/call', { ...pay, requestState, inputResponses }, { capabilities })
+      expect(answer['result']).toMatchObject({ isError: true })
+    }
+    expect(ran).toEqual([])
+  })
+
+  test('where somebody else has to decide, there is no page for this person to open', async () => {
+    const { request } = await openShop({ url, approver: 'other' })
+    requiredIn(await request('tools/call', pay, { capabilities }))
+  })
+})
+
+describe('holding', () => {
+  test('a quick human spares the caller the way back, and the client hears that it waits', async () => {
+    const { server, desk, clock, ran, keyFor } = await openShop({ holdMs: 12_000 })
+    const heard: Params[] = []
+    const proposed = new Promise((resolve) => desk.watch(resolve))
+    const token = await keyFor('ann', ['acme'])
+    const params = { name: 'pay', arguments: { amount: 5 }, token, _meta: { progressToken: 'p' } }
+    const answer = server.handle(
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      { send: (sent) => heard.push({ ...sent }) },
+    )
+    await proposed
+    await clock.advance(6_000)
+    const [ticket] = (await desk.list()).tickets
+    await desk.decide(ticket?.id ?? '', { approved: true }, owner)
+    expect(text({ ...(await answer) })).toBe('Paid 5')
+    expect(ran).toHaveLength(1)
+    const progress = heard.map(({ params: said }) => (said as { progress: number }).progress)
+    expect(progress).toEqual([-12, -7])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('a slow one does not hold the call for longer than half of its time', async () => {
+    const { call, clock, desk } = await openShop({ holdMs: 10 * minute })
+    const proposed = new Promise((resolve) => desk.watch(resolve))
+    const answer = call('pay', { amount: 5 })
+    await proposed
+    await clock.advance(15_000)
+    requiredIn(await answer)
+  })
+})
+
+describe('rules of the operator', () => {
+  test('the first that matches decides, before what the tool says', async () => {
+    const { call, desk, ran } = await openShop({
+      rules: [
+        { tool: 'pay', caller: 'ann', tenant: 'acme', approval: 'never' },
+        { annotations: { readOnlyHint: true }, approval: 'tool' },
+        { tool: ['lo*', 'ship'], approval: 'never' },
+        { annotations: { destructiveHint: true }, approval: 'always', needed: 2, of: ['olga', 'omar'] },
+      ],
+    })
+    expect(text(await call('pay', { amount: 1 }))).toBe('Paid 1')
+    expect(text(await call('look'))).toBe('seen')
+    const { request_id } = requiredIn(await call('price', { amount: 1 }))
+    expect(await desk.get(request_id)).toMatchObject({ needed: 2, of: ['olga', 'omar'] })
+    expect(ran).toEqual([{ amount: 1, memo: 'none' }, 'look'])
+    expect(desk.rules.map(({ text: words }) => words)).toEqual([
+      'tool pay for tenant acme called by ann: needs none',
+      'every tool with readOnlyHint: as the tool itself says',
+      'tool lo* or ship: needs none',
+      'every tool with destructiveHint: needs an approval, 2 of olga, omar',
+    ])
+  })
+
+  test('a rule that cannot mean anything does not start', () => {
+    for (const rule of [
+      { approval: 'sometimes' },
+      { approval: 'always', needed: 0 },
+      { approval: 'always', needed: 2, of: ['olga', 'olga'] },
+      { approval: 'always', annotations: { dangerous: true } },
+    ])
+      expect(() => approvals({ rules: [rule as never] })).toThrow(TypeError)
+  })
+})
+
+describe('a desk for several servers', () => {
+  test('shows the tickets of all of them, and each runs its own', async () => {
+    const { desk, store, clock, call, ran } = await openShop()
+    const there: unknown[] = []
+    const other = createServer(defineServer({ info: { name: 'bank', version: '1' }, tools: shopTools(there) }), {
+      ...{ store, clock, approvals: desk, once: once() },
+      ...{ ask: (await import('sluice')).ask() },
+    })
+    const paid = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 5 } } }
+    requiredIn(await call('pay', { amount: 5 }))
+    const { request_id } = requiredIn({ ...(await other.handle(paid)) })
+    expect((await desk.list()).tickets.map(({ server }) => server).sort()).toEqual(['bank', 'shop'])
+    await desk.decide(request_id, { approved: true }, operator)
+    await other.handle(paid)
+    requiredIn(await call('pay', { amount: 5 }))
+    expect([ran.length, there.length]).toEqual([0, 1])
+  })
+
+  test('another store, or none yet, is refused in words', async () => {
+    const { desk } = await openShop()
+    const definition = defineServer({ info: { name: 'x', version: '1' } })
+    expect(() => createServer(definition, { approvals: desk, once: once() })).toThrow(/same store/)
+    await expect(approvals().list()).rejects.toThrow(/createServer first/)
+    expect(() => createServer(definition, { approvals: approvals() })).toThrow(/once: once\(\)/)
+  })
+})
+
+describe('over a network', () => {
+  const gated = shopTools([])
+  const definition = defineServer({
+    info: { name: 'shop', version: '1' },
+    tools: gated.filter(({ name }) => name === 'pay'),
+  })
+  const open = defineServer({
+    info: { name: 'shop', version: '1' },
+    tools: gated.filter(({ name }) => name === 'look'),
+  })
+
+  test('a gated tool without authentication does not start, and the message says what to do', async () => {
+    const server = createServer(definition, { approvals: approvals(), once: once() })
+    await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"pay".*authenticate/)
+    await expect(serveHttp(definition, { port: 0 })).rejects.toThrow(/"pay".*approvals: approvals/)
+  })
+
+  test('one that only a rule gates does not start either', async () => {
+    const rules = [{ annotations: { readOnlyHint: true }, approval: 'always' as const }]
+    const server = createServer(open, { approvals: approvals({ rules }), once: once() })
+    await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"look".*authenticate/)
+  })
+
+  test('a gated tool cannot be added while strangers are served', async () => {
+    const server = createServer(open, { approvals: approvals(), once: once() })
+    const serving = await serveHttp(server, { port: 0 })
+    expect(() => server.update(definition)).toThrow(/authenticate/)
+    await serving.close()
+  })
+
+  test('and who came in without a credential is refused all the same', async () => {
+    const { server, ran } = await openShop({}, { tenant: undefined as never })
+    const via = { transport: 'http' as const, peer: '127.0.0.1', header: () => undefined }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 1 } } }
+    expect(reason({ ...(await server.handle(message, { via })) })).toBe('unauthorized')
+    expect(ran).toEqual([])
+  })
+})
