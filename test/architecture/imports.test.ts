@@ -12,7 +12,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   protocol: ['core', 'protocol'],
   layers: ['core', 'protocol', 'observe', 'layers'],
   observe: ['core', 'protocol', 'observe'],
-  operate: ['core', 'operate'],
+  operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'operate'],
   stores: ['core', 'stores'],
   approvals: ['core', 'approvals'],
   transports: ['core', 'protocol', 'transports'],
@@ -25,6 +25,7 @@ const nodeOnly: readonly RegExp[] = [
   /^transports\/http\/(node|node-message|listen|pressure)\.ts$/,
   /^transports\/websocket\/node\.ts$/,
   /^stores\/(sqlite|redis|contract)/,
+  /^operate\/console\//,
 ]
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

@@ -1,13 +1,11 @@
 /** The suite's tools that ask nobody: contents of every kind, progress, logs, schemas and headers. */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { z } from 'zod'
 import { png, wav } from './contents.ts'
-
-/** Nothing of Node: this runs on every runtime. */
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Long enough for a client to see one notification after the other. */
 const pauseMs = 50
@@ -16,11 +14,11 @@ const logging = (name: string): Tool =>
   tool({
     name,
     description: 'Logs three messages while it works',
-    async run(_input, { log }) {
+    async run(_input, { log, signal }) {
       log('info', 'Tool execution started')
-      await delay(pauseMs)
+      await delay(pauseMs, undefined, { signal })
       log('info', 'Tool processing data')
-      await delay(pauseMs)
+      await delay(pauseMs, undefined, { signal })
       log('info', 'Tool execution completed')
       return 'Logged three messages'
     },
@@ -82,11 +80,11 @@ export const tools: readonly Tool[] = [
   tool({
     name: 'test_tool_with_progress',
     description: 'Reports progress in three steps',
-    async run(_input, { progress }) {
+    async run(_input, { progress, signal }) {
       progress(0, 100)
-      await delay(pauseMs)
+      await delay(pauseMs, undefined, { signal })
       progress(50, 100)
-      await delay(pauseMs)
+      await delay(pauseMs, undefined, { signal })
       progress(100, 100)
       return 'Reported progress'
     },
@@ -96,9 +94,9 @@ export const tools: readonly Tool[] = [
   tool({
     name: 'test_reconnection',
     description: 'Hangs up before it has finished; the client comes back for the result',
-    async run(_input, { detach }) {
+    async run(_input, { detach, signal }) {
       detach()
-      await delay(2 * pauseMs)
+      await delay(2 * pauseMs, undefined, { signal })
       return 'Finished after the stream was closed and resumed'
     },
   }),

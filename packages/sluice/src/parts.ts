@@ -74,7 +74,7 @@ export const limit =
 /** Calls at once per tenant and tool. Without it a noisy neighbour can take every slot. */
 export const concurrency =
   (options: ConcurrencyOptions = {}): Part<'concurrency'> =>
-  () => ({ part: 'concurrency', layer: concurrencyLayer(options) })
+  ({ uses }) => ({ part: 'concurrency', layer: concurrencyLayer(options, uses) })
 
 /** What tools declare as questions is asked. A server whose definitions ask does not start without it. */
 export const ask =

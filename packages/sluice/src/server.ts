@@ -61,6 +61,7 @@ export interface Runtime {
   readonly approvals?: Part<'approvals'>
   readonly audit?: Part<'audit'>
   readonly once?: Part<'once'>
+  readonly console?: Part<'console'>
   /** Your own layers: they see validated calls, and nothing of theirs runs after an approval. */
   readonly layers?: readonly Layer[]
   /** `json-rpc` gives the codes of plain JSON-RPC servers instead of MCP's, to clients before 2026-07-28. */
@@ -74,7 +75,7 @@ export interface Runtime {
 /** In the order in which they are told of a message: the audit first, so that the line can name its record. */
 const partNames = [
   ...['audit', 'log', 'metrics', 'tracing', 'health', 'authenticate'],
-  ...['tenant', 'limit', 'concurrency', 'ask', 'approvals', 'once'],
+  ...['tenant', 'limit', 'concurrency', 'ask', 'approvals', 'once', 'console'],
 ] as const
 
 const here: Via = { transport: 'memory', peer: '', header: () => undefined }
@@ -233,6 +234,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     updated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
+    counts: around.counts,
     async page(path, peer) {
       for (const piece of all) {
         const found = await piece.page?.(path, peer)

@@ -43,6 +43,7 @@ export function surroundings(given: SurroundingsOptions): Surroundings {
     closing: given.closing ?? (() => false),
     record: given.record ?? (() => {}),
     counts: [],
+    uses: [],
   }
 }
 

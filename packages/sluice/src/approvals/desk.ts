@@ -14,6 +14,8 @@ export interface Desk {
   /** Undecided ones first, by age, then the rest, newest first. A page at a time: there may be ten thousand. */
   list(query?: TicketQuery): Promise<{ readonly tickets: readonly TicketView[]; readonly next?: string }>
   get(id: string): Promise<TicketView | undefined>
+  /** How many are undecided, of these tenants or of all. */
+  pending(tenants?: readonly string[]): Promise<number>
   /**
    * One atomic step: of all who decide at once, one does. Throws an `RpcError`: `approvalInvalid` where there is no such
    * ticket for `by` or its time is up, `forbidden` where `by` may not, `conflict` where it is decided.
@@ -34,7 +36,8 @@ export interface Desk {
 
 export interface TicketQuery {
   readonly tenant?: string
-  readonly status?: TicketStatus
+  /** `decided`: all that are no longer pending. */
+  readonly status?: TicketStatus | 'decided'
   readonly tool?: string
   /** `next` of the page before. */
   readonly after?: string

@@ -87,6 +87,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
   const desk: Desk = {
     list: async (query) => office().list(query),
     get: async (id) => office().get(id),
+    pending: async (tenants) => office().pending(tenants),
     decide: async (id, decision, by) => office().decide(id, decision, by),
     resolve: async (id, verdict, by) => office().resolve(id, verdict, by),
     receive: async (header, body) => office().receive(header, body),

@@ -15,7 +15,7 @@ import { invalidTicket, maySee } from './deciding.ts'
 import type { Desk, DeskOptions, TicketChange } from './desk.ts'
 import type { GrantDesk } from './grants.ts'
 import { createGrants } from './grants.ts'
-import { createList } from './list.ts'
+import { createList, createPending } from './list.ts'
 import type { Rules } from './rules.ts'
 import { createRules } from './rules.ts'
 import type { Live, Shelf, Times } from './shelf.ts'
@@ -118,6 +118,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
 
   return {
     list: createList(shelf, get),
+    pending: createPending(shelf),
     get,
     decide,
     async resolve(id, verdict, by) {

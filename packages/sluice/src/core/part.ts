@@ -41,6 +41,8 @@ export interface Surroundings {
   readonly record: (tenant: string, kind: string, fields: Params) => void
   /** Numbers counted elsewhere, for whoever shows them; parts add theirs. */
   readonly counts: Count[]
+  /** What tenants take of something bounded; parts add theirs. */
+  readonly uses: Use[]
 }
 
 /** What a part brings. The server puts the layer in its place, and asks all parts for the rest. */
@@ -84,7 +86,12 @@ export interface ExtraMethod {
 
 /** As much of a definition as parts need. */
 export interface Defined {
-  readonly info: { readonly name: string; readonly version: string }
+  readonly info: {
+    readonly name: string
+    readonly version: string
+    readonly title?: string
+    readonly description?: string
+  }
   readonly tools?: readonly Target[]
 }
 
@@ -106,4 +113,11 @@ export interface Count {
   readonly help: string
   readonly type: 'counter' | 'gauge'
   readonly read: () => number
+}
+
+export interface Use {
+  /** For people: `calls at once`. */
+  readonly name: string
+  /** `undefined` where the tenant has taken nothing. */
+  readonly of: (tenant: string) => { readonly used: number; readonly most: number } | undefined
 }

@@ -3,6 +3,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
+import type { Use } from '../core/part.ts'
 import type { Slots } from '../core/slots.ts'
 import { createSlots, usualQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
@@ -28,7 +29,7 @@ const working: ReadonlySet<string> = new Set(['completion/complete', 'resources/
 const maxIdle = 1000
 
 /** Inside the deadline, which ends the waiting too. */
-export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {}): Layer {
+export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {}, uses: Use[] = []): Layer {
   const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? usualQueue(slots) })
   const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
   const ofTenants = new Map<string, Slots>()
@@ -41,6 +42,16 @@ export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOp
     ofTenants.set(id, made)
     return made
   }
+
+  const using = (read: (slots: Slots) => number, most: number): Use['of'] =>
+    function of(tenant) {
+      const slots = ofTenants.get(tenant)
+      return slots && { used: read(slots), most }
+    }
+  uses.push(
+    { name: 'calls at once', of: using(({ taken }) => taken, perTenant) },
+    { name: 'calls that wait', of: using(({ waiting }) => waiting, queue ?? usualQueue(perTenant)) },
+  )
 
   return (next) =>
     function concurrency(call) {

@@ -13,17 +13,19 @@ import { isObject } from '../core/json.ts'
 import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
 
-interface Tip {
+export interface Tip {
   readonly seq: number
   readonly hash: string
 }
 const start: Tip = { seq: 0, hash: '' }
 
+/** Where the heads of all tenants' chains are. */
+export const heads: Key = ['audit', 'heads']
 /** Not below the tenant's own prefix: the tenant's tools can write there. */
-const rowsOf = (tenant: string): Key => ['audit', 'rows', tenant]
-const headOf = (tenant: string): Key => ['audit', 'heads', tenant]
+export const rowsOf = (tenant: string): Key => ['audit', 'rows', tenant]
+export const headOf = (tenant: string): Key => [...heads, tenant]
 const digits = 16
-const rowAt = (tenant: string, seq: number): Key => [...rowsOf(tenant), String(seq).padStart(digits, '0')]
+export const rowAt = (tenant: string, seq: number): Key => [...rowsOf(tenant), String(seq).padStart(digits, '0')]
 
 const hashOf = (before: string, body: string): string => sha256(`${before}\n${body}`)
 
@@ -91,12 +93,12 @@ async function moveHead(store: Store, tenant: string, known: string | undefined,
   }
 }
 
-function parseTip(text: string | undefined): Tip {
+export function parseTip(text: string | undefined): Tip {
   const [, seq, hash = ''] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(text ?? '') ?? []
   return seq === undefined ? start : { seq: Number(seq), hash }
 }
 
-function parseLine(line: string): {
+export function parseLine(line: string): {
   readonly hash: string
   readonly body: string
   readonly record: Params | undefined
@@ -126,7 +128,7 @@ export async function verifyAudit(store: Store, tenant: string): Promise<Verdict
   const head = parseTip(await store.get(headOf(tenant)))
   let tip = start
   let atHead = head.seq === 0
-  for await (const [name, value] of rows(store, tenant)) {
+  for await (const [name, value] of auditRows(store, tenant)) {
     const seq = Number(name)
     if (!/^\d+$/.test(name) || seq <= tip.seq) return { intact: false, seq, problem: 'inserted' }
     if (seq > tip.seq + 1) return { intact: false, seq: tip.seq + 1, problem: 'missing' }
@@ -146,7 +148,7 @@ export async function verifyAudit(store: Store, tenant: string): Promise<Verdict
   return { intact: true, records: tip.seq, head: tip.hash }
 }
 
-async function* rows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
+export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
   const prefix = rowsOf(tenant)
   for (let after: Key | undefined; ; ) {
     const page = await store.list(prefix, after ? { limit: perPage, after } : { limit: perPage })

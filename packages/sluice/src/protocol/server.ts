@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Connection, Elsewhere } from '../core/connection.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
-import type { Page } from '../core/part.ts'
+import type { Count, Page } from '../core/part.ts'
 import type { Stop } from '../core/stop.ts'
 import type { Store } from '../core/store.ts'
 import type { ServerDefinition } from './definition.ts'
@@ -40,6 +40,8 @@ export interface Server {
   updated(uri: string): void
   readonly logger: Logger
   readonly clock: Clock
+  /** Numbers that metrics and the console show; transports add theirs. */
+  readonly counts: Count[]
   /**
    * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
    * session's stream, its end, a notification or a response. A session's id says which session, never who. `stop` is

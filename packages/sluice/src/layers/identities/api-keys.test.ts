@@ -248,9 +248,17 @@ test.each(['', 'sk', '_', 's k_', 'sk.'])('the prefix %j is refused', (prefix) =
 const foreign: { readonly [verb in keyof ApiKeyAdmin]: (admin: ApiKeyAdmin, id: string) => Promise<unknown> } = {
   create: async (admin, id) => (await admin.create({ subject: id, tenants: ['acme'] })).key.tenants,
   list: (admin) => admin.list(),
+  get: (admin, id) => admin.get(id),
+  change: (admin, id) => admin.change(id, { scopes: ['everything'] }),
   revoke: (admin, id) => admin.revoke(id),
 }
-const unknown: { readonly [verb in keyof ApiKeyAdmin]: unknown } = { create: ['other'], list: [], revoke: false }
+const unknown: { readonly [verb in keyof ApiKeyAdmin]: unknown } = {
+  create: ['other'],
+  list: [],
+  get: undefined,
+  change: false,
+  revoke: false,
+}
 
 test.each(Object.keys(foreign) as (keyof ApiKeyAdmin)[])(
   '%s for one tenant does not reach the keys of another',
@@ -265,6 +273,18 @@ test.each(Object.keys(foreign) as (keyof ApiKeyAdmin)[])(
     for (const { secret } of [theirs, shared, anybodys]) expect(await verify(secret)).toBeDefined()
   },
 )
+
+test('what a key opens can be changed while it is good, and not after', async () => {
+  const { keys, verify, clock } = setUp()
+  const { secret, key } = await keys.create({ ...terms, scopes: ['a', 'b'] })
+  expect(await keys.change(key.id, { scopes: ['a'] })).toBe(true)
+  await clock.advance(5_000)
+  expect((await verify(secret))?.scopes).toEqual(new Set(['a']))
+  expect(await keys.get(key.id)).toMatchObject({ id: key.id, scopes: ['a'] })
+  await expect(keys.change(key.id, { scopes: ['two words'] })).rejects.toThrow('scopes')
+  await keys.revoke(key.id)
+  expect(await keys.change(key.id, { scopes: ['a', 'b'] })).toBe(false)
+})
 
 test('a tenant manages its own keys', async () => {
   const { keys, verify, clock } = setUp()

@@ -28,6 +28,10 @@ export interface ApiKeyAdmin {
   create(terms: NewApiKey): Promise<{ readonly secret: string; readonly key: ApiKey }>
   /** In no order that means anything; `after` is the last page's last id. */
   list(page?: { readonly limit?: number; readonly after?: string }): Promise<readonly ApiKey[]>
+  /** Revoked ones too; `undefined` if there is no such key. */
+  get(id: string): Promise<ApiKey | undefined>
+  /** What it opens from now on: everywhere within five seconds. False if there is no such key, or it was revoked. */
+  change(id: string, to: Pick<ApiKeyTerms, 'scopes'>): Promise<boolean>
   /** Takes effect everywhere within five seconds. False if there is no such key; a revoked one stays in the list. */
   revoke(id: string): Promise<boolean>
 }
@@ -52,7 +56,7 @@ const randomBytes = 24
 const shownDigits = 8
 const idDigits = 16
 const pageSize = 100
-/** `revoke` meets at most a note of last use per process; losing more often than this is a store that lies. */
+/** A change meets at most a note of last use per process; losing more often than this is a store that lies. */
 const maxAttempts = 20
 
 const root: Key = ['api-keys']
@@ -86,6 +90,16 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock }: A
       const record = entry && parseRecord(entry.value)
       return entry && hash?.startsWith(id) && record && mine(record) ? { hash, text: entry.value, record } : undefined
     }
+    /** False where there is no such key, or `change` does not want it changed. */
+    async function rewrite(id: string, change: (record: ApiKeyRecord) => ApiKeyRecord | undefined): Promise<boolean> {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const entry = await find(id)
+        const changed = entry && change(entry.record)
+        if (!entry || !changed) return false
+        if (await store.swap([...root, entry.hash], entry.text, JSON.stringify(changed))) return true
+      }
+      throw new RpcError('storeUnavailable', 'The key could not be changed: try again')
+    }
     return {
       async create({ subject, scopes = [], label = '', expires, ...given }) {
         const terms = { subject, scopes, label, tenants: tenants ?? given.tenants ?? [] }
@@ -115,17 +129,18 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock }: A
         }
         return found
       },
-      async revoke(id) {
-        for (let attempt = 0; attempt < maxAttempts; attempt++) {
-          const entry = await find(id)
-          if (!entry) return false
-          const { hash, text, record } = entry
-          if (record.revoked !== undefined) return true
-          const revoked = JSON.stringify({ ...record, revoked: clock.now() })
-          if (await store.swap([...root, hash], text, revoked)) return true
-        }
-        throw new RpcError('storeUnavailable', 'The key could not be revoked: try again')
+      async get(id) {
+        const entry = await find(id)
+        return entry && { id, ...entry.record }
       },
+      change: (id, { scopes }) =>
+        rewrite(id, (record) => {
+          if (record.revoked !== undefined) return undefined
+          const changed = { ...record, scopes }
+          checkTerms({ ...changed, expires: Number.MAX_SAFE_INTEGER }, clock.now())
+          return changed
+        }),
+      revoke: (id) => rewrite(id, (record) => ({ ...record, revoked: record.revoked ?? clock.now() })),
     }
   }
 

@@ -21,7 +21,7 @@ import { corsFor, preflight } from './cors.ts'
 import type { Sink } from './events.ts'
 import { eventHeaders } from './events.ts'
 import type { Admission, Gate, GateOptions, GateParts, Knock } from './gate.ts'
-import { createGate } from './gate.ts'
+import { countsOf, createGate } from './gate.ts'
 import type { GuardOptions } from './guard.ts'
 import { createGuard } from './guard.ts'
 import { checkContentType, checkEncoding, parseAccept } from './media.ts'
@@ -94,28 +94,26 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   const resource = options.resource && protectedResource(options.resource)
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
   const gate = options.gate && toGate(options.gate, { clock: server.clock, hasSession })
+  if (gate) server.counts.push(...countsOf(gate))
   const headersFor = (error: RpcError): HttpHeaders => {
     const headers = challengeHeaders(error, resource)
     return Object.keys(headers).length === 0 ? noHeaders : headers
   }
-  /** Open streams, and how to call off what keeps each alive. */
-  const live = new Map<Sink, () => void>()
+  const live = new Set<Sink>()
+  let callOff: (() => void) | undefined
 
-  /** A timer for each: on workerd a request that waits for nothing of its own is taken for one that hangs. */
-  function keepAlive(sink: Sink): void {
-    if (sink.closed) live.delete(sink)
-    else
-      live.set(
-        sink,
-        server.clock.after(keepAliveMs, () => {
-          sink.write(': keep-alive\n\n')
-          keepAlive(sink)
-        }),
-      )
+  /** One timer for all streams, and none while there are none. */
+  function keepAlive(): void {
+    callOff = undefined
+    for (const sink of live)
+      if (sink.closed) live.delete(sink)
+      else sink.write(': keep-alive\n\n')
+    if (live.size > 0) callOff = server.clock.after(keepAliveMs, keepAlive)
   }
   function openStream(reply: HttpReply, headers: HttpHeaders): Sink {
     const sink = reply.stream({ ...eventHeaders, ...headers })
-    keepAlive(sink)
+    live.add(sink)
+    callOff ??= server.clock.after(keepAliveMs, keepAlive)
     return sink
   }
 
@@ -147,11 +145,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       return done
     },
     async close() {
+      callOff?.()
       const shared = sessions?.close()
-      for (const [sink, callOff] of live) {
-        callOff()
-        sink.end()
-      }
+      for (const sink of live) sink.end()
       live.clear()
       await shared
     },

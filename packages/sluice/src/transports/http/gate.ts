@@ -10,10 +10,11 @@
 
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
+import type { Count } from '../../core/part.ts'
 import { networkOf } from '../../core/peer.ts'
 import { createSlots, usualQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
-import type { Marks, Pressure } from './hysteresis.ts'
+import type { Pressure } from './hysteresis.ts'
 import { createConnections, createPeers } from './peers.ts'
 
 export interface GateOptions {
@@ -30,12 +31,6 @@ export interface GateOptions {
   readonly perPeer?: Bucket
   /** Connections of one address. Off unless given, for the same reason; all together are `maxConnections`. */
   readonly connectionsPerPeer?: number
-  /**
-   * From which lag of the event loop and which part of the heap on new work is refused: 250 ms and 0.9 unless said. A
-   * server whose tools compute for long in one turn sets the lag above that, or it would refuse work it could do. For
-   * `serveHttp`, which can measure its process.
-   */
-  readonly marks?: Marks
 }
 
 export interface GateParts {
@@ -170,3 +165,20 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
 const nothing = (): undefined => undefined
 /** For what holds no slot. */
 const unheld: Admission = { heard: nothing, release: nothing }
+
+/** What metrics and the console show of it. */
+export const countsOf = (gate: Gate): readonly Count[] => [
+  { name: 'sluice_gate_running', help: 'Requests under way.', type: 'gauge', read: () => gate.load.running },
+  {
+    name: 'sluice_gate_waiting',
+    help: 'Requests that wait for a place.',
+    type: 'gauge',
+    read: () => gate.load.waiting,
+  },
+  {
+    name: 'sluice_gate_shed_total',
+    help: 'Requests turned away before they were read.',
+    type: 'counter',
+    read: () => gate.load.shed,
+  },
+]

@@ -1,0 +1,176 @@
+/** The page around the pages: who is signed in, where they are, and how many tickets wait. */
+
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Session } from '../../sluice/src/operate/console/api.ts'
+import { ask, onEnd, problemOf, rememberCsrf } from './client.ts'
+import { closeFeed, hear, onConnected, openFeed } from './feed.ts'
+import { partsOf, setServerTime, usePlace } from './hooks.ts'
+import * as icons from './icons.tsx'
+import { ApprovalsPage } from './pages/approvals.tsx'
+import { AuditPage } from './pages/audit.tsx'
+import { LivePage } from './pages/live.tsx'
+import { SignInPage } from './pages/sign-in.tsx'
+import { TenantsPage } from './pages/tenants.tsx'
+import { ToolsPage } from './pages/tools.tsx'
+import type { Theme } from './theme.ts'
+import { applyTheme, currentTheme } from './theme.ts'
+
+const pages = [
+  ['approvals', 'Approvals', icons.Approvals],
+  ['live', 'Live', icons.Live],
+  ['tools', 'Tools', icons.Tools],
+  ['tenants', 'Tenants', icons.Tenants],
+  ['audit', 'Audit', icons.Audit],
+] as const
+
+type State = { readonly session: Session } | { readonly signIn: string | undefined } | 'loading'
+
+export function App(): JSX.Element {
+  const [state, setState] = useState<State>('loading')
+  const enter = useCallback((session: Session) => {
+    rememberCsrf(session.csrf)
+    setServerTime(session.now)
+    setState({ session })
+  }, [])
+  useEffect(() => {
+    onEnd(() => {
+      closeFeed()
+      setState({ signIn: undefined })
+    })
+    void begin().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
+    // A page that comes back from the browser's memory may be of somebody who has signed out.
+    addEventListener('pageshow', (event) => event.persisted && location.reload())
+  }, [enter])
+
+  if (state === 'loading') return <main class="loading" aria-busy="true" />
+  if ('signIn' in state) return <SignInPage problem={state.signIn} onSignedIn={enter} />
+  return <Frame session={state.session} />
+}
+
+let cameByLink = false
+
+/** A link that was opened is spent and leaves no trace in the history. */
+async function begin(): Promise<Session> {
+  const [page, token] = partsOf(location.hash)
+  if (page !== 'sign-in' || token === undefined) return ask('getSession', {})
+  cameByLink = true
+  history.replaceState(null, '', '#/approvals')
+  await ask('signIn', { link: token })
+  return ask('getSession', {})
+}
+const linkProblem = (thrown: unknown): string | undefined => {
+  if (!cameByLink) return undefined
+  return problemOf(thrown)
+}
+
+function Frame({ session }: { readonly session: Session }): JSX.Element {
+  const [page = '', ...rest] = usePlace()
+  const [pending, setPending] = useState(0)
+  const [connected, setConnected] = useState(true)
+  useEffect(() => {
+    openFeed('')
+    const leave = [
+      hear('tickets', ({ pending: count }) => setPending(count)),
+      hear('over', () => location.reload()),
+      onConnected(setConnected),
+    ]
+    return () => {
+      for (const each of leave) each()
+      closeFeed()
+    }
+  }, [])
+  const here = pages.some(([name]) => name === page) ? page : 'approvals'
+  const [, title = ''] = pages.find(([name]) => name === here) ?? []
+  useEffect(() => {
+    document.title = `${pending > 0 ? `(${pending}) ` : ''}${title} · Sluice`
+  }, [pending, title])
+
+  return (
+    <div class="frame">
+      <button type="button" class="skip button" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <nav class="side" aria-label="Console">
+        <div class="brand">
+          <icons.Brand />
+          <span>Sluice</span>
+        </div>
+        <ul>
+          {pages.map(([name, label, Icon]) => (
+            <li key={name}>
+              <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
+                <Icon />
+                <span>{label}</span>
+                {name === 'approvals' && pending > 0 && (
+                  <span class="badge">
+                    {pending > 999 ? '999+' : pending}
+                    <span class="unseen"> waiting</span>
+                  </span>
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <div class="side-foot">
+          {!connected && (
+            <p class="offline" role="status">
+              Reconnecting…
+            </p>
+          )}
+          <p
+            class="who"
+            title={session.operator.tenants.length > 0 ? session.operator.tenants.join(', ') : 'All tenants'}
+          >
+            {session.operator.name}
+          </p>
+          <div class="side-buttons">
+            <ThemeButton />
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Sign out"
+              title="Sign out"
+              onClick={() => void signOut()}
+            >
+              <icons.Leave />
+            </button>
+          </div>
+        </div>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {here === 'approvals' && <ApprovalsPage id={rest[0]} operator={session.operator} pending={pending} />}
+        {here === 'live' && <LivePage servers={session.servers} />}
+        {here === 'tools' && <ToolsPage />}
+        {here === 'tenants' && <TenantsPage operator={session.operator} />}
+        {here === 'audit' && <AuditPage />}
+      </main>
+    </div>
+  )
+}
+
+async function signOut(): Promise<void> {
+  await ask('signOut', {}).catch(() => {})
+  location.hash = ''
+  location.reload()
+}
+
+const themes: { readonly [theme in Theme]: readonly [next: Theme, Icon: () => JSX.Element, label: string] } = {
+  system: ['light', icons.System, 'Colours: as the system has them'],
+  light: ['dark', icons.Sun, 'Colours: light'],
+  dark: ['system', icons.Moon, 'Colours: dark'],
+}
+
+function ThemeButton(): JSX.Element {
+  const [theme, setTheme] = useState(currentTheme)
+  const [next, Icon, label] = themes[theme]
+  const change = (): void => {
+    applyTheme(next)
+    setTheme(next)
+  }
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={change}>
+      <Icon />
+    </button>
+  )
+}

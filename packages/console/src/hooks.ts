@@ -1,0 +1,72 @@
+/** What several pages need: time that ticks, data that is asked for again, a choice kept in the address. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { problemOf } from './client.ts'
+
+let offset = 0
+/** The server's clock decides when a ticket expires; this one only shows it. */
+export const setServerTime = (now: number): void => {
+  offset = now - Date.now()
+}
+export const serverNow = (): number => Date.now() + offset
+
+/** Renders again every second. */
+export function useNow(): number {
+  const [now, setNow] = useState(serverNow)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serverNow()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+export interface Asked<T> {
+  readonly data: T | undefined
+  readonly problem: string | undefined
+  readonly again: () => void
+}
+
+/** Asks at once, when `key` changes, and when told. What came later than a newer answer is dropped. */
+export function useAsked<T>(load: () => Promise<T>, key: string): Asked<T> {
+  const [data, setData] = useState<T>()
+  const [problem, setProblem] = useState<string>()
+  const turn = useRef(0)
+  const latest = useRef(load)
+  latest.current = load
+  const again = useCallback(() => {
+    const mine = ++turn.current
+    latest.current().then(
+      (found) => {
+        if (mine !== turn.current) return
+        setData(found)
+        setProblem(undefined)
+      },
+      (thrown) => {
+        if (mine === turn.current) setProblem(problemOf(thrown))
+      },
+    )
+  }, [])
+  useEffect(again, [again, key])
+  return { data, problem, again }
+}
+
+/** `#/approvals/123` is `['approvals', '123']`. */
+export function usePlace(): readonly string[] {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const hear = (): void => setHash(location.hash)
+    addEventListener('hashchange', hear)
+    return () => removeEventListener('hashchange', hear)
+  }, [])
+  return partsOf(hash)
+}
+
+export const partsOf = (hash: string): readonly string[] => hash.replace(/^#\/?/, '').split('/').map(decoded)
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,176 @@
+/** What waits for a person: the list, pending first and live, beside the one that is looked at. */
+
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Operator, Ticket, TicketPage } from '../../../sluice/src/operate/console/api.ts'
+import { ask } from '../client.ts'
+import { hear } from '../feed.ts'
+import { useAsked, useNow } from '../hooks.ts'
+import { Chip, countdown, Empty, Head, Hints, number, Problem, Visible } from '../ui.tsx'
+import { statusTone, TicketDetail } from './ticket.tsx'
+
+type View = 'pending' | 'decided'
+
+export function ApprovalsPage(props: {
+  readonly id: string | undefined
+  readonly operator: Operator
+  readonly pending: number
+}): JSX.Element {
+  const { id, operator, pending } = props
+  const [view, setView] = useState<View>('pending')
+  const list = useTickets(view)
+  const shown = list.tickets
+  const open = (ticket: Ticket | undefined): void => {
+    location.hash = ticket ? `#/approvals/${encodeURIComponent(ticket.id)}` : '#/approvals'
+  }
+  /** The next one is opened when one is decided: a person with twenty of them should not have to aim. */
+  const decided = (ticket: Ticket): void => {
+    const at = shown.findIndex((each) => each.id === ticket.id)
+    const next = shown[at + 1] ?? shown[at - 1]
+    list.again()
+    open(view === 'pending' && next?.id !== ticket.id ? next : undefined)
+  }
+  return (
+    <div class={`approvals ${id === undefined ? '' : 'opened'}`}>
+      <section class="tickets" aria-label="Tickets">
+        <Head title="Approvals">
+          <fieldset class="tabs">
+            <legend class="unseen">Which tickets</legend>
+            <button type="button" aria-pressed={view === 'pending'} onClick={() => setView('pending')}>
+              Waiting <span class="count">{number(pending)}</span>
+            </button>
+            <button type="button" aria-pressed={view === 'decided'} onClick={() => setView('decided')}>
+              Decided
+            </button>
+          </fieldset>
+        </Head>
+        <Problem text={list.problem} />
+        <TicketList list={list} view={view} chosen={id} onOpen={open} />
+      </section>
+      <section class="ticket" aria-label="Ticket">
+        {id === undefined ? (
+          <Empty title={shown.length === 0 ? 'Nothing is asked of you' : 'Choose a ticket'}>
+            {shown.length === 0
+              ? 'When an agent wants to do something that a person must allow, it appears here at once.'
+              : 'Arrow keys move through the list, Enter opens one.'}
+          </Empty>
+        ) : (
+          <TicketDetail key={id} id={id} operator={operator} onDecided={decided} onBack={() => open(undefined)} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+interface Tickets {
+  readonly tickets: readonly Ticket[]
+  readonly loaded: boolean
+  readonly more: (() => void) | undefined
+  readonly problem: string | undefined
+  readonly again: () => void
+}
+
+/** The first page is asked for again when something changed; what was loaded below it stays. */
+function useTickets(view: View): Tickets {
+  const first = useAsked(() => ask('listTickets', { status: view }), view)
+  const [rest, setRest] = useState<{ readonly view: View; readonly pages: readonly TicketPage[] }>({ view, pages: [] })
+  useEffect(() => hear('tickets', first.again), [first.again])
+  const pages = rest.view === view ? rest.pages : []
+  const last = pages.at(-1) ?? first.data
+  const next = last?.next
+  const seen = new Set<string>()
+  const tickets = [...(first.data ? [first.data] : []), ...pages]
+    .flatMap((page) => page.tickets)
+    .filter(({ id }) => !seen.has(id) && seen.add(id))
+  return {
+    tickets,
+    loaded: first.data !== undefined,
+    problem: first.problem,
+    again: first.again,
+    more:
+      next === undefined
+        ? undefined
+        : () =>
+            void ask('listTickets', { status: view, after: next }).then(
+              (page) => setRest({ view, pages: [...pages, page] }),
+              () => {},
+            ),
+  }
+}
+
+function TicketList(props: {
+  readonly list: Tickets
+  readonly view: View
+  readonly chosen: string | undefined
+  readonly onOpen: (ticket: Ticket) => void
+}): JSX.Element {
+  const { list, chosen, onOpen } = props
+  const now = useNow()
+  const place = useRef<HTMLUListElement>(null)
+  if (list.loaded && list.tickets.length === 0)
+    return <Empty title={props.view === 'pending' ? 'Nothing waits' : 'Nothing was decided yet'} />
+  function move(event: KeyboardEvent): void {
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key]
+    if (by === undefined) return
+    const links = [...(place.current?.querySelectorAll('a') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+    links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus()
+    event.preventDefault()
+  }
+  return (
+    <ul class="ticket-list" ref={place} onKeyDown={move}>
+      {list.tickets.map((ticket) => (
+        <li key={ticket.id}>
+          <a
+            href={`#/approvals/${encodeURIComponent(ticket.id)}`}
+            aria-current={ticket.id === chosen ? 'true' : undefined}
+            onClick={(event) => {
+              event.preventDefault()
+              onOpen(ticket)
+            }}
+          >
+            <Row ticket={ticket} now={now} />
+          </a>
+        </li>
+      ))}
+      {list.more && (
+        <li class="more">
+          <button type="button" class="button" onClick={list.more}>
+            Show more
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const excerpt = 160
+
+function Row({ ticket, now }: { readonly ticket: Ticket; readonly now: number }): JSX.Element {
+  const left = ticket.expiresAt - now
+  const isPending = ticket.status === 'pending'
+  return (
+    <>
+      <span class="row-top">
+        <span class="tool-name">
+          <Visible text={ticket.tool} />
+        </span>
+        {isPending ? (
+          <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
+        ) : (
+          <Chip tone={statusTone(ticket.status)}>{ticket.status}</Chip>
+        )}
+      </span>
+      <span class="row-args">
+        <Visible text={ticket.arguments.slice(0, excerpt)} />
+        {ticket.arguments.length > excerpt && '…'}
+      </span>
+      <span class="row-who">
+        <span>
+          <Visible text={ticket.caller} /> · <Visible text={ticket.tenant} />
+        </span>
+        <Hints hints={ticket.hints.filter((hint) => hint === 'destructive')} />
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,221 @@
+/** The record of what happened: looked through, taken away, and checked for being whole. */
+
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AuditRecord, Verdict } from '../../../sluice/src/operate/console/api.ts'
+import { ask, problemOf } from '../client.ts'
+import { useAsked } from '../hooks.ts'
+import { Chip, dateTime, Empty, Head, number, Problem, Select, Visible } from '../ui.tsx'
+
+export function AuditPage(): JSX.Element {
+  const tenants = useAsked(() => ask('listTenants', {}), '')
+  const [chosen, setChosen] = useState<string>()
+  const tenant = chosen ?? tenants.data?.tenants[0]?.id
+  if (tenants.data && tenant === undefined)
+    return (
+      <>
+        <Head title="Audit" />
+        <Empty title="Nothing was recorded yet">Add audit() to the parts of a server.</Empty>
+      </>
+    )
+  return (
+    <>
+      <Problem text={tenants.problem} />
+      {tenant !== undefined && (
+        <Records
+          key={tenant}
+          tenant={tenant}
+          tenants={(tenants.data?.tenants ?? []).map(({ id }) => id)}
+          onTenant={setChosen}
+        />
+      )}
+    </>
+  )
+}
+
+interface Page {
+  readonly records: readonly AuditRecord[]
+  readonly before?: number
+  readonly scanned: number
+}
+
+function Records(props: {
+  readonly tenant: string
+  readonly tenants: readonly string[]
+  readonly onTenant: (tenant: string) => void
+}): JSX.Element {
+  const { tenant } = props
+  const [text, setText] = useState('')
+  const [wanted, setWanted] = useState('')
+  const first = useAsked(() => ask('listAudit', { tenant, ...(wanted !== '' && { text: wanted }) }), wanted)
+  const [rest, setRest] = useState<{ readonly wanted: string; readonly pages: readonly Page[] }>({ wanted, pages: [] })
+  const pages: readonly Page[] = [...(first.data ? [first.data] : []), ...(rest.wanted === wanted ? rest.pages : [])]
+  const records = pages.flatMap((page) => page.records)
+  const scanned = pages.reduce((sum, page) => sum + page.scanned, 0)
+  const before = pages.at(-1)?.before
+
+  async function more(from: number): Promise<void> {
+    const page = await ask('listAudit', { tenant, before: from, ...(wanted !== '' && { text: wanted }) })
+    setRest({ wanted, pages: [...(rest.wanted === wanted ? rest.pages : []), page] })
+  }
+  return (
+    <>
+      <Head title="Audit">
+        <Select
+          label="Tenant"
+          value={tenant}
+          options={props.tenants.map((id) => [id, id] as const)}
+          onChoose={props.onTenant}
+        />
+        <form
+          class="inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            setWanted(text.trim())
+          }}
+        >
+          <input
+            class="search"
+            type="search"
+            aria-label="Find in the audit"
+            placeholder="Find a caller, tool, reference…"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <button type="submit" class="button">
+            Find
+          </button>
+        </form>
+        <Verify tenant={tenant} />
+        <a class="button" href={`./api/audit/export?tenant=${encodeURIComponent(tenant)}`} download>
+          Export
+        </a>
+      </Head>
+      <Problem text={first.problem} />
+      {first.data && records.length === 0 && (
+        <Empty title={wanted === '' ? 'Nothing was recorded for this tenant' : 'Nothing found'}>
+          {wanted === '' ? undefined : `${number(scanned)} records were looked through.`}
+        </Empty>
+      )}
+      {records.length > 0 && (
+        <div class="table-box">
+          <table class="table audit">
+            <caption class="unseen">Audit records, newest first</caption>
+            <thead>
+              <tr>
+                <th scope="col" class="right">
+                  No.
+                </th>
+                <th scope="col">When</th>
+                <th scope="col">What</th>
+                <th scope="col">Target</th>
+                <th scope="col">Who</th>
+                <th scope="col">Outcome</th>
+                <th scope="col">
+                  <span class="unseen">All fields</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {records.map((record) => (
+                <RecordRow key={record.seq} record={record} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {before !== undefined && (
+        <p class="more">
+          <button type="button" class="button" onClick={() => void more(before)}>
+            {wanted === '' ? 'Show older' : `Look further (${number(scanned)} looked through)`}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+function RecordRow({ record }: { readonly record: AuditRecord }): JSX.Element {
+  const [open, setOpen] = useState(false)
+  const { seq, at, kind, hash, fields } = record
+  const outcome = fields['outcome'] ?? fields['reason'] ?? ''
+  return (
+    <>
+      <tr>
+        <td class="right dim">{seq}</td>
+        <td class="time">{dateTime(at)}</td>
+        <td>
+          <Visible text={kind} />
+        </td>
+        <td class="tool-name">
+          <Visible text={fields['target'] ?? fields['tool'] ?? fields['ticket'] ?? fields['key'] ?? ''} />
+        </td>
+        <td>
+          <Visible text={fields['caller'] ?? fields['by'] ?? ''} />
+        </td>
+        <td>{outcome !== '' && <Chip tone={outcome === 'complete' ? 'good' : 'bad'}>{outcome}</Chip>}</td>
+        <td class="right">
+          <button type="button" class="button small" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Less' : 'More'}
+            <span class="unseen"> of record {seq}</span>
+          </button>
+        </td>
+      </tr>
+      {open && (
+        <tr class="fields">
+          <td colSpan={7}>
+            <dl class="facts">
+              {Object.entries({ ...fields, hash }).map(([name, value]) => (
+                <div key={name}>
+                  <dt>
+                    <Visible text={name} />
+                  </dt>
+                  <dd>
+                    <code>
+                      <Visible text={value} />
+                    </code>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+function Verify({ tenant }: { readonly tenant: string }): JSX.Element {
+  const [verdict, setVerdict] = useState<Verdict | string>()
+  const [busy, setBusy] = useState(false)
+  async function verify(): Promise<void> {
+    setBusy(true)
+    setVerdict(await ask('verifyAudit', { tenant }).catch(problemOf))
+    setBusy(false)
+  }
+  return (
+    <>
+      <button type="button" class="button" disabled={busy} onClick={() => void verify()}>
+        Verify chain
+      </button>
+      <span role="status" class="verdict">
+        {verdict !== undefined && <VerdictChip verdict={verdict} />}
+      </span>
+    </>
+  )
+}
+
+function VerdictChip({ verdict }: { readonly verdict: Verdict | string }): JSX.Element {
+  if (typeof verdict === 'string') return <Chip tone="bad">{verdict}</Chip>
+  if (verdict.intact)
+    return (
+      <Chip tone="good">
+        <span title={`Head ${verdict.head ?? ''}`}>{number(verdict.records ?? 0)} records, intact</span>
+      </Chip>
+    )
+  return (
+    <Chip tone="bad">
+      record {verdict.seq} is {verdict.problem}
+    </Chip>
+  )
+}

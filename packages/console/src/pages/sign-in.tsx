@@ -1,0 +1,58 @@
+/** For who is not signed in: an operator key, or where to find the link. */
+
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Session } from '../../../sluice/src/operate/console/api.ts'
+import { ask, problemOf, Refusal } from '../client.ts'
+import { Brand } from '../icons.tsx'
+import { Problem } from '../ui.tsx'
+
+const dropped =
+  'You are signed in, but this browser did not keep the cookie. Safari does so on plain http: start the console with cookie: "plain", or use another browser.'
+
+export function SignInPage(props: {
+  readonly problem: string | undefined
+  readonly onSignedIn: (session: Session) => void
+}): JSX.Element {
+  const [key, setKey] = useState('')
+  const [problem, setProblem] = useState(props.problem)
+  const [busy, setBusy] = useState(false)
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      await ask('signIn', { key: key.trim() })
+      props.onSignedIn(await ask('getSession', {}))
+    } catch (thrown) {
+      const lost = thrown instanceof Refusal && thrown.status === 401 && thrown.message === 'Sign in first'
+      setProblem(lost ? dropped : problemOf(thrown))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <main class="sign-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <Brand />
+        <h1>Sign in to Sluice</h1>
+        <p>Open the link that was printed when the server started. It works once; the server can print another.</p>
+        <label>
+          <span>Or an operator key</span>
+          <input
+            type="password"
+            name="key"
+            value={key}
+            autoComplete="current-password"
+            placeholder="op_…"
+            onInput={(event) => setKey(event.currentTarget.value)}
+          />
+        </label>
+        <Problem text={problem} />
+        <button type="submit" class="button primary" disabled={busy || key.trim() === ''}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  )
+}

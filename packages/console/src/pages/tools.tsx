@@ -1,0 +1,128 @@
+/** Every server and its tools: what they take, who may call them, who must approve, how often they are used. */
+
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ServerInfo, Tool } from '../../../sluice/src/operate/console/api.ts'
+import { ask } from '../client.ts'
+import { Code, toLines } from '../code.tsx'
+import { useAsked } from '../hooks.ts'
+import { Chip, Empty, Head, Hints, milliseconds, number, Problem, Visible } from '../ui.tsx'
+
+export function ToolsPage(): JSX.Element {
+  const { data, problem } = useAsked(() => ask('listServers', {}), '')
+  const [text, setText] = useState('')
+  return (
+    <>
+      <Head title="Tools">
+        <input
+          class="search"
+          type="search"
+          aria-label="Find a tool"
+          placeholder="Find a tool"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </Head>
+      <Problem text={problem} />
+      {data?.servers.length === 0 && <Empty title="No server is watched" />}
+      {data?.servers.map((server) => (
+        <ServerTools key={server.name} server={server} text={text.toLowerCase()} />
+      ))}
+    </>
+  )
+}
+
+const most = 300
+
+function ServerTools({ server, text }: { readonly server: ServerInfo; readonly text: string }): JSX.Element | null {
+  const found = server.tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(text))
+  if (text !== '' && found.length === 0) return null
+  return (
+    <section class="server">
+      <h2>
+        <Visible text={server.title ?? server.name} /> <span class="dim">{server.version}</span>
+      </h2>
+      {server.description !== undefined && (
+        <p class="dim">
+          <Visible text={server.description} />
+        </p>
+      )}
+      {server.rules.length > 0 && (
+        <details class="rules">
+          <summary>{server.rules.length} approval rules, the first that fits decides</summary>
+          <ol>
+            {server.rules.map(({ place, text: words }) => (
+              <li key={place}>
+                <Visible text={words} />
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
+      <div class="cards">
+        {found.slice(0, most).map((tool) => (
+          <ToolCard key={tool.name} tool={tool} />
+        ))}
+      </div>
+      {found.length > most && <p class="dim">{number(found.length - most)} more: look for one by name.</p>}
+    </section>
+  )
+}
+
+function ToolCard({ tool }: { readonly tool: Tool }): JSX.Element {
+  return (
+    <details class="card">
+      <summary>
+        <span class="card-head">
+          <span class="tool-name">
+            <Visible text={tool.name} />
+          </span>
+          {tool.approval !== 'never' && <Chip tone="accent">approval: {tool.approval}</Chip>}
+          <Hints hints={tool.hints} />
+          <span class="card-count">
+            {number(tool.calls)} calls
+            {tool.errors > 0 && <span class="bad-text"> · {number(tool.errors)} errors</span>}
+          </span>
+        </span>
+        <span class="card-text">
+          <Visible text={tool.description} />
+        </span>
+      </summary>
+      <dl class="facts">
+        <div>
+          <dt>Who may call</dt>
+          <dd>
+            {tool.scopes.length === 0
+              ? 'whoever is let in'
+              : tool.scopes.map((scope) => (
+                  <code key={scope}>
+                    <Visible text={scope} />
+                  </code>
+                ))}
+          </dd>
+        </div>
+        <div>
+          <dt>Approval</dt>
+          <dd>{tool.approval}</dd>
+        </div>
+        <div>
+          <dt>Time limit</dt>
+          <dd>{tool.timeoutMs === 0 ? 'none' : milliseconds(tool.timeoutMs)}</dd>
+        </div>
+      </dl>
+      <Schema title="Input" schema={tool.input} />
+      {tool.output !== undefined && <Schema title="Output" schema={tool.output} />}
+    </details>
+  )
+}
+
+function Schema({ title, schema }: { readonly title: string; readonly schema: unknown }): JSX.Element {
+  return (
+    <section class="block">
+      <h3>{title}</h3>
+      <Code label={`${title} schema`} small>
+        {toLines(JSON.stringify(schema, undefined, 2) ?? '')}
+      </Code>
+    </section>
+  )
+}

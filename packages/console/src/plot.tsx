@@ -1,0 +1,125 @@
+/** A plot over the last five minutes. Drawn on a canvas; what it says is also there as text, in the tiles beside it. */
+
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+export interface Line {
+  readonly label: string
+  /** A custom property of the page's style: `--accent`. */
+  readonly colour: string
+  readonly fill?: boolean
+}
+
+export interface PlotProps {
+  readonly title: string
+  readonly lines: readonly Line[]
+  /** Seconds, then one list of values for each line. */
+  readonly data: readonly (readonly (number | null)[])[]
+  readonly unit: (value: number) => string
+}
+
+const height = 168
+
+export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>(undefined)
+  const latest = useRef(data)
+  latest.current = data
+
+  // Made once: lines and unit never change.
+  useEffect(() => {
+    const box = place.current
+    if (!box) return undefined
+    const draw = (): void => {
+      plot.current?.destroy()
+      plot.current = new uPlot(optionsFor(lines, unit, box.clientWidth), toData(latest.current), box)
+    }
+    draw()
+    const sized = new ResizeObserver(() => plot.current?.setSize({ width: box.clientWidth, height }))
+    sized.observe(box)
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    addEventListener('themechange', draw)
+    dark.addEventListener('change', draw)
+    return () => {
+      sized.disconnect()
+      removeEventListener('themechange', draw)
+      dark.removeEventListener('change', draw)
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+  }, [])
+  useEffect(() => plot.current?.setData(toData(data)), [data])
+
+  return (
+    <figure class="plot" aria-label={title}>
+      <figcaption>
+        <span>{title}</span>
+        {lines.map(({ label, colour }) => (
+          <span key={label} class="legend">
+            <svg viewBox="0 0 10 10" aria-hidden="true" style={{ color: `var(${colour})` }}>
+              <rect y="3.5" width="10" height="3" rx="1.5" />
+            </svg>
+            {label}
+          </span>
+        ))}
+      </figcaption>
+      <div ref={place} aria-hidden="true" />
+    </figure>
+  )
+}
+
+const toData = (data: PlotProps['data']): uPlot.AlignedData => data.map((each) => [...each]) as uPlot.AlignedData
+
+/** Colours are read from the page when it is drawn: a canvas does not follow custom properties. */
+function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: number): uPlot.Options {
+  const style = getComputedStyle(document.body)
+  const colourOf = (name: string): string => resolved(style, name)
+  const axis = {
+    stroke: colourOf('--dim'),
+    font: `11px ${style.fontFamily}`,
+    grid: { stroke: colourOf('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 6, 0, 0],
+    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
+    axes: [
+      { ...axis, space: 70, values: (_, marks) => marks.map(minuteOf), grid: { show: false } },
+      { ...axis, size: 54, space: 34, values: (_, marks) => marks.map(unit) },
+    ],
+    series: [
+      {},
+      ...lines.map(
+        ({ label, colour, fill }): uPlot.Series => ({
+          label,
+          stroke: colourOf(colour),
+          width: 1.5,
+          spanGaps: false,
+          points: { show: false },
+          ...(fill && { fill: `color-mix(in srgb, ${colourOf(colour)} 14%, transparent)` }),
+        }),
+      ),
+    ],
+  }
+}
+
+/** `light-dark(…)` is only worked out where a property uses it. */
+function resolved(style: CSSStyleDeclaration, name: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = style.getPropertyValue(name)
+  document.body.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+const minuteOf = (seconds: number): string => {
+  const at = new Date(seconds * 1000)
+  return `${String(at.getHours()).padStart(2, '0')}:${String(at.getMinutes()).padStart(2, '0')}:${String(at.getSeconds()).padStart(2, '0')}`
+}

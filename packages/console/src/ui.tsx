@@ -1,0 +1,175 @@
+/** The small things all pages are made of. */
+
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { piecesOf } from './visible.ts'
+
+/** Anything that came from a caller, a tool or a client. */
+export function Visible({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <bdi class="visible">
+      {piecesOf(text).map((piece) =>
+        piece.kind === 'text' ? (
+          piece.text
+        ) : (
+          <span
+            class={piece.kind}
+            title={`${piece.code}${piece.kind === 'alike' ? ': looks like a Latin letter' : ''}`}
+          >
+            {piece.kind === 'hidden' ? piece.code.replace(/^U\+[0-9A-F]+ (?!TAG)/, '') : piece.text}
+          </span>
+        ),
+      )}
+    </bdi>
+  )
+}
+
+type Tone = 'plain' | 'good' | 'bad' | 'warn' | 'accent'
+
+export const Chip = ({
+  tone = 'plain',
+  children,
+}: {
+  readonly tone?: Tone
+  readonly children: ComponentChildren
+}): JSX.Element => <span class={`chip ${tone}`}>{children}</span>
+
+export const Hints = ({ hints }: { readonly hints: readonly string[] }): JSX.Element => (
+  <>
+    {hints.map((hint) => (
+      <Chip key={hint} tone={hint === 'destructive' ? 'bad' : hint === 'read-only' ? 'good' : 'plain'}>
+        {hint}
+      </Chip>
+    ))}
+  </>
+)
+
+export const Empty = ({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}): JSX.Element => (
+  <div class="empty">
+    <p class="empty-title">{title}</p>
+    {children !== undefined && <p>{children}</p>}
+  </div>
+)
+
+export const Problem = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
+  text === undefined ? null : (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  )
+
+export function Head({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}): JSX.Element {
+  return (
+    <header class="head">
+      <h1>{title}</h1>
+      <div class="head-tools">{children}</div>
+    </header>
+  )
+}
+
+export interface Choice {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly onChoose: (value: string) => void
+}
+
+export const Select = ({ label, value, options, onChoose }: Choice): JSX.Element => (
+  <label class="select">
+    <span>{label}</span>
+    <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+      {options.map(([option, shown]) => (
+        <option key={option} value={option}>
+          {shown}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+/** "Everything", and one option each. */
+export const anyOf = (word: string, names: readonly string[]): readonly (readonly [string, string])[] => [
+  ['', word],
+  ...names.map((name) => [name, name] as const),
+]
+
+export const clockTime = (at: number): string =>
+  new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+
+export function dateTime(at: number): string {
+  return new Date(at).toLocaleString(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+  })
+}
+
+export function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
+
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+export const milliseconds = (ms: number | undefined): string =>
+  ms === undefined
+    ? '–'
+    : ms < 1
+      ? '<1 ms'
+      : ms < 10
+        ? `${ms.toFixed(1)} ms`
+        : ms < 1000
+          ? `${Math.round(ms)} ms`
+          : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+
+export const number = (value: number): string => value.toLocaleString('en').replaceAll(',', '\u2009')
+
+/** Asks once more before something that cannot be undone. Closed by Escape. */
+export function Confirm(props: {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly action: string
+  readonly onYes: () => void
+  readonly onNo: () => void
+}): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog ref={dialog} aria-labelledby="confirm-title" onClose={props.onNo}>
+      <h2 id="confirm-title">{props.title}</h2>
+      {props.children}
+      <div class="actions">
+        <button type="button" class="button" onClick={props.onNo}>
+          Cancel
+        </button>
+        <button type="button" class="button danger" onClick={props.onYes}>
+          {props.action}
+        </button>
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,66 @@
+/** Reading a chain: newest first, a page at a time, for people who look for something; or all of it, in order. */
+
+import type { Params } from '../core/json.ts'
+import type { Key, Store } from '../core/store.ts'
+import { auditRows, headOf, heads, parseLine, parseTip, rowAt, rowsOf } from './chain.ts'
+
+export interface AuditEntry {
+  readonly seq: number
+  readonly hash: string
+  /** As it was recorded; empty for a line that cannot be read, which the verifier names. */
+  readonly record: Params
+}
+
+export interface AuditWindow {
+  /** Newest first. */
+  readonly entries: readonly AuditEntry[]
+  /** Where the next page ends; `undefined` at the beginning of the chain. */
+  readonly before: number | undefined
+}
+
+/** More than a row ever holds: the row with the first wanted record may begin so much earlier. */
+const longestRow = 256
+
+/** The records with numbers below `before`, at most `limit` of them. */
+export async function readAudit(
+  store: Store,
+  tenant: string,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+): Promise<AuditWindow> {
+  const head = parseTip(await store.get(headOf(tenant))).seq
+  const end = before ?? Number.POSITIVE_INFINITY
+  const from = Math.max(1, Math.min(end - 1, head) - limit + 1)
+  const place = rowAt(tenant, Math.max(0, from - longestRow))
+  const rows = await store.list(rowsOf(tenant), { limit: limit + 2 * longestRow, after: place })
+  const entries: AuditEntry[] = []
+  for (const { value } of rows)
+    for (const entry of entriesOf(value)) if (entry.seq >= from && entry.seq < end) entries.push(entry)
+  return { entries: entries.reverse(), before: from > 1 ? from : undefined }
+}
+
+/** All of it, oldest first. */
+export async function* allAudit(store: Store, tenant: string): AsyncIterable<AuditEntry> {
+  for await (const [, value] of auditRows(store, tenant)) yield* entriesOf(value)
+}
+
+function* entriesOf(row: string): Iterable<AuditEntry> {
+  for (const line of row.split('\n')) {
+    const { hash, record = {} } = parseLine(line)
+    yield { seq: Number(record['seq'] ?? 0), hash, record }
+  }
+}
+
+const perPage = 500
+const maxTenants = 10_000
+
+/** Whose calls were recorded. */
+export async function auditTenants(store: Store): Promise<readonly string[]> {
+  const found: string[] = []
+  for (let after: Key | undefined; found.length < maxTenants; ) {
+    const page = await store.list(heads, after ? { limit: perPage, after } : { limit: perPage })
+    for (const { key } of page) found.push(key.at(-1) ?? '')
+    after = page.at(-1)?.key
+    if (page.length < perPage) break
+  }
+  return found
+}

@@ -1,0 +1,99 @@
+/**
+ * Who knocks at the API: an operator key as a bearer token, or the cookie of a session. Nothing else is looked at, so
+ * what an agent holds opens nothing.
+ *
+ * With the cookie a request must also come from the page itself. `SameSite` alone would not do: it does not tell ports
+ * apart, so any other page on this machine is "the same site".
+ */
+
+import { timingSafeEqual } from 'node:crypto'
+import { RpcError } from '../../core/error.ts'
+import type { Bucket, Store } from '../../core/store.ts'
+import { below } from '../../core/store.ts'
+import type { NodeRequest } from '../../transports/http/node-message.ts'
+import type { Operator } from './api.ts'
+import type { CookieJar } from './cookie.ts'
+import type { OperatorKeys } from './operators.ts'
+import type { Sessions } from './sessions.ts'
+
+export interface Visitor {
+  readonly operator: Operator
+  /** For the audit. */
+  readonly credential: string
+  readonly csrf: string
+  readonly expiresAt: number
+  /** The cookie to set, where the session got a new id. */
+  readonly cookie?: string
+  /** Whether it is still somebody: for streams, which outlive what let them in. */
+  again(): Promise<boolean>
+}
+
+export interface DoorOptions {
+  readonly sessions: Sessions
+  readonly operators: OperatorKeys
+  readonly cookies: CookieJar
+  readonly store: Store
+}
+
+/** Wrong keys per peer; right ones cost nothing. */
+const wrong: Bucket = { capacity: 20, perSecond: 0.2 }
+
+export type Door = (request: NodeRequest) => Promise<Visitor>
+
+export function createDoor({ sessions, operators, cookies, store }: DoorOptions): Door {
+  const own = below(store, ['console'])
+
+  async function byKey(header: string, peer: string): Promise<Visitor> {
+    const [, secret] = /^Bearer ([\w-]{1,256})$/i.exec(header) ?? []
+    const key = secret === undefined ? undefined : await operators.verify(secret)
+    if (secret === undefined || !key) {
+      const waitMs = await own.take(['wrong-key', peer], wrong)
+      if (waitMs > 0)
+        throw new RpcError('rateLimited', 'Too many attempts: wait, then try again', { data: { retryAfterMs: waitMs } })
+      throw unauthorized()
+    }
+    return {
+      operator: { name: key.name, scopes: key.scopes, tenants: key.tenants },
+      credential: `operator key ${key.id}`,
+      csrf: '',
+      expiresAt: key.expires ?? Number.MAX_SAFE_INTEGER,
+      again: async () => (await operators.verify(secret)) !== undefined,
+    }
+  }
+  async function byCookie(request: NodeRequest, id: string): Promise<Visitor> {
+    refuseForeign(request)
+    const found = await sessions.find(id)
+    if (!found) throw unauthorized()
+    const { session, renewed } = found
+    if (request.method !== 'GET' && !isSame(request.header('x-csrf-token'), session.csrf))
+      throw new RpcError('forbidden', 'The header x-csrf-token is missing or not of this session: load the page again')
+    return {
+      ...session,
+      ...(renewed !== undefined && { cookie: cookies.set(renewed) }),
+      again: async () => (await sessions.find(renewed ?? id)) !== undefined,
+    }
+  }
+  return async function door(request) {
+    const header = request.header('authorization')
+    if (header !== undefined) return byKey(header, request.peer)
+    const id = cookies.read(request.header('cookie'))
+    if (id === undefined) throw unauthorized()
+    return byCookie(request, id)
+  }
+}
+
+/** Also for signing in: another page must not sign anybody in as somebody else. `Origin` itself was checked by the guard. */
+export function refuseForeign(request: NodeRequest): void {
+  const site = request.header('sec-fetch-site')
+  const isRead = request.method === 'GET'
+  // `none`: a person opened the address itself, as an export.
+  if (site !== undefined && site !== 'same-origin' && !(isRead && site === 'none')) throw foreign()
+  if (!isRead && site === undefined && request.header('origin') === undefined) throw foreign()
+}
+
+const foreign = (): RpcError =>
+  new RpcError('badOrigin', 'With a cookie this is for the console page alone; use an operator key')
+const unauthorized = (): RpcError => new RpcError('unauthorized', 'Sign in first')
+
+const isSame = (given: string | undefined, expected: string): boolean =>
+  given !== undefined && given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))

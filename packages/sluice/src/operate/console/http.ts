@@ -1,0 +1,137 @@
+/** The console's own HTTP server: the page, the API and the stream, on an origin of their own. */
+
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RpcError } from '../../core/error.ts'
+import { createGuard } from '../../transports/http/guard.ts'
+import { NodeRequest } from '../../transports/http/node-message.ts'
+import type { CookieJar } from './cookie.ts'
+import { createCookie } from './cookie.ts'
+import { createDoor } from './door.ts'
+import type { Files } from './files.ts'
+import { readFiles } from './files.ts'
+import { guarding, unkept } from './headers.ts'
+import { notFound, refuse } from './reply.ts'
+import type { Parts } from './serve-api.ts'
+import { createApi } from './serve-api.ts'
+
+/** Taken this way for the reason `transports/http/node.ts` gives. */
+const { createServer } = process.getBuiltinModule('node:http')
+
+export interface ListenOptions {
+  /** 4100 unless said; 0 takes a free one. An origin of its own, so that no page of the servers shares its storage or cookies' name. */
+  readonly port?: number
+  /** Loopback unless said; then `origin` must be, too. */
+  readonly host?: string
+  /**
+   * Where browsers find it behind a proxy that ends TLS: `https://console.example.com`. With a path, as
+   * `https://example.com/console`, everything else on that origin can act as the console in the browser of whoever is
+   * signed in: a page with a hole there is a hole here. Give it an origin of its own where you can.
+   */
+  readonly origin?: string
+  /** `plain` is for Safari on loopback, which drops what other browsers take: see `cookie.ts`. */
+  readonly cookie?: 'host' | 'plain'
+}
+
+export interface ConsoleServing {
+  readonly url: string
+  readonly server: NodeServer
+  close(): Promise<void>
+}
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
+export async function listen(parts: Parts, options: ListenOptions = {}): Promise<ConsoleServing> {
+  const { port = 4100, host = '127.0.0.1', origin, cookie = 'host' } = options
+  if (!loopback.has(host) && origin === undefined)
+    throw new TypeError(
+      'origin: past this machine the console needs TLS before it; name where browsers find it, as https://console.example.com',
+    )
+  if (origin !== undefined && new URL(origin).protocol !== 'https:' && !loopback.has(new URL(origin).hostname))
+    throw new TypeError('origin: over plain http anybody on the way could take the session; use https')
+  if (cookie === 'plain' && (origin !== undefined || !loopback.has(host)))
+    throw new TypeError('cookie: plain is for this machine alone')
+  const files = readFiles()
+  const node = createServer({
+    headersTimeout: 5_000,
+    requestTimeout: 15_000,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: 16 * 1024,
+  })
+  node.maxConnections = 1_000
+  await new Promise<void>((resolve, reject) => {
+    node.once('error', reject)
+    node.listen(port, host, resolve)
+  })
+  const { port: bound } = node.address() as AddressInfo
+  const shown = host.includes(':') ? `[${host}]` : host
+  const url = origin === undefined ? `http://${shown}:${bound}/` : origin.endsWith('/') ? origin : `${origin}/`
+  const cookies = createCookie(cookie, origin === undefined ? bound : 'console')
+  const serve = createServe(parts, {
+    files,
+    cookies,
+    url: new URL(url),
+    ...(origin !== undefined && { hosts: [new URL(origin).host] }),
+  })
+  node.on('request', (request, response) => void serve(request, response))
+  return {
+    url,
+    server: node,
+    async close() {
+      const closed = new Promise<void>((resolve) => node.close(() => resolve()))
+      node.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+interface Place {
+  readonly files: Files
+  readonly cookies: CookieJar
+  readonly url: URL
+  readonly hosts?: readonly string[]
+}
+
+function createServe(
+  parts: Parts,
+  { files, cookies, url, hosts }: Place,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const { panel, operators, sessions } = parts
+  const guard = createGuard(hosts ? { hosts } : {})
+  const door = createDoor({ operators, sessions, cookies, store: panel.store })
+  const base = url.pathname
+  const api = createApi(parts, cookies, door)
+
+  return async function serve(message, response) {
+    const request = new NodeRequest(message)
+    try {
+      guard.check(request.host, request.header('origin'), request.port)
+      const asked = new URL(message.url ?? '/', 'http://console')
+      if (!`${asked.pathname}/`.startsWith(base)) throw notFound()
+      const path = asked.pathname.slice(base.length)
+      if (path === 'api' || path.startsWith('api/')) await api(request, response, `/${path}`, asked.searchParams)
+      else sendFile(request, response, { files, base, path })
+    } catch (thrown) {
+      refuse(panel.logger, response, thrown)
+    }
+  }
+}
+
+function sendFile(
+  request: NodeRequest,
+  response: ServerResponse,
+  { files, base, path }: { readonly files: Files; readonly base: string; readonly path: string },
+): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw new RpcError('methodNotAllowed', 'Only GET')
+  const [, ticket] = /^approvals\/([\w~%-]{1,128})$/.exec(path) ?? []
+  // What approvals call a ticket's page; the page itself keeps its place behind the hash.
+  if (ticket !== undefined)
+    return void response.writeHead(303, { ...guarding, ...unkept, location: `${base}#/approvals/${ticket}` }).end()
+  const file = files.get(path)
+  if (!file) throw notFound()
+  const zipped = /\bgzip\b/.test(request.header('accept-encoding') ?? '')
+  const body = zipped ? file.gzip : file.body
+  const headers = { ...guarding, ...file.headers, vary: 'accept-encoding', 'content-length': body.length }
+  response.writeHead(200, zipped ? { ...headers, 'content-encoding': 'gzip' } : headers)
+  response.end(request.method === 'HEAD' ? undefined : body)
+}

@@ -1,0 +1,112 @@
+/**
+ * The console: a web page where people approve what agents want to do and see what their servers do, and the API below
+ * it. One for all servers of a process that share a store.
+ */
+
+import type { Desk } from '../../approvals/desk.ts'
+import type { Clock } from '../../core/clock.ts'
+import { systemClock } from '../../core/clock.ts'
+import type { Logger } from '../../core/log.ts'
+import { silent } from '../../core/log.ts'
+import type { Defined, Part } from '../../core/part.ts'
+import type { Store } from '../../core/store.ts'
+import { apiKeys } from '../../layers/identities/api-keys.ts'
+import { createHandlers } from './handlers.ts'
+import type { ConsoleServing, ListenOptions } from './http.ts'
+import { listen } from './http.ts'
+import { createLive } from './live.ts'
+import type { Operators } from './operators.ts'
+import { createOperators } from './operators.ts'
+import type { Panel, Watched } from './panel.ts'
+import { countsOf } from './panel.ts'
+import { createPending } from './pending.ts'
+import { createSessions } from './sessions.ts'
+
+export type { Input, Output, RouteName } from './api.ts'
+export { routes, shapes } from './api.ts'
+export type { ConsoleServing, ListenOptions } from './http.ts'
+export { openApi } from './openapi.ts'
+export type { NewOperator, OperatorKey, OperatorScope, Operators } from './operators.ts'
+
+export interface ConsoleOptions {
+  /** The servers' own: tickets, keys and the audit are found there, and sessions are kept there. */
+  readonly store: Store
+  /** What `approvals({ … })` made, where the servers have it. */
+  readonly desk?: Desk
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /**
+   * Who signs in by the link: the person at the terminal, `owner` unless said. Where tickets need another subject than
+   * the caller's, this is the name that is compared.
+   */
+  readonly owner?: string
+}
+
+export interface Console {
+  /** `console: panel.watch` in the options of each server it is to show. */
+  readonly watch: Part<'console'>
+  /** Who else may sign in, or use the API. */
+  readonly operators: Operators
+  listen(options?: ListenOptions): Promise<ConsoleServing>
+  /** A link that signs in once, within 15 minutes. The page must be listening. */
+  link(): Promise<string>
+  /** Where it listens; `undefined` before. For the `url` of approvals. */
+  readonly url: string | undefined
+}
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { store, desk, clock = systemClock, logger = silent, owner = 'owner' } = options
+  const live = createLive(clock)
+  const servers: Watched[] = []
+  const operators = createOperators(store, clock)
+  const sessions = createSessions({ store, clock, operators, owner })
+  const pending = createPending(desk, clock)
+  let serving: ConsoleServing | undefined
+
+  const panel: Panel = {
+    ...{ store, clock, logger, live, servers, desk },
+    keys: apiKeys(store, { clock }),
+    pending: pending.count,
+    watchTickets: pending.watch,
+    record: (tenant, kind, fields) => servers[0]?.record(tenant, kind, fields),
+    counts: (tenants) => (tenants.length > 0 ? [] : countsOf(servers)),
+  }
+  const parts = { panel, handlers: createHandlers(panel), sessions, operators }
+
+  return {
+    watch(around) {
+      const { name, counts, uses, record } = around
+      let served: Defined = { info: { name, version: '' } }
+      if (around.store !== store)
+        throw new TypeError(
+          'console: give it the store of its servers, or it would show other tickets, keys and records',
+        )
+      servers.push({ name, counts, uses, record, definition: () => served })
+      return {
+        part: 'console',
+        defined(definition) {
+          served = definition
+        },
+        sink: (event) => live.heard(name, event),
+        refused: (line) => live.refused(name, line),
+      }
+    },
+    operators: {
+      create: operators.create,
+      list: operators.list,
+      change: operators.change,
+      revoke: operators.revoke,
+    },
+    async listen(options) {
+      serving = await listen(parts, options)
+      return serving
+    },
+    async link() {
+      if (!serving) throw new Error('The console does not listen yet')
+      return `${serving.url}#/sign-in/${await sessions.link()}`
+    },
+    get url() {
+      return serving?.url
+    },
+  }
+}

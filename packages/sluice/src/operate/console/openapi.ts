@@ -1,0 +1,80 @@
+/** The table as an OpenAPI 3.1 document, for people and for generators of clients. */
+
+import type { Params } from '../../core/json.ts'
+import { routes, shapes } from './api.ts'
+
+export const openApi = (): Params => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Sluice console API',
+    version: '1',
+    description:
+      'Everything the console shows and does. Call it with an operator key: `Authorization: Bearer op_…`. The keys of agents open nothing here.',
+  },
+  security: [{ operatorKey: [] }],
+  components: {
+    securitySchemes: { operatorKey: { type: 'http', scheme: 'bearer' } },
+    schemas: Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, linked(shape)])),
+  },
+  paths: {
+    ...pathsOf(),
+    '/api/audit/export': {
+      get: {
+        operationId: 'exportAudit',
+        summary: 'All audit records of a tenant, one JSON object per line, oldest first.',
+        parameters: [{ name: 'tenant', in: 'query', required: true, schema: { type: 'string' } }],
+        responses: { 200: { description: 'The records.', content: { 'application/x-ndjson': {} } } },
+      },
+    },
+    '/api/events': {
+      get: {
+        operationId: 'events',
+        summary: 'Server-sent events: `tickets`, `requests`, `second`, `over`. Takes the filters of /api/live.',
+        responses: { 200: { description: 'A stream.', content: { 'text/event-stream': {} } } },
+      },
+    },
+  },
+})
+
+function pathsOf(): Params {
+  const paths: { [path: string]: { [method: string]: Params } } = {}
+  for (const [name, route] of Object.entries(routes)) {
+    const { method, path, about, input, output } = route
+    const required: readonly string[] = 'required' in input ? input.required : []
+    const fields = Object.entries<Params>(input.properties)
+    const inPath = (field: string): boolean => path.includes(`{${field}}`)
+    const outside = fields.filter(([field]) => method === 'GET' || inPath(field))
+    const inside = fields.filter(([field]) => method === 'POST' && !inPath(field))
+    paths[path] ??= {}
+    paths[path][method.toLowerCase()] = {
+      operationId: name,
+      summary: about,
+      ...('needs' in route && { description: `Needs the scope \`${route.needs}\`.` }),
+      parameters: outside.map(([field, schema]) => ({
+        name: field,
+        in: inPath(field) ? 'path' : 'query',
+        required: inPath(field) || required.includes(field),
+        schema,
+      })),
+      ...(method === 'POST' && { requestBody: { content: json(bodyOf(inside, required)) } }),
+      responses: {
+        200: { description: 'Done.', content: json(linked(output)) },
+        default: { description: 'Refused.', content: json(linked({ $ref: 'Problem' })) },
+      },
+    }
+  }
+  return paths
+}
+
+const json = (schema: unknown): Params => ({ 'application/json': { schema } })
+
+const bodyOf = (fields: readonly (readonly [string, Params])[], required: readonly string[]): Params => ({
+  type: 'object',
+  properties: Object.fromEntries(fields),
+  required: required.filter((name) => fields.some(([field]) => field === name)),
+  additionalProperties: false,
+})
+
+/** Our references are names; OpenAPI's are pointers. */
+const linked = (shape: unknown): unknown =>
+  JSON.parse(JSON.stringify(shape), (key, value) => (key === '$ref' ? `#/components/schemas/${value}` : value))

@@ -1,0 +1,56 @@
+/** How the console answers: JSON that nobody keeps, and refusals that say why. */
+
+import type { ServerResponse } from 'node:http'
+import type { Reason } from '../../core/error.ts'
+import { bugOf, RpcError } from '../../core/error.ts'
+import { isObject } from '../../core/json.ts'
+import type { Logger } from '../../core/log.ts'
+import { statusOf } from '../../transports/http/status.ts'
+import { guarding, unkept } from './headers.ts'
+
+export const headersFor = ({ cookie }: { readonly cookie?: string }): Record<string, string> => ({
+  ...guarding,
+  ...unkept,
+  ...(cookie !== undefined && { 'set-cookie': cookie }),
+})
+
+export function send(response: ServerResponse, status: number, body: unknown, cookie?: string): void {
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    ...guarding,
+    ...unkept,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...(cookie !== undefined && { 'set-cookie': cookie }),
+  })
+  response.end(text)
+}
+
+export const notFound = (): RpcError => new RpcError('resourceNotFound', 'Nothing here')
+
+/** What the protocol carries in a 200 is a status here. */
+const statuses: { readonly [reason in Reason]?: number } = {
+  invalidParams: 400,
+  resourceNotFound: 404,
+  conflict: 409,
+  approvalInvalid: 409,
+}
+
+export function refuse(logger: Logger, response: ServerResponse, thrown: unknown): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  if (!(thrown instanceof RpcError)) {
+    const reference = crypto.randomUUID().slice(0, 13)
+    logger.error({ event: 'console_error', reference, ...bugOf(thrown) })
+    send(response, 500, { reason: 'internalError', message: `Internal error, in the log as ${reference}` })
+    return
+  }
+  const { reason, message, data } = thrown
+  const retryAfterMs = isObject(data) ? data['retryAfterMs'] : undefined
+  if (typeof retryAfterMs === 'number') response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000))
+  if (reason === 'unauthorized') response.setHeader('www-authenticate', 'Bearer')
+  const status = statuses[reason] ?? statusOf(thrown, undefined)
+  send(response, status === 200 ? 400 : status, { reason, message })
+}

@@ -1,0 +1,124 @@
+/** The API over HTTP: who asks, what for, and the answer; signing in and out; the stream. */
+
+import type { ServerResponse } from 'node:http'
+import { RpcError } from '../../core/error.ts'
+import { checkContentType, checkEncoding } from '../../transports/http/media.ts'
+import type { NodeRequest } from '../../transports/http/node-message.ts'
+import { routes } from './api.ts'
+import { exportAudit } from './audit.ts'
+import type { CookieJar } from './cookie.ts'
+import type { Door, Visitor } from './door.ts'
+import { refuseForeign } from './door.ts'
+import { createFeed } from './feed.ts'
+import type { Handlers } from './handlers.ts'
+import { sessionBody } from './handlers.ts'
+import { findRoute, parseInput } from './input.ts'
+import { openApi } from './openapi.ts'
+import type { OperatorKeys } from './operators.ts'
+import type { Panel } from './panel.ts'
+import { headersFor, notFound, send } from './reply.ts'
+import type { Sessions } from './sessions.ts'
+
+export interface Parts {
+  readonly panel: Panel
+  readonly handlers: Handlers
+  readonly sessions: Sessions
+  readonly operators: OperatorKeys
+}
+
+const maxBody = 64 * 1024
+/** A reader that stalls is cut off here. */
+const maxUnsent = 1024 * 1024
+const maxStreams = 100
+
+export function createApi(
+  { panel, handlers, sessions }: Parts,
+  cookies: CookieJar,
+  door: Door,
+): (request: NodeRequest, response: ServerResponse, path: string, query: URLSearchParams) => Promise<void> {
+  let streams = 0
+
+  async function signIn(request: NodeRequest, response: ServerResponse): Promise<void> {
+    refuseForeign(request)
+    const input = parseInput<'signIn'>({ name: 'signIn', places: {} }, new URLSearchParams(), await bodyOf(request))
+    // Whatever was there before is over: nobody goes on in a session that somebody else began.
+    const before = cookies.read(request.header('cookie'))
+    if (before !== undefined) await sessions.end(before)
+    const { id, session } = await sessions.open(input, request.peer)
+    panel.logger.info({
+      event: 'console_sign_in',
+      operator: session.operator.name,
+      credential: session.credential,
+      peer: request.peer,
+    })
+    send(response, 200, sessionBody(panel, session), cookies.set(id))
+  }
+  async function signOut(request: NodeRequest, response: ServerResponse, visitor: Visitor): Promise<void> {
+    const id = cookies.read(request.header('cookie'))
+    if (id !== undefined) await sessions.end(id)
+    if (visitor.cookie !== undefined) await sessions.end(idIn(visitor.cookie))
+    send(response, 200, {}, cookies.clear)
+  }
+  function stream(response: ServerResponse, visitor: Visitor, query: URLSearchParams): void {
+    if (streams >= maxStreams) throw new RpcError('overloaded', 'Too many pages are open')
+    const { live, ...filter } = Object.fromEntries(query)
+    const input = parseInput<'getLive'>({ name: 'getLive', places: {} }, new URLSearchParams(filter), undefined)
+    const { tenants } = visitor.operator
+    response.writeHead(200, { ...headersFor(visitor), 'content-type': 'text/event-stream' })
+    streams++
+    const stop = createFeed({
+      panel,
+      clock: panel.clock,
+      tenants,
+      ...(live !== undefined && { live: { ...input, tenants } }),
+      send(text) {
+        if (response.writableLength > maxUnsent) response.destroy()
+        return !response.destroyed && response.write(text)
+      },
+      allowed: visitor.again,
+      end: () => void response.end(),
+    })
+    response.on('close', () => {
+      streams--
+      stop()
+    })
+  }
+
+  return async function api(request, response, path, query) {
+    const { method } = request
+    const found = findRoute(method, path)
+    if (found !== 'other method' && found?.name === 'signIn') return signIn(request, response)
+    const visitor = await door(request)
+    if (method === 'GET' && path === '/api/openapi.json') return send(response, 200, openApi(), visitor.cookie)
+    if (method === 'GET' && path === '/api/events') return stream(response, visitor, query)
+    if (method === 'GET' && path === '/api/audit/export') {
+      response.setHeaders(new Headers(headersFor(visitor)))
+      return exportAudit(panel, visitor.operator, query.get('tenant') ?? '', response)
+    }
+    if (!found) throw notFound()
+    if (found === 'other method') throw new RpcError('methodNotAllowed', 'Another method is needed here')
+    const { name } = found
+    if (name === 'signIn') return
+    if (name === 'signOut') return signOut(request, response, visitor)
+    const route = routes[name]
+    const { scopes } = visitor.operator
+    if ('needs' in route && !scopes.some((scope) => scope === route.needs))
+      throw new RpcError('forbidden', `This needs the scope ${route.needs}`)
+    const body = method === 'POST' ? await bodyOf(request) : undefined
+    const answer = await handlers.run(name, parseInput(found, query, body), visitor)
+    send(response, 200, answer, visitor.cookie)
+  }
+}
+
+async function bodyOf(request: NodeRequest): Promise<unknown> {
+  checkContentType(request.header('content-type'))
+  checkEncoding(request.header('content-encoding'))
+  const text = await request.body(maxBody)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RpcError('parseError', 'The body is not JSON')
+  }
+}
+
+const idIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';'))

@@ -1,0 +1,123 @@
+/** Tickets and grants, as the desk has them, for one operator. */
+
+import type { Decider } from '../../approvals/deciding.ts'
+import type { Desk } from '../../approvals/desk.ts'
+import type { TicketView } from '../../approvals/ticket.ts'
+import { RpcError } from '../../core/error.ts'
+import type { Grant, Input, Operator, Output, Ticket } from './api.ts'
+import type { Asker } from './handlers.ts'
+import type { Panel } from './panel.ts'
+import { hintsOf } from './tools.ts'
+
+const perPage = 50
+
+export async function listTickets(
+  panel: Panel,
+  operator: Operator,
+  input: Input<'listTickets'>,
+): Promise<Output<'listTickets'>> {
+  const { status, server, tenant, tool, limit = perPage } = input
+  const pending = await panel.pending(operator.tenants)
+  const desk = panel.desk
+  if (!desk) return { tickets: [], pending }
+  const [only] = operator.tenants
+  const whose = tenant ?? (operator.tenants.length === 1 ? only : undefined)
+  const query = {
+    limit,
+    ...(status && { status }),
+    ...(tool !== undefined && { tool }),
+    ...(whose !== undefined && { tenant: whose }),
+  }
+  const tickets: Ticket[] = []
+  let after = input.after
+  // What is not this operator's is left out here, so a page of the desk may leave little or nothing of it.
+  for (let rounds = 0; rounds < 5; rounds++) {
+    const page = await desk.list({ ...query, limit: limit - tickets.length, ...(after !== undefined && { after }) })
+    for (const view of page.tickets)
+      if (isMine(view, operator) && (server === undefined || view.server === server))
+        tickets.push(toTicket(view, operator))
+    after = page.next
+    if (after === undefined || tickets.length >= limit) break
+  }
+  return { tickets, pending, ...(after !== undefined && { next: after }) }
+}
+
+export async function ticketOf(panel: Panel, operator: Operator, id: string): Promise<Ticket> {
+  return toTicket((await viewOf(panel, operator, id)).view, operator)
+}
+
+/** To who may not see a tenant its tickets are not there. */
+async function viewOf(
+  { desk }: Panel,
+  operator: Operator,
+  id: string,
+): Promise<{ readonly desk: Desk; readonly view: TicketView }> {
+  const view = await desk?.get(id)
+  if (!desk || !view || !isMine(view, operator)) throw new RpcError('resourceNotFound', 'There is no such ticket')
+  return { desk, view }
+}
+
+export async function decide(panel: Panel, asker: Asker, input: Input<'decideTicket'>): Promise<Ticket> {
+  const { operator } = asker
+  const { desk, view } = await viewOf(panel, operator, input.id)
+  if (view.digest !== input.digest)
+    throw new RpcError('conflict', 'This ticket is for other arguments than the ones you were shown: load it again')
+  const decision = { approved: input.approved, ...(input.note !== undefined && { note: input.note }) }
+  return toTicket(await desk.decide(view.id, decision, deciderOf(asker)), operator)
+}
+
+const deciderOf = ({ operator }: Asker): Decider => ({
+  subject: operator.name,
+  via: 'console',
+  tenants: operator.tenants.length === 0 ? 'all' : operator.tenants,
+  operator: operator.scopes.includes('approvals:decide'),
+})
+
+const maxGrants = 200
+
+export async function listGrants(panel: Panel, operator: Operator): Promise<readonly Grant[]> {
+  const found = (await panel.desk?.grants.list({ limit: maxGrants }))?.grants ?? []
+  return found
+    .filter((grant) => isMine(grant, operator))
+    .map(({ id, server, tenant, caller, tool, arguments: which, createdBy, createdAt, expiresAt, note }) => ({
+      ...{ id, server, tenant, caller, tool, by: createdBy, createdAt, expiresAt },
+      arguments: which === 'any' ? 'any' : JSON.stringify(which),
+      ...(note !== undefined && { note }),
+    }))
+}
+
+export async function revokeGrant(panel: Panel, asker: Asker, id: string): Promise<Record<never, never>> {
+  if (!(await panel.desk?.grants.revoke(id, deciderOf(asker))))
+    throw new RpcError('resourceNotFound', 'There is no such grant')
+  return {}
+}
+
+const isMine = ({ tenant }: { readonly tenant: string }, { tenants }: Operator): boolean =>
+  tenants.length === 0 || tenants.includes(tenant)
+
+function toTicket(view: TicketView, operator: Operator): Ticket {
+  const { id, server, tenant, caller, tool, title, description, digest, definition, status, approver, needed } = view
+  return {
+    ...{ id, server, tenant, tool, description, digest, definition, status, approver, needed },
+    caller: caller.subject,
+    ...(caller.client !== undefined && { client: caller.client }),
+    ...(title !== undefined && { title }),
+    hints: hintsOf(view.annotations),
+    arguments: view.arguments,
+    answers: view.answers,
+    ...(view.of && { of: view.of }),
+    decisions: view.decisions,
+    createdAt: view.createdAt,
+    expiresAt: view.expiresAt,
+    mayDecide: mayDecide(view, operator),
+    ...(view.previous && { previous: view.previous }),
+  }
+}
+
+/** For the buttons. What counts is what the desk says when it is asked. */
+const mayDecide = ({ status, approver, caller, of, decisions }: TicketView, { name, scopes }: Operator): boolean =>
+  status === 'pending' &&
+  scopes.includes('approvals:decide') &&
+  !(approver === 'other' && caller.subject === name) &&
+  (!of || of.includes(name)) &&
+  !decisions.some(({ by }) => by === name)

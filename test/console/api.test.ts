@@ -1,0 +1,298 @@
+/** The API: what it answers, to whom, and that it answers as documented. */
+
+import { routes, shapes } from 'sluice/console'
+import { jsonSchema } from 'sluice/json-schema'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { House, Visitor } from './house.ts'
+import { openHouse, owner, send, signIn } from './house.ts'
+
+let house: House
+let visitor: Visitor
+let agent: string
+beforeAll(async () => {
+  house = await openHouse()
+  visitor = await owner(house)
+  agent = await house.agent()
+})
+afterAll(() => house.close())
+
+const pendingOf = async (who: Visitor = visitor): Promise<Record<string, unknown>[]> =>
+  (await who.get('api/tickets?status=pending')).body['tickets'] as Record<string, unknown>[]
+
+/** Asks for a refund and hands back its ticket. */
+async function asked(order: string, secret: string = agent): Promise<Record<string, unknown>> {
+  await house.call(secret, 'refund', { order })
+  const found = (await pendingOf()).find((ticket) => String(ticket['arguments']).includes(`"${order}"`))
+  if (!found) throw new Error('No ticket')
+  return found
+}
+const decision = (
+  ticket: Record<string, unknown>,
+  approved: boolean,
+  more: object = {},
+): Promise<Awaited<ReturnType<Visitor['post']>>> =>
+  visitor.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
+
+describe('a ticket', () => {
+  test('shows who wants what, whole, and runs once it is approved', async () => {
+    const ticket = await asked('A-1')
+    expect(ticket).toMatchObject({
+      server: 'shop',
+      tenant: 'acme',
+      caller: 'agent',
+      tool: 'refund',
+      description: 'Pays money back to a customer',
+      hints: ['destructive'],
+      arguments: '{"order":"A-1"}',
+      status: 'pending',
+      mayDecide: true,
+    })
+    expect((await decision(ticket, true, { note: 'fine' })).body).toMatchObject({
+      status: 'approved',
+      decisions: [{ by: 'owner', via: 'console', approved: true, note: 'fine' }],
+    })
+    expect(await house.call(agent, 'refund', { order: 'A-1' })).toMatchObject({
+      result: { content: [{ text: 'refunded A-1' }] },
+    })
+    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'done' })
+  })
+
+  test('does not run once it is denied', async () => {
+    const ticket = await asked('A-2')
+    expect((await decision(ticket, false)).body).toMatchObject({ status: 'denied' })
+    const answer = JSON.stringify(await house.call(agent, 'refund', { order: 'A-2' }))
+    expect(answer).not.toContain('refunded')
+  })
+
+  test('is not decided for other arguments than were shown', async () => {
+    const ticket = await asked('A-3')
+    const reply = await visitor.post(`api/tickets/${ticket['id']}/decision`, { approved: true, digest: 'another' })
+    expect(reply).toMatchObject({ status: 409, body: { reason: 'conflict' } })
+    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
+  })
+
+  test('is decided once', async () => {
+    const ticket = await asked('A-4')
+    expect((await decision(ticket, false)).status).toBe(200)
+    expect((await decision(ticket, true)).status).toBe(409)
+  })
+
+  test('cannot be decided when its time is up', async () => {
+    const ticket = await asked('A-5')
+    house.clock.leap(10 * 60_000 + 1)
+    expect((await decision(ticket, true)).status).toBe(409)
+    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({
+      status: 'expired',
+      mayDecide: false,
+    })
+  })
+
+  test('is compared with the last approved call of the same tool', async () => {
+    const first = await asked('A-6')
+    await decision(first, true)
+    const second = await asked('A-7')
+    expect(second['previous']).toMatchObject({ id: first['id'], arguments: '{"order":"A-6"}' })
+  })
+
+  test('is not decided by who may only look', async () => {
+    const ticket = await asked('A-8')
+    const { secret } = await house.panel.operators.create({ name: 'viewer' })
+    const viewer = await signIn(house, { key: secret })
+    const [seen] = (await pendingOf(viewer)).filter(({ id }) => id === ticket['id'])
+    expect(seen).toMatchObject({ mayDecide: false })
+    const body = { approved: true, digest: ticket['digest'] }
+    expect((await viewer.post(`api/tickets/${ticket['id']}/decision`, body)).status).toBe(403)
+    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
+  })
+
+  test('comes a page at a time, and every one comes once', async () => {
+    for (let at = 0; at < 7; at++) await asked(`page-${at}`, await house.agent(`someone-${at}`))
+    const seen: string[] = []
+    for (let after = ''; ; ) {
+      const page = (await visitor.get(`api/tickets?status=pending&limit=3${after}`)).body
+      seen.push(...(page['tickets'] as { id: string }[]).map(({ id }) => id))
+      if (page['next'] === undefined) break
+      after = `&after=${encodeURIComponent(String(page['next']))}`
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    // Counted at most once a second.
+    house.clock.leap(1000)
+    expect(seen).toHaveLength(Number((await visitor.get('api/tickets')).body['pending']))
+  })
+})
+
+describe('an operator of one tenant', () => {
+  test('sees and decides nothing of another', async () => {
+    const other = await house.agent('spy', ['other'])
+    const foreign = await asked('theirs', other)
+    await house.call(other, 'price', { article: 'secret-article' })
+    const { secret } = await house.panel.operators.create({
+      name: 'olga',
+      scopes: ['approvals:decide', 'keys:manage'],
+      tenants: ['acme'],
+    })
+    const olga = await signIn(house, { key: secret })
+    const foreignKey = ((await visitor.get('api/keys')).body['keys'] as { id: string; tenants: string[] }[]).find(
+      ({ tenants }) => tenants.includes('other'),
+    )
+    for (const path of ['api/tickets', 'api/live', 'api/tenants', 'api/keys', 'api/servers']) {
+      const { status, text } = await olga.get(path)
+      expect(status).toBe(200)
+      expect(text).not.toMatch(/"other"|spy|theirs/)
+    }
+    expect((await olga.get(`api/tickets/${foreign['id']}`)).status).toBe(404)
+    const body = { approved: true, digest: foreign['digest'] }
+    expect((await olga.post(`api/tickets/${foreign['id']}/decision`, body)).status).toBe(404)
+    expect((await olga.post(`api/keys/${foreignKey?.id}/revoke`)).status).toBe(404)
+    expect((await olga.get('api/audit?tenant=other')).status).toBe(403)
+    expect((await olga.get('api/audit/export?tenant=other')).status).toBe(403)
+    expect((await olga.post('api/audit/verify', { tenant: 'other' })).status).toBe(403)
+    expect((await olga.get('api/audit?tenant=acme')).status).toBe(200)
+  })
+})
+
+describe('keys', () => {
+  test('are listed without themselves and opened no more once they are revoked', async () => {
+    const secret = await house.agent('leaver')
+    await house.call(secret, 'price', { article: 'x' })
+    const { text, body } = await visitor.get('api/keys')
+    expect(text).not.toContain(secret)
+    const key = (body['keys'] as { id: string; subject: string }[]).find(({ subject }) => subject === 'leaver')
+    expect(key).toMatchObject({ prefix: secret.slice(0, 11), label: 'for tests', lastUse: expect.any(Number) })
+    expect((await visitor.post(`api/keys/${key?.id}/revoke`)).status).toBe(200)
+    house.clock.leap(5_001)
+    expect(await house.call(secret, 'price', { article: 'x' })).toMatchObject({ error: { code: 40100 } })
+    expect((await visitor.get('api/audit?tenant=acme&text=key%20revoked')).text).toContain('owner')
+  })
+})
+
+describe('the audit', () => {
+  test('is looked through, newest first, taken away whole, and proven', async () => {
+    const fresh = await openHouse()
+    const own = await owner(fresh)
+    const secret = await fresh.agent('ann')
+    for (let at = 0; at < 120; at++) await fresh.call(secret, 'price', { article: `a${at}` })
+    await fresh.call(secret, 'break', {})
+    await expect
+      .poll(async () => ((await own.post('api/audit/verify', { tenant: 'acme' })).body['records'] as number) ?? 0, {
+        timeout: 20_000,
+      })
+      .toBe(242)
+    const first = (await own.get('api/audit?tenant=acme')).body as { records: { seq: number }[]; before: number }
+    expect(first.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, at) => 242 - at))
+    const next = (await own.get(`api/audit?tenant=acme&before=${first.before}`)).body as typeof first
+    expect(next.records[0]?.seq).toBe(192)
+    const found = (await own.get('api/audit?tenant=acme&text=toolFailed')).body as typeof first
+    expect(found.records).toMatchObject([{ kind: 'ended', fields: { target: 'break', caller: 'ann' } }])
+    const taken = await own.get('api/audit/export?tenant=acme')
+    expect(taken.headers).toMatchObject({ 'content-disposition': 'attachment; filename="audit-acme.ndjson"' })
+    const lines = taken.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ seq }) => seq)).toEqual(Array.from({ length: 242 }, (_, at) => at + 1))
+    const [row] = await fresh.store.list(['audit', 'rows', 'acme'], { limit: 1 })
+    if (row) await fresh.store.set(row.key, row.value.replace('ann', 'bob'))
+    expect((await own.post('api/audit/verify', { tenant: 'acme' })).body).toMatchObject({
+      intact: false,
+      seq: 1,
+      problem: 'altered',
+    })
+    await fresh.close()
+  })
+})
+
+describe('an operator key', () => {
+  test('is all another tool needs: no cookie, no origin, no token', async () => {
+    const { secret } = await house.panel.operators.create({ name: 'bot', scopes: ['approvals:decide'] })
+    const headers = { authorization: `Bearer ${secret}` }
+    const ticket = await asked('by-bot')
+    const reply = await send(house.url, `api/tickets/${ticket['id']}/decision`, {
+      method: 'POST',
+      headers,
+      body: { approved: true, digest: ticket['digest'] },
+    })
+    expect(reply.body).toMatchObject({ status: 'approved', decisions: [{ by: 'bot' }] })
+    const { body } = await send(house.url, 'api/openapi.json', { headers })
+    const documented = Object.values(body['paths'] as Record<string, Record<string, { operationId: string }>>)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId }) => operationId)
+    expect(documented).toEqual(expect.arrayContaining([...Object.keys(routes), 'events', 'exportAudit']))
+  })
+})
+
+describe('what is documented is so', () => {
+  /** Every shape as a strict schema: a field that nobody documented fails. */
+  const definitions = JSON.parse(JSON.stringify(shapes), function strict(_key, value) {
+    if (value?.['$ref']) return { $ref: `#/$defs/${value['$ref']}` }
+    return value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value
+  })
+  const check = (output: unknown, value: unknown): unknown => {
+    const linked = JSON.parse(JSON.stringify(output), (key, each) => (key === '$ref' ? `#/$defs/${each}` : each))
+    const parsed = jsonSchema({ ...linked, $defs: definitions })['~standard'].validate(value)
+    return parsed instanceof Promise ? ['late'] : (parsed.issues ?? [])
+  }
+
+  test('every answer has the shape the table gives it', async () => {
+    const ticket = await asked('documented')
+    const id = String(ticket['id'])
+    const key = ((await visitor.get('api/keys')).body['keys'] as { id: string }[])[0]?.id
+    const asks: Record<keyof typeof routes, () => Promise<{ readonly body: unknown; readonly status: number }>> = {
+      signIn: async () => {
+        const link = (await house.panel.link()).split('/').at(-1)
+        const origin = new URL(house.url).origin
+        return send(house.url, 'api/session', { method: 'POST', headers: { origin }, body: { link } })
+      },
+      getSession: () => visitor.get('api/session'),
+      listTickets: () => visitor.get('api/tickets'),
+      getTicket: () => visitor.get(`api/tickets/${id}`),
+      decideTicket: () => decision(ticket, true),
+      listGrants: () => visitor.get('api/grants'),
+      revokeGrant: async () => ({ status: 200, body: {} }),
+      getLive: () => visitor.get('api/live'),
+      listServers: () => visitor.get('api/servers'),
+      listTenants: () => visitor.get('api/tenants'),
+      listKeys: () => visitor.get('api/keys'),
+      revokeKey: () => visitor.post(`api/keys/${key}/revoke`),
+      listAudit: () => visitor.get('api/audit?tenant=acme'),
+      verifyAudit: () => visitor.post('api/audit/verify', { tenant: 'acme' }),
+      signOut: async () => (await owner(house)).post('api/session/end'),
+    }
+    for (const [name, run] of Object.entries(asks)) {
+      const { status, body } = await run()
+      expect([name, status, check(routes[name as keyof typeof routes].output, body)]).toEqual([name, 200, []])
+    }
+  })
+
+  test.each([
+    ['api/tickets?stauts=pending', 'stauts'],
+    ['api/tickets?status=all', 'status'],
+    ['api/tickets?limit=0', 'limit'],
+    ['api/tickets?limit=1e9', 'limit'],
+    ['api/audit', 'tenant'],
+    ['api/audit?tenant=acme&before=-1', 'before'],
+    [`api/live?tool=${'x'.repeat(300)}`, 'tool'],
+  ])('a question it does not understand is refused by name: %s', async (path, field) => {
+    const reply = await visitor.get(path)
+    expect(reply).toMatchObject({ status: 400, body: { reason: 'invalidParams' } })
+    expect(reply.body['message']).toContain(field)
+  })
+
+  test.each<[unknown, number]>([
+    ['not json', 400],
+    [[], 400],
+    ['null', 400],
+    [{ tenant: 5 }, 400],
+    [{}, 400],
+    [{ tenant: 'acme', more: 1 }, 400],
+    [{ tenant: 'x'.repeat(70_000) }, 413],
+  ])('a body it does not understand changes nothing: %j', async (body, status) => {
+    expect((await visitor.post('api/audit/verify', body)).status).toBe(status)
+  })
+
+  test('an unknown path and another method are said to be that', async () => {
+    expect((await visitor.get('api/nothing')).status).toBe(404)
+    expect((await visitor.get('api/audit/verify')).status).toBe(405)
+    expect((await visitor.post('api/tickets')).status).toBe(405)
+  })
+})
