@@ -5,7 +5,6 @@
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
 import { ask, createServer, defineServer, log, prompt, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'
@@ -47,10 +46,8 @@ export function createFixture(): Server {
   const server = createServer(current(), {
     log: log({ info() {}, warn() {}, error: console.error }),
     ask: ask(),
+    // On the edge one must be set: the next request may meet another isolate.
+    secret: 'only for the conformance fixture',
   })
   return server
-}
-
-export async function startFixture(port = 0): Promise<{ readonly url: string; close(): Promise<void> }> {
-  return serveHttp(createFixture(), { port })
 }

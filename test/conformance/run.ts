@@ -1,17 +1,18 @@
 /**
  * `npm run conformance`: the official suite against `fixture.ts`, on every revision it knows.
  *
- * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it.
+ * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it,
+ * `-- --runtime workerd` (or deno, bun) the same server on another runtime; `workerd-object` is one Durable Object there.
  */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startFixture } from './fixture.ts'
 import type { Ran } from './report.ts'
 import { passed, remarks, table } from './report.ts'
 import { failed, readRequired, readScenarios } from './results.ts'
+import { startServing } from './serve.ts'
 import { conformance, suite } from './suite.ts'
 
 interface Run {
@@ -21,7 +22,13 @@ interface Run {
   readonly required?: readonly string[]
 }
 
-const { only, scenario } = parseArgs({ options: { only: { type: 'string' }, scenario: { type: 'string' } } }).values
+const {
+  only,
+  scenario,
+  runtime = 'node',
+} = parseArgs({
+  options: { only: { type: 'string' }, scenario: { type: 'string' }, runtime: { type: 'string' } },
+}).values
 
 async function planned(): Promise<readonly Run[]> {
   const what = scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario]
@@ -61,7 +68,7 @@ async function perform({ name, args, required }: Run, url: string, into: string)
 
 const plan = await planned()
 const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
-const fixture = await startFixture()
+const fixture = await startServing(runtime)
 const runs: Ran[] = []
 try {
   // One after the other: the tools that change the lists would be heard by the others' subscriptions.
@@ -72,6 +79,7 @@ try {
 } finally {
   await fixture.close()
 }
+if (runtime !== 'node') console.log(`on ${runtime}`)
 const shown = runs.filter(({ scored }) => scored.length > 0)
 console.log(shown.length > 0 ? table(shown) : `${only} has no scenario "${scenario}"`)
 for (const line of shown.flatMap(remarks)) console.log(line)

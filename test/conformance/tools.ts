@@ -1,11 +1,13 @@
 /** The suite's tools that ask nobody: contents of every kind, progress, logs, schemas and headers. */
 
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { z } from 'zod'
 import { png, wav } from './contents.ts'
+
+/** Nothing of Node: this runs on every runtime. */
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Long enough for a client to see one notification after the other. */
 const pauseMs = 50
@@ -14,11 +16,11 @@ const logging = (name: string): Tool =>
   tool({
     name,
     description: 'Logs three messages while it works',
-    async run(_input, { log, signal }) {
+    async run(_input, { log }) {
       log('info', 'Tool execution started')
-      await delay(pauseMs, undefined, { signal })
+      await delay(pauseMs)
       log('info', 'Tool processing data')
-      await delay(pauseMs, undefined, { signal })
+      await delay(pauseMs)
       log('info', 'Tool execution completed')
       return 'Logged three messages'
     },
@@ -80,11 +82,11 @@ export const tools: readonly Tool[] = [
   tool({
     name: 'test_tool_with_progress',
     description: 'Reports progress in three steps',
-    async run(_input, { progress, signal }) {
+    async run(_input, { progress }) {
       progress(0, 100)
-      await delay(pauseMs, undefined, { signal })
+      await delay(pauseMs)
       progress(50, 100)
-      await delay(pauseMs, undefined, { signal })
+      await delay(pauseMs)
       progress(100, 100)
       return 'Reported progress'
     },
@@ -94,9 +96,9 @@ export const tools: readonly Tool[] = [
   tool({
     name: 'test_reconnection',
     description: 'Hangs up before it has finished; the client comes back for the result',
-    async run(_input, { detach, signal }) {
+    async run(_input, { detach }) {
       detach()
-      await delay(2 * pauseMs, undefined, { signal })
+      await delay(2 * pauseMs)
       return 'Finished after the stream was closed and resumed'
     },
   }),

@@ -43,6 +43,8 @@ type Headers = { readonly [name: string]: string }
 
 export async function openWays(server: Server): Promise<Ways> {
   const serving = await serveHttp(server, { port: 0, sse: sse() })
+  // Clients wait for each other between heaps: on a busy machine longer than an idle connection is kept.
+  Object.assign(serving.server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   const port = Number(new URL(serving.url).port)
   const edge = toFetch(server)
   return {

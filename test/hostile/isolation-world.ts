@@ -53,12 +53,15 @@ export const mayHearOf = (tenant: TenantName, uri: string): boolean =>
 export const ownTool = (tenant: string): string => `only_${canaryOf(tenant, 'tool')}`
 
 const input = z.object({ text: z.string() })
+/** How long a busy machine takes is none of this test's business. */
+const timeoutMs = 3_600_000
 const define = () =>
   defineServer({
     info: { name: 'shared', version: '1' },
     tools: [
       tool({
         name: 'work',
+        timeoutMs,
         description: 'Answers with the tenant’s own canary, and with what the tenant left behind before',
         input,
         async run({ text }, { call, store, progress, log: say, updated }) {
@@ -78,6 +81,7 @@ const define = () =>
       }),
       tool({
         name: 'fails',
+        timeoutMs,
         description: 'Refuses with the tenant’s own canary',
         input,
         async run({ text }, { call }) {
@@ -92,6 +96,7 @@ const define = () =>
     prompts: [
       prompt({
         name: 'say',
+        timeoutMs,
         description: 'Says the tenant’s own canary',
         input,
         async run({ text }, { call }) {
@@ -104,6 +109,7 @@ const define = () =>
       resource({
         uri: 'note://{text}',
         name: 'note',
+        timeoutMs,
         async read({ text }, { call }) {
           await wander()
           return canaryOf(call.tenant.id, String(text))

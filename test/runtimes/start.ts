@@ -17,10 +17,15 @@ export interface Running {
   close(): Promise<void>
 }
 
+export interface StartOptions {
+  /** workerd only: a class of the module, bound as `ONE`, so that one Durable Object can serve everybody. */
+  readonly object?: string
+}
+
 /** `entry` may import packages: Deno and Bun find them by themselves, for workerd they are put into one file. */
-export async function start(runtime: RuntimeName, entry: string): Promise<Running> {
+export async function start(runtime: RuntimeName, entry: string, options: StartOptions = {}): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${runtime}-`))
-  const child = await starters[runtime](entry, folder)
+  const child = await starters[runtime](entry, folder, options)
   async function close(): Promise<void> {
     const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
     // Its whole group: the programs that npm installs are small ones that start the real one.
@@ -36,26 +41,34 @@ export async function start(runtime: RuntimeName, entry: string): Promise<Runnin
   }
 }
 
-const starters: { readonly [name in RuntimeName]: (entry: string, folder: string) => Promise<ChildProcess> } = {
-  async workerd(entry, folder) {
+type Starter = (entry: string, folder: string, options: StartOptions) => Promise<ChildProcess>
+
+const starters: { readonly [name in RuntimeName]: Starter } = {
+  async workerd(entry, folder, options) {
     const outfile = join(folder, 'worker.js')
     await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'neutral', logLevel: 'error' })
-    await writeFile(join(folder, 'config.capnp'), config)
+    await writeFile(join(folder, 'config.capnp'), configOf(options))
     return run('workerd', ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {})
   },
   deno: async (entry) => run('deno', ['serve', '--cached-only', '--host', '127.0.0.1', '--port', '0', entry], {}),
   bun: async (entry) => run('bun', ['run', entry], { PORT: '0' }),
 }
 
-const config = `using Workerd = import "/workerd/workerd.capnp";
+const configOf = ({ object }: StartOptions): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = (
     modules = [(name = "worker", esModule = embed "worker.js")],
     compatibilityDate = "2026-07-01",
+${object === undefined ? '' : bindingOf(object)}
   ))],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 `
+
+const bindingOf = (object: string): string => `
+    durableObjectNamespaces = [(className = "${object}", uniqueKey = "one")],
+    durableObjectStorage = (inMemory = void),
+    bindings = [(name = "ONE", durableObjectNamespace = "${object}")],`
 
 const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
   spawn(fileURLToPath(new URL(`../../node_modules/.bin/${program}`, import.meta.url)), args, {

@@ -11,7 +11,7 @@ function health(given: Partial<HealthOptions> = {}) {
   const clock = fakeClock()
   return { clock, ask: createHealth({ clock, store: memoryStore(clock), draining: () => false, ...given }) }
 }
-const storeWith = (get: Store['get']): Store => ({ ...memoryStore(fakeClock()), get })
+const storeWith = (set: Store['set']): Store => ({ ...memoryStore(fakeClock()), set })
 
 test('alive and ready while nothing is wrong', async () => {
   const { ask, clock } = health()
@@ -26,23 +26,39 @@ test('while draining it is alive and not ready', async () => {
   expect(await ask('/healthz', here)).toMatchObject({ status: 200 })
 })
 
-test('a store that fails, or does not answer in time, makes it not ready; one that is back makes it ready', async () => {
-  let answer: () => Promise<undefined> = () => Promise.reject(new Error('away'))
+test('a store that takes no writes, or not in time, makes it not ready; one that is back makes it ready', async () => {
+  let answer: () => Promise<void> = () => Promise.reject(new Error('full'))
   const { ask, clock } = health({ store: storeWith(() => answer()) })
   expect(await ask('/readyz', here)).toMatchObject({ status: 503 })
   answer = () => new Promise(() => {})
+  await clock.advance(1_000)
   const slow = ask('/readyz', here)
   await clock.advance(1_000)
-  expect(await slow).toMatchObject({ status: 503, body: 'the store does not answer\n' })
+  expect(await slow).toMatchObject({ status: 503, body: 'the store takes no writes\n' })
   answer = async () => undefined
   expect(await ask('/readyz', here)).toMatchObject({ status: 200 })
 })
 
-test('many probes ask the store once', async () => {
+test('however many probes there are, the store is asked once a second', async () => {
   let asked = 0
-  const { ask } = health({ store: storeWith(async () => void asked++ as undefined) })
-  await Promise.all(Array.from({ length: 50 }, () => ask('/readyz', here)))
-  expect(asked).toBe(1)
+  const { ask, clock } = health({ store: storeWith(async () => void asked++) })
+  for (let second = 1; second <= 3; second++) {
+    for (let tenth = 0; tenth < 10; tenth++) {
+      await Promise.all(Array.from({ length: 5 }, () => ask('/readyz', here)))
+      await clock.advance(100)
+    }
+    expect(asked).toBe(second)
+  }
+})
+
+test('a clock that was set back puts nothing off', async () => {
+  let [now, asked] = [1_000_000, 0]
+  const clock = { now: () => now, after: () => () => {} }
+  const { ask } = health({ clock, store: storeWith(async () => void asked++) })
+  await ask('/readyz', here)
+  now = 0
+  await ask('/readyz', here)
+  expect(asked).toBe(2)
 })
 
 test('the metrics are served as text, where there are any', async () => {

@@ -11,7 +11,7 @@ import { mayRead, plain } from './readers.ts'
 
 export interface HealthOptions {
   readonly clock: Clock
-  /** Asked by `/readyz`. */
+  /** Written to by `/readyz`. */
   readonly store: Store
   /** Whether it is being shut down: then no new work should be sent here. */
   draining(): boolean
@@ -19,6 +19,10 @@ export interface HealthOptions {
   /** How long the store may take to count as there. A probe that waits longer is given up by most orchestrators. */
   readonly withinMs?: number
 }
+
+const everyMs = 1_000
+/** Of the entry it writes, so that nothing stays behind of a server that is gone. */
+const keepMs = 60_000
 
 const page = (status: number, body: string): Page => ({ status, headers: plain, body: `${body}\n` })
 
@@ -31,28 +35,32 @@ export function createHealth({
   withinMs = 1_000,
 }: HealthOptions): NonNullable<Piece['page']> {
   const may = mayRead(readers)
-  let asking: Promise<boolean> | undefined
+  let last: { readonly at: number; readonly ready: Promise<boolean> } | undefined
 
-  /** One question at a time, however many ask: probes must not be a way to keep the store busy. */
-  function storeAnswers(): Promise<boolean> {
-    asking ??= new Promise<boolean>((resolve) => {
+  /**
+   * Whether it takes a write: a store that is full or read-only still reads, and what needs it would be refused. At most
+   * one a second, however many ask: probes must not be a way to keep the store busy.
+   */
+  function storeWorks(): Promise<boolean> {
+    const now = clock.now()
+    if (last && now - last.at < everyMs && now >= last.at) return last.ready
+    const ready = new Promise<boolean>((resolve) => {
       const callOff = clock.after(withinMs, () => resolve(false))
       store
-        .get(['health'])
+        .set(['health'], '', keepMs)
         .then(
           () => resolve(true),
           () => resolve(false),
         )
         .finally(callOff)
-    }).finally(() => {
-      asking = undefined
     })
-    return asking
+    last = { at: now, ready }
+    return ready
   }
   return async function health(path, peer) {
     if ((path !== '/healthz' && path !== '/readyz') || !may(peer)) return undefined
     if (path === '/healthz') return page(200, 'alive')
     if (draining()) return page(503, 'draining')
-    return (await storeAnswers()) ? page(200, 'ready') : page(503, 'the store does not answer')
+    return (await storeWorks()) ? page(200, 'ready') : page(503, 'the store takes no writes')
   }
 }

@@ -38,6 +38,7 @@ export interface Aim {
   readonly args: unknown
 }
 type Resolve = (params: Params) => Aim
+type Run = (call: Call) => Answer | Promise<Answer>
 
 export interface Registry {
   readonly encoder: Encoder
@@ -117,21 +118,30 @@ export function compile(
         throw new RpcError('invalidParams', 'Invalid params: missing arguments')
       return { target: targets.get(name) ?? unknown, args: args ?? {} }
     }
-  const atUri: Resolve = ({ uri }) => {
-    if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
-    const target = fixed.get(uri) ?? templates.find(({ template }) => template?.match(uri) !== undefined)
-    return { target: target ?? unknown, args: uri }
+  const resourceAt = (uri: string): Resource | undefined =>
+    fixed.get(uri) ?? templates.find(({ template }) => template?.match(uri) !== undefined)
+  const atUri: Resolve = (params) => {
+    const uri = uriOf(params)
+    return { target: resourceAt(uri) ?? unknown, args: uri }
+  }
+  /** A method for whom the target is for: else it would tell the others that it is there. */
+  const likeTarget = (method: string, target: Prompt | Resource | undefined, run: Run, params: Params): Aim => {
+    if (!target) return { target: unknown, args: params }
+    const { scopes, listed } = target.policy
+    return on(method, run, { ...open, scopes, listed })(params)
   }
   const completing: Resolve = (params) => {
     const request = parseCompletion(params)
     const { kind, name } = request.ref
     const target =
       kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
-    if (!target) return { target: unknown, args: params }
-    const { complete: completers, policy } = target
-    const { scopes, listed } = policy
-    return on('completion/complete', (call) => complete(completers, request, call), { ...open, scopes, listed })(params)
+    const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
+    return likeTarget('completion/complete', target, suggest, params)
   }
+  const subscribing: Resolve = (params) =>
+    likeTarget('resources/subscribe', resourceAt(uriOf(params)), subscribe, params)
+  const mayHear = (uri: string, { caller }: Call): boolean =>
+    resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
   const shared: [string, Resolve][] = [
     ['tools/list', on('tools/list', (call) => page(toolList, call, call.tenant.tools))],
@@ -159,10 +169,9 @@ export function compile(
     ['logging/setLevel', on('logging/setLevel', setLevel)],
   ])
   if (definition.resources)
-    for (const verb of ['subscribe', 'unsubscribe'] as const) {
-      const method = `resources/${verb}`
-      legacy.set(method, on(method, subscribing(verb)))
-    }
+    legacy
+      .set('resources/subscribe', subscribing)
+      .set('resources/unsubscribe', on('resources/unsubscribe', unsubscribe))
   const discovered: Result = {
     supportedVersions: [modernRevision],
     capabilities: capabilities(revisions[modernRevision]),
@@ -175,7 +184,7 @@ export function compile(
     ['server/discover', on('server/discover', () => discovered)],
     [
       'subscriptions/listen',
-      on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision])), endless),
+      on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision]), mayHear), endless),
     ],
   ])
 
@@ -189,7 +198,7 @@ export function compile(
     isRequest: (method) => legacy.has(method) || modern.has(method),
     refusal({ method, params, caller, tenant }) {
       const { name, uri } = params
-      if (method === 'resources/read') return notFound(String(uri))
+      if (method === 'resources/read' || method === 'resources/subscribe') return notFound(String(uri))
       if (method === 'prompts/get') return unknownPrompt(String(name))
       if (method !== 'tools/call') return new RpcError('invalidParams', 'Invalid params: nothing to complete')
       const available_tools = toolList.visible(caller.scopes, tenant.tools).map((tool) => tool.name)
@@ -199,7 +208,7 @@ export function compile(
 }
 
 /** A method of the protocol as a target: made once, whatever the parameters. */
-function on(name: string, run: (call: Call) => Answer | Promise<Answer>, policy: Policy = open): Resolve {
+function on(name: string, run: Run, policy: Policy = open): Resolve {
   const ready = { run }
   const target: Target = { kind: 'method', name, policy, prepare: () => ready }
   return (params) => ({ target, args: params })
@@ -230,15 +239,22 @@ const setLevel = ({ via, params }: Call): Result => {
 
 const maxSubscriptions = 1000
 
-const subscribing =
-  (verb: 'subscribe' | 'unsubscribe') =>
-  ({ via, tenant, params: { uri } }: Call): Result => {
-    if (typeof uri !== 'string') throw new RpcError('invalidParams', 'Invalid params: missing uri')
-    const uris = via.connection?.subscriptions
-    if (verb === 'unsubscribe') uris?.delete(uri)
-    else if (uris && uris.size >= maxSubscriptions)
-      throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
-    else uris?.add(uri)
-    if (via.connection) via.connection.tenant = tenant.id
-    return {}
-  }
+const uriOf = ({ uri }: Params): string => {
+  if (typeof uri === 'string') return uri
+  throw new RpcError('invalidParams', 'Invalid params: missing uri')
+}
+
+const subscribe = ({ via, tenant, params }: Call): Result => {
+  const uri = uriOf(params)
+  const uris = via.connection?.subscriptions
+  if (uris && uris.size >= maxSubscriptions && !uris.has(uri))
+    throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
+  uris?.add(uri)
+  if (via.connection) via.connection.tenant = tenant.id
+  return {}
+}
+/** Of anything, also of what is no longer there. */
+const unsubscribe = ({ via, params }: Call): Result => {
+  via.connection?.subscriptions.delete(uriOf(params))
+  return {}
+}

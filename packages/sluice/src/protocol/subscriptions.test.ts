@@ -97,9 +97,75 @@ test('an earlier client hears of lists always, and of resources it subscribed to
 })
 
 test('subscriptions on one connection are limited', async () => {
-  const client = await testClient(small('A'), { revision: '2025-11-25' })
+  const many = { ...small('A'), resources: [resource({ uri: 'note:{id}', name: 'any', read: () => 'x' })] }
+  const client = await testClient(many, { revision: '2025-11-25' })
   for (let i = 0; i < 1000; i++) await client.request('resources/subscribe', { uri: `note:${i}` })
   expect(await client.send('resources/subscribe', { uri: 'note:one-more' })).toMatchObject({ error: { code: -32000 } })
+})
+
+/** Everybody is called by a token that is also the scope it has. */
+const byScope = {
+  verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, scopes: new Set([token]) }),
+}
+const note = (uri: string, more: { scopes?: string[]; listed?: boolean } = {}) =>
+  resource({ uri, name: uri, read: () => 'x', ...more })
+const scoped = (): ReturnType<typeof createServer> =>
+  createServer(
+    defineServer({
+      info: { name: 'x', version: '1' },
+      resources: [
+        note('note:open'),
+        note('note:secret', { scopes: ['secret'] }),
+        note('note:{id}/secret', { scopes: ['secret'] }),
+        note('note:listed', { scopes: ['secret'], listed: true }),
+      ],
+    }),
+    { authenticate: authenticate({ verifiers: [byScope] }) },
+  )
+const uris = ['note:open', 'note:secret', 'note:1/secret', 'note:listed', 'note:nowhere']
+
+test('whoever may not read a resource does not hear of it, and cannot tell it from one that is not there', async () => {
+  const server = scoped()
+  const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
+  const asked = { notifications: { resourceSubscriptions: uris }, _meta }
+  const heard: { [who: string]: { params: Params }[] } = { guest: [], secret: [] }
+  for (const [who, said] of Object.entries(heard))
+    void server.handle(
+      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
+      {
+        via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : '') },
+        send: (message) => void said.push(message as { params: Params }),
+      },
+    )
+  await settle()
+  for (const uri of uris) server.updated(uri)
+  const [guest = [], secret = []] = [heard['guest'], heard['secret']]
+  expect(guest[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: ['note:open'] } })
+  expect(guest.slice(1).map(({ params }) => params['uri'])).toEqual(['note:open'])
+  expect(secret.slice(1).map(({ params }) => params['uri'])).toEqual(uris.slice(0, 4))
+})
+
+test('an earlier client is refused such a subscription in the words for what is not there', async () => {
+  const server = scoped()
+  const heard: object[] = []
+  const connection = server.connect({ send: (message) => heard.push(message) })
+  const via = { transport: 'memory', peer: '', connection } as const
+  const say = async (id: number, method: string, params: Params): Promise<Params> => {
+    const header = (name: string) => (name === 'authorization' ? 'Bearer guest' : undefined)
+    return { ...(await server.handle({ jsonrpc: '2.0', id, method, params }, { via: { ...via, header } })) }
+  }
+  await say(0, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} })
+  const refused = await Promise.all(uris.map((uri, id) => say(id, 'resources/subscribe', { uri })))
+  const withoutName = refused.map((each, id) => JSON.stringify(each).replaceAll(uris[id] ?? '', 'URI'))
+  const plain = withoutName.map((text) => text.replace(/"id":\d/, '').replace(/"reference":"[^"]*"/, ''))
+  expect(refused[0]).toMatchObject({ result: {} })
+  expect(plain[1]).toContain('Resource not found')
+  expect(plain[2]).toBe(plain[1])
+  expect(plain[4]).toBe(plain[1])
+  expect(refused[3]).toMatchObject({ error: { data: { reason: 'insufficientScope', scopes: ['secret'] } } })
+  for (const uri of uris) server.updated(uri)
+  expect(heard).toEqual([{ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note:open' } }])
+  expect(await say(9, 'resources/unsubscribe', { uri: 'note:nowhere' })).toMatchObject({ result: {} })
 })
 
 test.each([

@@ -52,12 +52,15 @@ function parseWanted({ params, tenant }: Call): Wanted {
   }
 }
 
-/** What of it this server can honour: the acknowledgement names no more than that. */
-const honour = (wanted: Wanted, has: Params): Wanted => ({
+/**
+ * What of it this server can honour: the acknowledgement names no more than that. Resources the caller may not read are
+ * left out like those that are not there.
+ */
+const honour = (wanted: Wanted, has: Params, mayHear: (uri: string) => boolean): Wanted => ({
   tools: wanted.tools && 'tools' in has,
   prompts: wanted.prompts && 'prompts' in has,
   resources: wanted.resources && 'resources' in has,
-  uris: 'resources' in has ? wanted.uris : new Set(),
+  uris: new Set([...wanted.uris].filter(mayHear)),
   tenant: wanted.tenant,
 })
 
@@ -69,10 +72,14 @@ const toParams = ({ tools, prompts, resources, uris }: Wanted): Params => ({
 })
 
 /** Answers only when the subscription ends: by the server closing, or never, if the client went first. */
-export function createListen(hub: Hub, capabilities: Params): (call: Call) => Promise<Result> {
+export function createListen(
+  hub: Hub,
+  capabilities: Params,
+  mayHear: (uri: string, call: Call) => boolean,
+): (call: Call) => Promise<Result> {
   let open = 0
   return async function listen(call) {
-    const wanted = honour(parseWanted(call), capabilities)
+    const wanted = honour(parseWanted(call), capabilities, (uri) => mayHear(uri, call))
     if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     const joining = hub.ready()
     if (joining) await joining

@@ -13,16 +13,19 @@ export type { SiteOptions } from './http/site.ts'
 /** A reader that stalls is cut off here. */
 const maxUnsent = 1024 * 1024
 
+/** What runtimes hand in beside the request: workerd its environment and a context, Deno and Bun one thing each. */
 export interface FetchHandler {
-  (request: Request): Promise<Response>
+  (request: Request, beside?: unknown, context?: { waitUntil?(work: Promise<unknown>): void }): Promise<Response>
   close(): Promise<void>
 }
 
 export function toFetch(server: Server, options: SiteOptions = {}): FetchHandler {
   const { mounted, close } = createSite(server, options)
-  const handler = (request: Request): Promise<Response> =>
+  const handler = (...[request, , context]: Parameters<FetchHandler>): Promise<Response> =>
     new Promise((resolve) => {
-      void mounted(toRequest(request), toReply(request, resolve))
+      const served = mounted(toRequest(request), toReply(request, resolve))
+      // A call may outlive its response, whose rest the client fetches later: workerd would end both together.
+      context?.waitUntil?.(served)
     })
   return Object.assign(handler, { close })
 }

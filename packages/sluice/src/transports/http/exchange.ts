@@ -99,21 +99,24 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     const headers = challengeHeaders(error, resource)
     return Object.keys(headers).length === 0 ? noHeaders : headers
   }
-  const live = new Set<Sink>()
-  let callOff: (() => void) | undefined
+  /** Open streams, and how to call off what keeps each alive. */
+  const live = new Map<Sink, () => void>()
 
-  /** One timer for all streams, and none while there are none. */
-  function keepAlive(): void {
-    callOff = undefined
-    for (const sink of live)
-      if (sink.closed) live.delete(sink)
-      else sink.write(': keep-alive\n\n')
-    if (live.size > 0) callOff = server.clock.after(keepAliveMs, keepAlive)
+  /** A timer for each: on workerd a request that waits for nothing of its own is taken for one that hangs. */
+  function keepAlive(sink: Sink): void {
+    if (sink.closed) live.delete(sink)
+    else
+      live.set(
+        sink,
+        server.clock.after(keepAliveMs, () => {
+          sink.write(': keep-alive\n\n')
+          keepAlive(sink)
+        }),
+      )
   }
   function openStream(reply: HttpReply, headers: HttpHeaders): Sink {
     const sink = reply.stream({ ...eventHeaders, ...headers })
-    live.add(sink)
-    callOff ??= server.clock.after(keepAliveMs, keepAlive)
+    keepAlive(sink)
     return sink
   }
 
@@ -145,9 +148,11 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       return done
     },
     async close() {
-      callOff?.()
       const shared = sessions?.close()
-      for (const sink of live) sink.end()
+      for (const [sink, callOff] of live) {
+        callOff()
+        sink.end()
+      }
       live.clear()
       await shared
     },

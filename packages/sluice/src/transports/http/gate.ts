@@ -14,7 +14,7 @@ import type { Count } from '../../core/part.ts'
 import { networkOf } from '../../core/peer.ts'
 import { createSlots, usualQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
-import type { Pressure } from './hysteresis.ts'
+import type { Marks, Pressure } from './hysteresis.ts'
 import { createConnections, createPeers } from './peers.ts'
 
 export interface GateOptions {
@@ -31,6 +31,12 @@ export interface GateOptions {
   readonly perPeer?: Bucket
   /** Connections of one address. Off unless given, for the same reason; all together are `maxConnections`. */
   readonly connectionsPerPeer?: number
+  /**
+   * From which lag of the event loop and which part of the heap on new work is refused: 250 ms and 0.9 unless said. A
+   * server whose tools compute for long in one turn sets the lag above that, or it would refuse work it could do. For
+   * `serveHttp`, which can measure its process.
+   */
+  readonly marks?: Marks
 }
 
 export interface GateParts {

@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '../../core/part.ts'
 import type { Server } from '../../protocol/server.ts'
+import type { Gate, GateParts } from './gate.ts'
 import { createGate } from './gate.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import type { OwnedPressure } from './pressure.ts'
 import { createPressure } from './pressure.ts'
 import { pathOf } from './site.ts'
 import type { Serve } from './way.ts'
@@ -52,16 +54,8 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, closeWithinMs = 5_000 } = options
   await Promise.all(mounts.map(({ server }) => server.ready()))
   const [{ server: first }] = mounts
-  const pressure = options.gate && createPressure()
-  const gate =
-    options.gate &&
-    ('admit' in options.gate
-      ? options.gate
-      : createGate(options.gate, {
-          clock: first.clock,
-          hasSession: (id) => mounted.some(({ site }) => site.hasSession(id)),
-          ...(pressure && { pressure }),
-        }))
+  const hasSession = (id: string): boolean => mounted.some(({ site }) => site.hasSession(id))
+  const { gate, pressure } = gateOf(options.gate, { clock: first.clock, hasSession })
   const mounted: readonly Mounted[] = mounts.map(({ base, server, options: own }) => {
     const all = { ...options, ...own, ...(gate && { gate }) }
     return { base, server, options: own, site: createNodeSite(server, all), endpoint: base + (all.path ?? '/mcp') }
@@ -111,6 +105,18 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
       callOff()
     },
   }
+}
+
+/** One that is made judges as it was told to; another is made here, and told how this process is doing. */
+function gateOf(
+  given: ListenOptions['gate'],
+  parts: GateParts,
+): { readonly gate?: Gate; readonly pressure?: OwnedPressure } {
+  if (!given) return {}
+  if ('admit' in given) return { gate: given }
+  if (given.pressure) return { gate: createGate(given, { ...parts, pressure: given.pressure }) }
+  const pressure = createPressure(given.marks)
+  return { gate: createGate(given, { ...parts, pressure }), pressure }
 }
 
 /** Exact paths: a slash more, another case or an escape is another path. */

@@ -1,0 +1,21 @@
+/** The fixture on the runtime that was asked for. */
+
+import { fileURLToPath } from 'node:url'
+import { serveHttp } from 'sluice/node'
+import { runtimes, start } from '../runtimes/start.ts'
+import { createFixture } from './fixture.ts'
+
+export interface Serving {
+  readonly url: string
+  close(): Promise<void>
+}
+
+const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
+
+export async function startServing(name: string): Promise<Serving> {
+  if (name === 'node') return serveHttp(createFixture(), { port: 0 })
+  const runtime = runtimes.find((known) => name === known || name === `${known}-object`)
+  if (!runtime) throw new Error(`--runtime: use one of node, ${runtimes.join(', ')}`)
+  const { url, close } = await start(runtime, worker, name.endsWith('-object') ? { object: 'Everything' } : {})
+  return { url: `${url}/mcp`, close }
+}

@@ -1,0 +1,23 @@
+/** The fixture as the edge runs it: in whichever isolate a request meets, or on workerd in one Durable Object. */
+
+import { toFetch } from 'sluice/fetch'
+import { createFixture } from './fixture.ts'
+
+interface Env {
+  /** Bound where the object is to serve. */
+  readonly ONE?: {
+    idFromName(name: string): unknown
+    get(id: unknown): { fetch(request: Request): Promise<Response> }
+  }
+}
+
+const handler = toFetch(createFixture())
+
+export class Everything {
+  readonly fetch = toFetch(createFixture())
+}
+
+export default {
+  fetch: (request: Request, env?: Env, context?: { waitUntil?(work: Promise<unknown>): void }): Promise<Response> =>
+    env?.ONE ? env.ONE.get(env.ONE.idFromName('one')).fetch(request) : handler(request, env, context),
+}
