@@ -3,9 +3,11 @@
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
 import type { Sink } from './http/events.ts'
+import type { Around } from './http/exchange.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
+import { noHeaders } from './http/message.ts'
 import type { SiteOptions } from './http/site.ts'
-import { createSite } from './http/site.ts'
+import { createSite, pathOf, upgradeRequired } from './http/site.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
 export type { SiteOptions } from './http/site.ts'
@@ -19,16 +21,47 @@ export interface FetchHandler {
   close(): Promise<void>
 }
 
-export function toFetch(server: Server, options: SiteOptions = {}): FetchHandler {
-  const { mounted, close } = createSite(server, options)
-  const handler = (...[request, , context]: Parameters<FetchHandler>): Promise<Response> =>
+/** Sockets beside the endpoint, made of what they share with it. */
+export type EdgeSocketWay = (around: Around) => EdgeSockets
+export interface EdgeSockets {
+  readonly path: string
+  /** Rejects with what to refuse it with. `beside` is the second argument of the runtime's handler. */
+  upgrade(request: Request, asked: HttpRequest, beside: unknown): Promise<Response>
+  close(): void
+}
+
+export interface FetchOptions extends SiteOptions {
+  /** `websocket()` from `sluice/websocket-edge`. */
+  readonly websocket?: EdgeSocketWay
+}
+
+export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
+  const site = createSite(server, options)
+  const { mounted, around } = site
+  const sockets = options.websocket?.(around)
+  if (sockets) site.ways.set(sockets.path, upgradeRequired(around))
+  const handler = (...[request, beside, context]: Parameters<FetchHandler>): Promise<Response> =>
     new Promise((resolve) => {
-      const served = mounted(toRequest(request), toReply(request, resolve))
+      const asked = toRequest(request)
+      const reply = toReply(request, resolve)
+      if (sockets && isUpgrade(asked, sockets)) {
+        sockets.upgrade(request, asked, beside).then(resolve, (why) => around.refuse(why, asked, reply, noHeaders))
+        return
+      }
+      const served = mounted(asked, reply)
       // A call may outlive its response, whose rest the client fetches later: workerd would end both together.
       context?.waitUntil?.(served)
     })
-  return Object.assign(handler, { close })
+  return Object.assign(handler, {
+    close() {
+      sockets?.close()
+      return site.close()
+    },
+  })
 }
+
+const isUpgrade = (request: HttpRequest, { path }: EdgeSockets): boolean =>
+  request.header('upgrade')?.toLowerCase() === 'websocket' && pathOf(request.url).endsWith(path)
 
 function toRequest(request: Request): HttpRequest {
   const { host, pathname, search } = new URL(request.url)
