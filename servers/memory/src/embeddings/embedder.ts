@@ -1,0 +1,85 @@
+/** Texts to vectors: known ones from memory, the rest in batches; a service that failed is left alone for a while. */
+
+import { createHash } from 'node:crypto'
+import type { Service } from './request.ts'
+import { Away, request } from './request.ts'
+
+export interface Embedder {
+  readonly model: string
+  /** Ends within `patienceMs`. Throws `Away`. */
+  embed(tenant: string, texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]>
+  /** Texts that were known, of all asked for. */
+  readonly hitRate: number | undefined
+}
+
+/** Texts in one request. */
+export const batchSize = 64
+/** After a failure nobody waits for the service again for so long. */
+const restMs = 30_000
+/** 10,000 vectors of 768 numbers are 30 MB. */
+const remembered = 10_000
+
+export function createEmbedder(service: Service): Embedder {
+  const known = new Map<string, Float32Array>()
+  let [asked, hits] = [0, 0]
+  let failed: { readonly until: number; readonly why: Away } | undefined
+
+  /** Per tenant: from how fast an answer comes nobody shall learn what another has stored. */
+  const keyOf = (tenant: string, text: string): string =>
+    createHash('sha256')
+      .update(JSON.stringify([tenant, service.model, text]))
+      .digest('base64')
+
+  function remember(key: string, vector: Float32Array): void {
+    known.delete(key)
+    known.set(key, vector)
+    if (known.size > remembered) known.delete(known.keys().next().value ?? '')
+  }
+  async function fetchBatch(texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]> {
+    if (failed && service.clock.now() < failed.until) throw failed.why
+    try {
+      const vectors = await request(service, texts, patienceMs)
+      failed = undefined
+      return vectors
+    } catch (thrown) {
+      if (thrown instanceof Away && thrown.trouble !== 'text')
+        failed = { until: service.clock.now() + restMs, why: thrown }
+      throw thrown
+    }
+  }
+
+  return {
+    model: service.model,
+    async embed(tenant, texts, patienceMs) {
+      const keys = texts.map((text) => keyOf(tenant, text))
+      const found = new Map<string, Float32Array>()
+      const missing = new Map<string, string>()
+      for (const [at, key] of keys.entries()) {
+        const vector = known.get(key)
+        if (vector) found.set(key, vector)
+        else missing.set(key, texts[at] ?? '')
+      }
+      asked += keys.length
+      hits += keys.filter((key) => found.has(key)).length
+      const until = service.clock.now() + patienceMs
+      const left = [...missing]
+      for (let at = 0; at < left.length; at += batchSize) {
+        const batch = left.slice(at, at + batchSize)
+        const vectors = await fetchBatch(
+          batch.map(([, text]) => text),
+          Math.max(1, until - service.clock.now()),
+        )
+        for (const [place, [key]] of batch.entries()) {
+          const vector = vectors[place]
+          if (!vector) continue
+          found.set(key, vector)
+          remember(key, vector)
+        }
+      }
+      return keys.map((key) => found.get(key) ?? new Float32Array())
+    },
+    get hitRate() {
+      return asked === 0 ? undefined : hits / asked
+    },
+  }
+}

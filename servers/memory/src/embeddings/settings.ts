@@ -1,0 +1,29 @@
+/** Which embedding service to use, from the environment. None unless one is named: texts stay on this machine. */
+
+import { readFileSync } from 'node:fs'
+import type { Clock } from 'sluice'
+import type { Service } from './request.ts'
+import { wires } from './wire.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Throws a sentence about what to set where the settings do not go together. */
+export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): Service | undefined {
+  const kind = env['SLUICE_MEMORY_EMBEDDINGS']
+  if (!kind || kind === 'none') return undefined
+  if (kind !== 'ollama' && kind !== 'openai')
+    throw new Error(`SLUICE_MEMORY_EMBEDDINGS is "${kind}"; set it to ollama, openai or none`)
+  const isOllama = kind === 'ollama'
+  const url = env['SLUICE_MEMORY_EMBEDDINGS_URL'] ?? (isOllama ? 'http://127.0.0.1:11434' : undefined)
+  const model = env['SLUICE_MEMORY_EMBEDDINGS_MODEL'] ?? (isOllama ? 'nomic-embed-text' : undefined)
+  if (!url || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new Error('SLUICE_MEMORY_EMBEDDINGS_URL needs the address of the service, such as https://api.openai.com/v1')
+  if (!model)
+    throw new Error('SLUICE_MEMORY_EMBEDDINGS_MODEL needs the name of a model, such as text-embedding-3-small')
+  return { wire: wires[kind], url, model, key: keyFrom(env), clock, fetch, closing }
+}
+
+function keyFrom(env: Env): string | undefined {
+  const path = env['SLUICE_MEMORY_EMBEDDINGS_KEY_FILE']
+  return env['SLUICE_MEMORY_EMBEDDINGS_KEY'] ?? (path ? readFileSync(path, 'utf8').trim() : undefined)
+}

@@ -1,0 +1,41 @@
+/**
+ * Two rankings made one by reciprocal rank: what stands high in either comes first, what stands in both before that.
+ * Ranks and not scores, because a BM25 score and a cosine have nothing in common.
+ */
+
+import type { Hit } from './archive.ts'
+
+/** The usual constant: how little the very first places count more than those behind them. */
+const k = 60
+
+export interface Fused extends Hit {
+  /** From 0 to 1: first in every ranking is 1. Within one ranking, by its own scores. */
+  readonly score: number
+}
+
+/** Each memory once, by its best piece. */
+export function fuse(rankings: readonly (readonly Hit[])[], limit: number): readonly Fused[] {
+  const told = rankings.filter(({ length }) => length > 0)
+  const [only] = told
+  const byMemory = new Map<number, Fused>()
+  if (only && told.length === 1) for (const hit of only) keep(byMemory, hit, relative(hit, only))
+  else {
+    const scores = new Map<number, { readonly hit: Hit; sum: number }>()
+    for (const ranking of told)
+      for (const [rank, hit] of ranking.entries()) {
+        const entry = scores.get(hit.piece) ?? { hit, sum: 0 }
+        entry.sum += (k + 1) / (k + rank + 1) / told.length
+        scores.set(hit.piece, entry)
+      }
+    for (const { hit, sum } of scores.values()) keep(byMemory, hit, sum)
+  }
+  return [...byMemory.values()].sort((a, b) => b.score - a.score || b.memory - a.memory).slice(0, limit)
+}
+
+const relative = ({ score }: Hit, [best]: readonly Hit[]): number =>
+  best && best.score > 0 ? Math.min(1, Math.max(0, score / best.score)) : 1
+
+function keep(byMemory: Map<number, Fused>, hit: Hit, score: number): void {
+  const known = byMemory.get(hit.memory)
+  if (!known || known.score < score) byMemory.set(hit.memory, { ...hit, score })
+}

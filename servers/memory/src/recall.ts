@@ -1,0 +1,81 @@
+/** Searching a workspace: by words always, by meaning where an embedding service is set up and answers. */
+
+import type { Clock } from 'sluice'
+import type { Filters, Hit, Memory, Workspace } from './archive.ts'
+import type { Embedder } from './embeddings/embedder.ts'
+import { reasonOf } from './embeddings/reason.ts'
+import { fuse } from './fuse.ts'
+import { wordsOf } from './words.ts'
+
+export interface Found {
+  readonly memory: Memory
+  /** The piece that matched, as a range of the memory's text. */
+  readonly start: number
+  readonly end: number
+  readonly score: number
+}
+export interface Recalled {
+  readonly found: readonly Found[]
+  readonly mode: 'text' | 'hybrid'
+  /** Why meaning had no part in it, where it should have had. */
+  readonly note: string | undefined
+}
+
+export interface Recall {
+  search(workspace: Workspace, query: string, filters: Filters, limit: number): Promise<Recalled>
+  /** Over the latest searches, in milliseconds. */
+  readonly averageMs: number | undefined
+}
+
+/** How long a search waits for the vector of its question. */
+const patienceMs = 5_000
+/** Below this cosine two texts have nothing to do with each other, by any model. */
+const unrelated = 0.2
+
+export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
+  const latest: number[] = []
+
+  async function byMeaning(
+    workspace: Workspace,
+    query: string,
+    filters: Filters,
+    limit: number,
+  ): Promise<readonly Hit[] | string> {
+    if (!embedder) return []
+    try {
+      const [vector] = await embedder.embed(workspace.tenant, [query], patienceMs)
+      if (!vector) return []
+      const hits = await workspace.searchVectors(vector, filters, limit)
+      return hits.filter(({ score }) => score >= unrelated)
+    } catch (thrown) {
+      return reasonOf(thrown, embedder.model)
+    }
+  }
+  return {
+    async search(workspace, query, filters, limit) {
+      const begun = clock.now()
+      // More than asked for: several pieces may be of one memory, and what is low in one ranking may be high in the other.
+      const wide = Math.max(50, limit * 3)
+      const [text, meaning] = await Promise.all([
+        workspace.searchText(wordsOf(query), filters, wide),
+        byMeaning(workspace, query, filters, wide),
+      ])
+      const isAway = typeof meaning === 'string'
+      const hits = fuse(isAway ? [text] : [text, meaning], limit)
+      const memories = await workspace.read(hits.map(({ memory }) => memory))
+      latest.push(clock.now() - begun)
+      if (latest.length > 100) latest.shift()
+      return {
+        found: hits.flatMap(({ memory: key, start, end, score }) => {
+          const memory = memories.get(key)
+          return memory ? [{ memory, start, end, score }] : []
+        }),
+        mode: embedder && !isAway ? 'hybrid' : 'text',
+        note: isAway ? `${meaning} Searched by words alone.` : undefined,
+      }
+    },
+    get averageMs() {
+      return latest.length === 0 ? undefined : latest.reduce((sum, ms) => sum + ms, 0) / latest.length
+    },
+  }
+}

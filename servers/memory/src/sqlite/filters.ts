@@ -1,0 +1,19 @@
+/** Filters as the named parameters of `passes`. */
+
+import type { SQLInputValue } from 'node:sqlite'
+import type { Filters } from '../archive.ts'
+
+/** `undefined` where nothing is filtered: the plain statements are then faster. */
+export function bindFilters(filters: Filters, workspace: number): Record<string, SQLInputValue> | undefined {
+  const { tags, source, from, to } = filters
+  if (tags.length === 0 && source === undefined && from === undefined && to === undefined) return undefined
+  return everyFilter(filters, workspace)
+}
+
+export const everyFilter = ({ tags, source, from, to }: Filters, workspace: number): Record<string, SQLInputValue> => ({
+  workspace,
+  source: source ?? null,
+  from: from ?? null,
+  to: to ?? null,
+  tags: tags.length > 0 ? JSON.stringify(tags) : null,
+})

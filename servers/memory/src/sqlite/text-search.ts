@@ -1,0 +1,139 @@
+/**
+ * Search by words in one workspace, in a time that hardly grows with it.
+ *
+ * `bm25()` weighs every match, and to weigh a word it first counts all its matches: for a word that every tenth memory
+ * has, ten times the memories take ten times as long. So words are told apart by whether they have more than `deep`
+ * matches. Rare words are ranked by `bm25()`, completely. A common word adds its weight where a rare one matched; where
+ * that gives too little, common words are looked for where all of them stand together, and in their newest matches.
+ * Words that a tenth of all memories have say nothing beside rarer ones and are left out.
+ */
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Filters, Hit } from '../archive.ts'
+import { bindFilters } from './filters.ts'
+import { passes, wordsTable } from './schema.ts'
+
+/** More matches than this make a word common. */
+const deep = 500
+/** Of the matches of rare words, this many may still be reordered by common ones. */
+const reordered = 400
+const noise = 0.1
+
+export type TextSearch = (words: readonly string[], filters: Filters, limit: number) => readonly Hit[]
+
+interface Word {
+  readonly quoted: string
+  readonly common: boolean
+  /** Share of all pieces that have it, as far as the newest matches tell; 0 for a rare one. */
+  readonly share: number
+  /** What BM25 weighs a word by. Only known of common ones: `bm25()` finds out by itself. */
+  readonly weight: number
+}
+
+export function createTextSearch(database: DatabaseSync, workspace: number): TextSearch {
+  const table = wordsTable(workspace)
+  const prepare = (filter: string): Statements => {
+    const matching = `FROM ${table} WHERE ${table} MATCH :match ${filter}`
+    return {
+      floor: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT 1 OFFSET ${deep}`),
+      newest: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT ${deep}`),
+      all: database.prepare(`SELECT rowid ${matching}`),
+      best: database.prepare(
+        `SELECT rowid, -bm25(${table}) AS score ${matching} ORDER BY score DESC LIMIT ${reordered}`,
+      ),
+    }
+  }
+  const open = prepare('')
+  let filtered: Statements | undefined
+  const size = database.prepare(
+    `SELECT (SELECT chunks FROM workspaces WHERE n = ${workspace}) AS pieces,
+            (SELECT rowid FROM ${table} ORDER BY rowid LIMIT 1) AS oldest,
+            (SELECT rowid FROM ${table} ORDER BY rowid DESC LIMIT 1) AS newest`,
+  )
+  const places = database.prepare(
+    'SELECT n, memory, start, end FROM chunks WHERE n IN (SELECT value FROM json_each(?))',
+  )
+
+  return function searchText(words, filters, limit) {
+    const bound = bindFilters(filters, workspace)
+    if (bound) filtered ??= prepare(`AND EXISTS (${among(table)})`)
+    const find = finder(bound && filtered ? filtered : open, bound ?? {})
+    const extent = size.get() ?? {}
+    const kept = telling(words.map((word) => tell(find, word, extent)))
+    const rare = kept.filter(({ common }) => !common)
+    const common = kept.filter((word) => word.common)
+
+    const scores = rare.length > 0 ? rankRare(find, rare, common) : new Map<number, number>()
+    if (scores.size < limit && common.length > 0)
+      for (const [piece, score] of rankCommon(find, common)) if (!scores.has(piece)) scores.set(piece, score)
+    // Between equals the newer one.
+    const order = [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, limit)
+    return toHits(order, places.all(JSON.stringify(order.map(([piece]) => piece))))
+  }
+}
+
+interface Statements {
+  readonly floor: StatementSync
+  readonly newest: StatementSync
+  readonly all: StatementSync
+  readonly best: StatementSync
+}
+type Row = Record<string, unknown>
+type Find = (kind: keyof Statements, match: string) => readonly Row[]
+
+const finder =
+  (statements: Statements, bound: Record<string, SQLInputValue>): Find =>
+  (kind, match) =>
+    statements[kind].all({ ...bound, match })
+
+const among = (table: string): string =>
+  `SELECT 1 FROM chunks c JOIN memories m ON m.n = c.memory WHERE c.n = ${table}.rowid AND ${passes}`
+
+const pieceOf = (row: Row): number => Number(row['rowid'])
+
+function tell(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
+  const quoted = `"${word.replaceAll('"', '""')}"`
+  const [floor] = find('floor', quoted)
+  if (!floor) return { quoted, common: false, share: 0, weight: 0 }
+  // So many of the newest pieces had to be passed for `deep` matches; the older ones are taken to be like them.
+  const passed = (Number(newest) - pieceOf(floor) + 1) / (Number(newest) - Number(oldest) + 1)
+  const share = Math.min(1, deep / (passed * Number(pieces)))
+  return { quoted, common: true, share, weight: Math.max(1e-6, Math.log((1 - share) / share)) }
+}
+
+/** Without noise words; where there are only such, the two that say most. */
+function telling(words: readonly Word[]): readonly Word[] {
+  const kept = words.filter(({ share }) => share < noise)
+  return kept.length > 0 ? kept : [...words].sort((a, b) => a.share - b.share).slice(0, 2)
+}
+
+function rankRare(find: Find, rare: readonly Word[], common: readonly Word[]): Map<number, number> {
+  const any = rare.map(({ quoted }) => quoted).join(' OR ')
+  const scores = new Map(find('best', any).map((row) => [pieceOf(row), Number(row['score'])]))
+  for (const { quoted, weight } of common)
+    for (const row of find('all', `(${any}) AND ${quoted}`)) {
+      const score = scores.get(pieceOf(row))
+      if (score !== undefined) scores.set(pieceOf(row), score + weight)
+    }
+  return scores
+}
+
+function rankCommon(find: Find, common: readonly Word[]): Map<number, number> {
+  const scores = new Map<number, number>()
+  for (const { quoted, weight } of common)
+    for (const row of find('newest', quoted)) scores.set(pieceOf(row), (scores.get(pieceOf(row)) ?? 0) + weight)
+  const together = common.reduce((sum, { weight }) => sum + weight, 0)
+  if (common.length > 1)
+    for (const row of find('newest', common.map(({ quoted }) => quoted).join(' AND ')))
+      scores.set(pieceOf(row), together)
+  return scores
+}
+
+function toHits(order: readonly (readonly [number, number])[], rows: readonly Row[]): readonly Hit[] {
+  const places = new Map(rows.map((row) => [Number(row['n']), row]))
+  return order.flatMap(([piece, score]) => {
+    const row = places.get(piece)
+    if (!row) return []
+    return [{ piece, memory: Number(row['memory']), start: Number(row['start']), end: Number(row['end']), score }]
+  })
+}
