@@ -1,3 +1,56 @@
-/** Not written yet. */
+/** Memory for agents, as an MCP server: `open` for hosts. */
 
-export {}
+import { join } from 'node:path'
+import type { Open, Site } from 'sluice'
+import type { Archive } from './archive.ts'
+import { defaultWorkspace } from './archive.ts'
+import { defineMemory } from './definition.ts'
+import type { Desk } from './desk.ts'
+import { createCatchUp } from './embeddings/catch-up.ts'
+import { createEmbedder } from './embeddings/embedder.ts'
+import { embeddingService } from './embeddings/settings.ts'
+import { workspaceId } from './inputs.ts'
+import { createRecall } from './recall.ts'
+import { sqliteArchive } from './sqlite/archive.ts'
+import { trouble } from './trouble.ts'
+
+/** Ten million characters, the longest of them written as `\uXXXX`. */
+const maxMessageBytes = 64 * 1024 * 1024
+
+/** The archive the environment asks for: PostgreSQL where it names one, else a file in the server's folder. */
+export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 'env' | 'clock'>): Promise<Archive> {
+  const url = env['SLUICE_MEMORY_POSTGRES']
+  if (!url) return sqliteArchive(join(folder, 'memory.db'), clock)
+  const { connectPostgres } = await import('./postgres/connect.ts')
+  return connectPostgres(url, clock)
+}
+
+export const open: Open = async (site) => {
+  const { env, clock, logger } = site
+  const startsIn = workspaceId.safeParse(env['SLUICE_MEMORY_WORKSPACE'] ?? defaultWorkspace)
+  if (!startsIn.success) throw new Error('SLUICE_MEMORY_WORKSPACE may hold letters, digits, _ and - only, up to 64')
+  const closing = new AbortController()
+  const service = embeddingService(env, clock, closing.signal)
+  const archive = await archiveFrom(site)
+  const canEmbed = service ? await archive.useVectors(service.model) : false
+  const embedder = service && canEmbed ? createEmbedder(service) : undefined
+  const desk: Desk = {
+    archive,
+    embedder,
+    recall: createRecall(embedder, clock),
+    catchUp: embedder && createCatchUp(archive, embedder, clock, logger),
+    clock,
+    startsIn: startsIn.data,
+  }
+  return {
+    definition: defineMemory(desk),
+    layers: [trouble],
+    maxMessageBytes,
+    state: service && !canEmbed ? 'vectors cannot be kept here, so search is by words alone' : 'ready',
+    async close() {
+      closing.abort()
+      desk.catchUp?.close()
+      await archive.close()
+    },
+  }
+}

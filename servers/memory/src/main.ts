@@ -1,3 +1,12 @@
-/** Not written yet. */
+#!/usr/bin/env node
+import { runMain } from 'sluice/main'
+import { exportCommand, graphCommand, importCommand } from './commands.ts'
+import { open } from './index.ts'
+import { description, version } from './package.ts'
 
-export {}
+await runMain(open, {
+  name: 'sluice-memory',
+  version,
+  about: description,
+  commands: { export: exportCommand, import: importCommand, graph: graphCommand },
+})

@@ -9,6 +9,9 @@ const most = 32
 /** Chinese and Japanese have no spaces between words; each sign is then a word of its own, and a run of them a phrase. */
 export const spaced = (text: string): string => (text.search(ideograph) < 0 ? text : text.replace(ideograph, ' $& '))
 
+/** Without accents, as SQLite's index has it by itself. */
+export const folded = (text: string): string => text.normalize('NFD').replace(/\p{Mn}/gu, '').normalize('NFC')
+
 /** The different words of a question. One that is a run of ideographs comes with spaces in it: a phrase. */
 export function wordsOf(query: string): readonly string[] {
   const found = new Set<string>()

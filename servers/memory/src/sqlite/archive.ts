@@ -112,7 +112,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
 function forgetVectors(database: DatabaseSync, model: string, setFact: ReturnType<DatabaseSync['prepare']>): void {
   for (const { n } of database.prepare('SELECT n FROM workspaces').all())
     database.exec(`DROP TABLE IF EXISTS ${vectorsTable(Number(n))}`)
-  database.exec('UPDATE chunks SET embedded = 0 WHERE embedded = 1')
+  database.exec('UPDATE chunks SET embedded = 0 WHERE embedded <> 0')
   setFact.run('vector length', '0')
   setFact.run('embedding model', model)
 }

@@ -1,0 +1,87 @@
+/** `sluice-memory export`, `import` and `graph`: whole workspaces to stdout and from stdin, of any size. */
+
+import { mkdirSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import type { Command } from 'sluice/main'
+import { dataFolder } from 'sluice/main'
+import { nodeClock } from 'sluice/node'
+import type { Archive, Workspace } from './archive.ts'
+import { defaultWorkspace } from './archive.ts'
+import { toGraphML, wholeGraph } from './graph.ts'
+import { archiveFrom } from './index.ts'
+import { exportPage, importLines } from './transfer.ts'
+
+/** Whoever has the file has it all: the command works for the tenant of a server without tenants. */
+const tenant = 'default'
+
+const options = {
+  workspace: { type: 'string', default: defaultWorkspace },
+  data: { type: 'string' },
+  format: { type: 'string', default: 'json' },
+} as const
+
+async function withArchive(
+  argv: readonly string[],
+  work: (archive: Archive, workspace: string, format: string) => Promise<void>,
+): Promise<void> {
+  const { values } = parseArgs({ args: [...argv], options })
+  const folder = values.data ?? dataFolder('sluice-memory')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const archive = await archiveFrom({ folder, env: process.env, clock: nodeClock })
+  try {
+    await work(archive, values.workspace, values.format)
+  } finally {
+    await archive.close()
+  }
+}
+
+async function existing(archive: Archive, id: string): Promise<Workspace> {
+  const workspace = await archive.workspace(tenant, id)
+  if (workspace) return workspace
+  const there = await archive.listWorkspaces(tenant)
+  throw new Error(`There is no workspace ${id}; there are: ${there.map(({ id }) => id).join(', ') || defaultWorkspace}`)
+}
+
+/** Waits where the reader is slow: a pipe to a slow disk must not fill the memory. */
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => void process.stdout.write(text, (failed) => (failed ? reject(failed) : resolve())))
+
+export const exportCommand: Command = {
+  usage: ['[--workspace id] > file.jsonl', 'write a workspace as JSON Lines'],
+  run: (argv) =>
+    withArchive(argv, async (archive, id) => {
+      const workspace = await existing(archive, id)
+      let cursor: string | undefined
+      do {
+        const { lines, next } = await exportPage(workspace, cursor, 1024 * 1024)
+        if (lines.length > 0) await write(`${lines.join('\n')}\n`)
+        cursor = next
+      } while (cursor !== undefined)
+    }),
+}
+
+export const importCommand: Command = {
+  usage: ['[--workspace id] < file.jsonl', 'read JSON Lines into a workspace'],
+  run: (argv) =>
+    withArchive(argv, async (archive, id) => {
+      await archive.createWorkspace(tenant, { id, name: id, description: '', createdAt: nodeClock.now() })
+      const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+      const { memories, relations, known, refused } = await importLines(await existing(archive, id), lines, () =>
+        nodeClock.now(),
+      )
+      process.stderr.write(`${memories} memories and ${relations} relations imported, ${known} were there already\n`)
+      for (const why of refused) process.stderr.write(`left out, ${why}\n`)
+      if (refused.length > 0) process.exitCode = 1
+    }),
+}
+
+export const graphCommand: Command = {
+  usage: ['[--format json|graphml] > file', 'write entities and relations'],
+  run: (argv) =>
+    withArchive(argv, async (archive, id, format) => {
+      if (format !== 'json' && format !== 'graphml') throw new Error(`--format takes json or graphml, not '${format}'`)
+      const graph = await wholeGraph(await existing(archive, id))
+      await write(format === 'json' ? `${JSON.stringify(graph)}\n` : toGraphML(graph))
+    }),
+}

@@ -1,0 +1,65 @@
+/** What the tools, the resource and the prompt share, and which workspace a call means. */
+
+import type { Clock, Work } from 'sluice'
+import { fail, RpcError } from 'sluice'
+import type { Archive, Workspace } from './archive.ts'
+import { defaultWorkspace } from './archive.ts'
+import type { CatchUp } from './embeddings/catch-up.ts'
+import type { Embedder } from './embeddings/embedder.ts'
+import type { Recall } from './recall.ts'
+
+export interface Desk {
+  readonly archive: Archive
+  readonly recall: Recall
+  readonly embedder: Embedder | undefined
+  readonly catchUp: CatchUp | undefined
+  readonly clock: Clock
+  /** Where a connection begins. */
+  readonly startsIn: string
+}
+
+/** Whoever the runtime says the caller works for. A public call works for nobody, and nobody has memories. */
+export function tenantOf({ call }: Pick<Work, 'call'>): string {
+  if (call.tenant.id === '') throw new RpcError('forbidden', 'Memories belong to somebody: sign in first')
+  return call.tenant.id
+}
+
+/** How long an idle connection's choice is remembered. */
+const chosenForMs = 7 * 24 * 60 * 60 * 1000
+
+/**
+ * The choice belongs to one connection: a pipe, a socket or a session. Kept by caller or for the whole process it would
+ * move another agent's memories into a workspace it never asked for.
+ */
+const choiceOf = ({ call }: Pick<Work, 'call'>): readonly string[] | undefined =>
+  call.via.connection && ['memory', 'workspace', call.via.connection.id]
+
+export async function currentWorkspace(desk: Desk, work: Pick<Work, 'call'>): Promise<string> {
+  const key = choiceOf(work)
+  return (key && (await work.call.tenant.store.get(key))) ?? desk.startsIn
+}
+
+export async function chooseWorkspace(work: Pick<Work, 'call'>, id: string): Promise<void> {
+  const key = choiceOf(work)
+  if (!key)
+    throw fail(
+      'This connection remembers nothing between two calls, so there is no current workspace to set: pass workspace_id with each call.',
+    )
+  await work.call.tenant.store.set(key, id, chosenForMs)
+}
+
+/** The named workspace, else the connection's current one. */
+export async function workspaceFor(desk: Desk, work: Pick<Work, 'call'>, named?: string): Promise<Workspace> {
+  const id = named ?? (await currentWorkspace(desk, work))
+  const found = (await desk.archive.workspace(tenantOf(work), id)) ?? (await begin(desk, work, id))
+  if (!found)
+    throw fail(`Workspace not found: ${id}. list_workspaces shows those there are; create_workspace makes one.`)
+  return found
+}
+
+/** The workspace a client's configuration names comes into being with its first use. */
+async function begin(desk: Desk, work: Pick<Work, 'call'>, id: string): Promise<Workspace | undefined> {
+  if (id !== desk.startsIn || id === defaultWorkspace) return undefined
+  await desk.archive.createWorkspace(tenantOf(work), { id, name: id, description: '', createdAt: desk.clock.now() })
+  return desk.archive.workspace(tenantOf(work), id)
+}

@@ -1,0 +1,81 @@
+/** Arguments that several tools take, with the document's bounds. */
+
+import * as z from 'zod'
+import type { Filters } from './archive.ts'
+
+/** PostgreSQL cannot keep it, and no text worth remembering has it. */
+const withoutNul = (text: string): boolean => !text.includes('\0')
+const nul = 'must not contain the NUL character'
+
+export const longText = z
+  .string()
+  .min(1, { error: 'cannot be empty', abort: true })
+  .max(10_000_000, 'exceeds 10,000,000 characters')
+  .refine((text) => text.trim() !== '', 'cannot be empty: there is nothing but white space')
+  .refine(withoutNul, nul)
+
+export const shortText = (most: number) =>
+  z
+    .string()
+    .min(1, { error: 'cannot be empty', abort: true })
+    .max(most, `exceeds ${most.toLocaleString('en')} characters`)
+    .refine((text) => text.trim() !== '', 'cannot be empty: there is nothing but white space')
+    .refine(withoutNul, nul)
+
+export const workspaceId = z
+  .string()
+  .min(1, { error: 'cannot be empty', abort: true })
+  .max(64, 'exceeds 64 characters')
+  .regex(/^[a-zA-Z0-9_-]+$/, 'may hold letters, digits, _ and - only')
+
+export const inWorkspace = workspaceId.optional().describe('The workspace to use instead of the current one')
+
+export const memoryId = z.uuid('is not a UUID').describe('The ID that add_memory or search_memory gave')
+
+/** A day, or a moment; without a zone it is UTC, so that the same words mean the same everywhere. */
+const moment = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const isMoment = (text: string): boolean => moment.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(toTime(text))
+/** The 31st of February is a mistake; taken as it is, it would mean the 3rd of March. */
+const isDay = (day: string): boolean => {
+  const at = Date.parse(`${day}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
+}
+export const date = z
+  .string()
+  .max(40, 'exceeds 40 characters')
+  .refine(isMoment, 'is no ISO 8601 date such as 2026-01-31 or 2026-01-31T12:00:00Z')
+
+/** `end`: for a day without a time, its last millisecond. */
+export function toTime(text: string, end = false): number {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T${end ? '23:59:59.999' : '00:00:00.000'}Z`)
+  const zoned = /(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`
+  return Date.parse(zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'))
+}
+
+export const filters = z
+  .strictObject({
+    tags: z.array(z.string().min(1).max(100)).max(50).optional().describe('Memories with any of these tags'),
+    source: z.string().min(1).max(1000).optional().describe('Memories with exactly this source'),
+    date_from: date.optional().describe('Not before this date (ISO 8601; UTC unless a zone is given)'),
+    date_to: date.optional().describe('Not after this date; a day counts to its end'),
+  })
+  .optional()
+  .describe('Only memories that pass all of these')
+
+export const toFilters = (given: z.infer<typeof filters>): Filters => ({
+  tags: given?.tags ?? [],
+  source: given?.source,
+  from: given?.date_from === undefined ? undefined : toTime(given.date_from),
+  to: given?.date_to === undefined ? undefined : toTime(given.date_to, true),
+})
+
+/** Known names are checked; whatever else an agent wants to note beside a memory is kept as it is. */
+export const metadata = z
+  .looseObject({
+    source: z.string().min(1).max(1000).refine(withoutNul, nul).optional(),
+    tags: z.array(z.string().min(1).max(100).refine(withoutNul, nul)).max(50).optional(),
+    timestamp: date.optional().describe('When it was so (ISO 8601); now unless said'),
+    language: z.string().max(35).optional(),
+  })
+  .refine((value) => JSON.stringify(value).length <= 65_536, 'exceeds 65,536 characters as JSON')
+  .refine((value) => !JSON.stringify(value).includes('\\u0000'), nul)

@@ -1,0 +1,52 @@
+/** A memory between the forms it has: as an agent gives it, as the archive keeps it, as an answer shows it. */
+
+import { randomUUID } from 'node:crypto'
+import type * as z from 'zod'
+import type { Memory, NewMemory } from './archive.ts'
+import { chunk } from './chunk.ts'
+import { type metadata, toTime } from './inputs.ts'
+
+export function toNewMemory(
+  text: string,
+  given: z.infer<typeof metadata> | undefined,
+  now: number,
+  id: string = randomUUID(),
+): NewMemory {
+  const { source, tags = [], timestamp, ...more } = given ?? {}
+  return {
+    id: id.toLowerCase(),
+    text,
+    source,
+    tags: [...new Set(tags)],
+    metadata: JSON.stringify(more),
+    at: timestamp === undefined ? now : toTime(timestamp),
+    chunks: chunk(text),
+  }
+}
+
+export interface Shown {
+  readonly memory_id: string
+  readonly text: string
+  readonly source?: string
+  readonly tags: readonly string[]
+  readonly timestamp: string
+  readonly metadata: Record<string, unknown>
+}
+
+export const show = ({ id, text, source, tags, at, metadata }: Memory): Shown => ({
+  memory_id: id,
+  text,
+  ...(source !== undefined && { source }),
+  tags,
+  timestamp: new Date(at).toISOString(),
+  metadata: JSON.parse(metadata),
+})
+
+export const uriOf = (workspace: string, id: string): string => `memory://${workspace}/${id}`
+
+/** The beginning of a text on one line, cut between characters. */
+export function preview(text: string, most = 200): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  const signs = [...line.slice(0, most * 2 + 2)]
+  return signs.length <= most ? line : `${signs.slice(0, most).join('')}...`
+}

@@ -1,0 +1,101 @@
+/** Memories in PostgreSQL, shared by any number of servers. */
+
+import type { Archive, Workspace } from '../archive.ts'
+import { defaultWorkspace } from '../archive.ts'
+import { makeVectors, migrate } from './schema.ts'
+import type { Postgres, Row, Sql } from './sql.ts'
+import { told } from './sql.ts'
+import type { Extent } from './workspace.ts'
+import { openWorkspace } from './workspace.ts'
+
+const s = 'sluice_memory'
+
+export async function postgresArchive(postgres: Postgres, clock: { now(): number }): Promise<Archive> {
+  await told(migrate(postgres))
+  const fact = async (sql: Sql, name: string): Promise<string | undefined> => {
+    const [row] = await sql.query(`SELECT value FROM ${s}.facts WHERE name = $1`, [name])
+    return row && String(row['value'])
+  }
+  const setFact = async (sql: Sql, name: string, value: string): Promise<void> => {
+    await sql.query(
+      `INSERT INTO ${s}.facts VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [name, value],
+    )
+  }
+  const extent: Extent = {
+    vectorLength: async (sql) => Number((await fact(sql, 'vector length')) ?? 0),
+    keepVectorLength: (sql, length) => setFact(sql, 'vector length', String(length)),
+  }
+  const handle = (n: unknown, tenant: string, id: string): Workspace =>
+    openWorkspace(postgres, extent, Number(n), tenant, id)
+  const find = async (tenant: string, id: string): Promise<Row | undefined> =>
+    (await told(postgres.query(`SELECT n FROM ${s}.workspaces WHERE tenant = $1 AND id = $2`, [tenant, id])))[0]
+  const create = async (tenant: string, id: string, name: string, description: string, at: number): Promise<boolean> => {
+    const rows = await told(
+      postgres.query(
+        `INSERT INTO ${s}.workspaces (tenant, id, name, description, created) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT DO NOTHING RETURNING n`,
+        [tenant, id, name, description, at],
+      ),
+    )
+    return rows.length > 0
+  }
+
+  return {
+    async workspace(tenant, id) {
+      let row = await find(tenant, id)
+      if (!row && id === defaultWorkspace) {
+        await create(tenant, id, 'Default', '', clock.now())
+        row = await find(tenant, id)
+      }
+      return row && handle(row['n'], tenant, id)
+    },
+    createWorkspace: (tenant, { id, name, description, createdAt }) => create(tenant, id, name, description, createdAt),
+    async listWorkspaces(tenant) {
+      const rows = await told(
+        postgres.query(
+          `SELECT id, name, description, created,
+             (SELECT count(*) FROM ${s}.memories m WHERE m.workspace = w.n) AS memories
+           FROM ${s}.workspaces w WHERE tenant = $1 ORDER BY n`,
+          [tenant],
+        ),
+      )
+      return rows.map((row) => ({
+        id: String(row['id']),
+        name: String(row['name']),
+        description: String(row['description']),
+        createdAt: Number(row['created']),
+        memories: Number(row['memories']),
+      }))
+    },
+    async deleteWorkspace(tenant, id) {
+      const rows = await told(
+        postgres.query(`DELETE FROM ${s}.workspaces WHERE tenant = $1 AND id = $2 RETURNING n`, [tenant, id]),
+      )
+      return rows.length > 0
+    },
+    async unembedded() {
+      const rows = await told(
+        postgres.query(
+          `SELECT n, tenant, id FROM ${s}.workspaces w
+           WHERE EXISTS (SELECT 1 FROM ${s}.chunks c WHERE c.workspace = w.n AND c.embedded = 0)`,
+        ),
+      )
+      return rows.map((row) => handle(row['n'], String(row['tenant']), String(row['id'])))
+    },
+    async useVectors(model) {
+      if (!(await makeVectors(postgres))) return false
+      await told(
+        postgres.transaction(async (sql) => {
+          if ((await fact(sql, 'embedding model')) === model) return
+          await sql.query(`DELETE FROM ${s}.vectors`)
+          await sql.query(`UPDATE ${s}.chunks SET embedded = 0 WHERE embedded <> 0`)
+          await setFact(sql, 'vector length', '0')
+          await setFact(sql, 'embedding model', model)
+        }),
+      )
+      return true
+    },
+    close: () => postgres.close(),
+  }
+}

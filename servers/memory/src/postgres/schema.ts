@@ -1,0 +1,74 @@
+/** The tables of a memory in PostgreSQL, in a schema of their own. */
+
+import type { Postgres, Sql } from './sql.ts'
+
+/** Step n takes the schema from version n to n + 1. A released step never changes; a new one is added. */
+const migrations: readonly string[] = [
+  `CREATE TABLE sluice_memory.facts (name text PRIMARY KEY, value text NOT NULL);
+   CREATE TABLE sluice_memory.workspaces (
+     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL, id text NOT NULL,
+     name text NOT NULL, description text NOT NULL, created bigint NOT NULL, UNIQUE (tenant, id));
+   CREATE TABLE sluice_memory.memories (
+     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     workspace bigint NOT NULL REFERENCES sluice_memory.workspaces ON DELETE CASCADE,
+     id uuid NOT NULL, at bigint NOT NULL, source text, tags text[] NOT NULL, metadata text NOT NULL, text text NOT NULL,
+     UNIQUE (workspace, id));
+   CREATE INDEX memories_at ON sluice_memory.memories (workspace, at DESC, n DESC);
+   CREATE TABLE sluice_memory.chunks (
+     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, workspace bigint NOT NULL,
+     memory bigint NOT NULL REFERENCES sluice_memory.memories ON DELETE CASCADE,
+     start integer NOT NULL, stop integer NOT NULL, embedded smallint NOT NULL DEFAULT 0, words tsvector NOT NULL);
+   CREATE INDEX chunks_memory ON sluice_memory.chunks (memory);
+   CREATE INDEX chunks_workspace ON sluice_memory.chunks (workspace);
+   CREATE INDEX chunks_words ON sluice_memory.chunks USING gin (words);
+   CREATE INDEX chunks_unembedded ON sluice_memory.chunks (workspace, n) WHERE embedded = 0;
+   CREATE TABLE sluice_memory.entities (
+     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     workspace bigint NOT NULL REFERENCES sluice_memory.workspaces ON DELETE CASCADE,
+     id uuid NOT NULL DEFAULT gen_random_uuid(), folded text NOT NULL, name text NOT NULL, type text NOT NULL,
+     UNIQUE (workspace, folded));
+   CREATE TABLE sluice_memory.relations (
+     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     workspace bigint NOT NULL REFERENCES sluice_memory.workspaces ON DELETE CASCADE,
+     source bigint NOT NULL REFERENCES sluice_memory.entities ON DELETE CASCADE, type text NOT NULL,
+     target bigint NOT NULL REFERENCES sluice_memory.entities ON DELETE CASCADE, confidence double precision NOT NULL,
+     UNIQUE (workspace, source, type, target));
+   CREATE INDEX relations_target ON sluice_memory.relations (workspace, target);`,
+]
+
+/** Any number, as long as nobody else's advisory lock has it. */
+const lock = 0x536c4d65
+
+/** Of several processes that start at once one does each step; the others wait for it. */
+export const migrate = (postgres: Postgres): Promise<void> =>
+  postgres.transaction(async (sql) => {
+    await sql.query('SELECT pg_advisory_xact_lock($1)', [lock])
+    await sql.query('CREATE SCHEMA IF NOT EXISTS sluice_memory')
+    await sql.query('CREATE TABLE IF NOT EXISTS sluice_memory.versions (version integer PRIMARY KEY)')
+    const [row] = await sql.query('SELECT coalesce(max(version), 0) AS version FROM sluice_memory.versions')
+    const known = Number(row?.['version'])
+    if (known > migrations.length)
+      throw new Error(`The database was written by a newer Sluice (schema ${known}); run that version or newer`)
+    for (const [at, step] of migrations.entries()) {
+      if (at < known) continue
+      for (const statement of step.split(/;\s*$/m)) if (statement.trim() !== '') await sql.query(statement)
+      await sql.query('INSERT INTO sluice_memory.versions VALUES ($1)', [at + 1])
+    }
+  })
+
+/** Vectors need the extension `vector`: there, or to be had by this user. */
+export async function makeVectors(sql: Sql): Promise<boolean> {
+  try {
+    await sql.query('CREATE EXTENSION IF NOT EXISTS vector')
+  } catch {
+    // Not installed, or only an administrator may.
+    return false
+  }
+  await sql.query(
+    `CREATE TABLE IF NOT EXISTS sluice_memory.vectors (
+       piece bigint PRIMARY KEY REFERENCES sluice_memory.chunks ON DELETE CASCADE,
+       workspace bigint NOT NULL, vector vector NOT NULL)`,
+  )
+  await sql.query('CREATE INDEX IF NOT EXISTS vectors_workspace ON sluice_memory.vectors (workspace)')
+  return true
+}

@@ -1,0 +1,51 @@
+/** One memory at `memory://workspace/id`, for clients that let people choose what a model reads. */
+
+import type { Resource } from 'sluice'
+import { resource } from 'sluice'
+import type { Desk } from './desk.ts'
+import { currentWorkspace, tenantOf } from './desk.ts'
+import { preview, show, uriOf } from './memory.ts'
+
+const newest = { filters: { tags: [] }, limit: 50 }
+
+export const memoryResource = (desk: Desk): Resource =>
+  resource({
+    uri: 'memory://{workspace}/{id}',
+    name: 'memory',
+    title: 'A memory',
+    description: 'One memory, whole; its tags, source and date are in _meta',
+    mimeType: 'text/plain',
+    complete: {
+      workspace: async (typed, _, call) =>
+        (await desk.archive.listWorkspaces(tenantOf({ call })))
+          .map(({ id }) => id)
+          .filter((id) => id.startsWith(typed)),
+    },
+    /** The newest of the current workspace; search finds the others. */
+    async list(_, work) {
+      const id = await currentWorkspace(desk, work)
+      const workspace = await desk.archive.workspace(tenantOf(work), id)
+      const memories = (await workspace?.list(newest)) ?? []
+      return {
+        resources: memories.map(({ id: memory, text, at }) => ({
+          uri: uriOf(id, memory),
+          name: preview(text, 60),
+          mimeType: 'text/plain',
+          annotations: { lastModified: new Date(at).toISOString() },
+        })),
+      }
+    },
+    async read({ workspace: named, id }, work) {
+      if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(id))) return undefined
+      const workspace = await desk.archive.workspace(tenantOf(work), String(named))
+      const memory = await workspace?.get(String(id).toLowerCase())
+      if (!workspace || !memory) return undefined
+      const { text, ...about } = show(memory)
+      return {
+        uri: uriOf(workspace.id, memory.id),
+        mimeType: 'text/plain',
+        text,
+        _meta: { 'dev.sluice/memory': about },
+      }
+    },
+  })

@@ -1,0 +1,188 @@
+/** Storing, finding, listing and deleting memories. */
+
+import type { Tool } from 'sluice'
+import { fail, tool } from 'sluice'
+import * as z from 'zod'
+import type { Desk } from '../desk.ts'
+import { workspaceFor } from '../desk.ts'
+import { filters, inWorkspace, longText, memoryId, metadata, shortText, toFilters } from '../inputs.ts'
+import { preview, show, toNewMemory, uriOf } from '../memory.ts'
+import { answer } from './answer.ts'
+
+/** Ten million characters and a slow disk. */
+const patientMs = 120_000
+
+export const memoryTools = (desk: Desk): readonly Tool[] => [
+  tool({
+    name: 'add_memory',
+    title: 'Add a memory',
+    description: 'Add a memory to the knowledge graph',
+    input: z.strictObject({
+      text: longText.describe(
+        'What to remember, 1 to 10,000,000 characters. One fact or note per memory is found best.',
+      ),
+      metadata: metadata.optional().describe('source, tags, timestamp, language and anything else worth keeping'),
+      workspace_id: inWorkspace,
+    }),
+    annotations: { destructiveHint: false, openWorldHint: false },
+    timeoutMs: patientMs,
+    async run({ text, metadata, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const memory = toNewMemory(text, metadata, desk.clock.now())
+      await workspace.add([memory])
+      const note = await desk.catchUp?.reach(workspace)
+      return answer(
+        [
+          'Memory stored successfully.',
+          `ID: ${memory.id}`,
+          `Chunks created: ${memory.chunks.length}`,
+          ...(note ? [`Note: ${note} It is found by its words meanwhile.`] : []),
+        ],
+        {
+          memory_id: memory.id,
+          chunks_created: memory.chunks.length,
+          workspace_id: workspace.id,
+          ...(note && { note }),
+        },
+      )
+    },
+  }),
+  tool({
+    name: 'search_memory',
+    title: 'Search memories',
+    description: 'Search the knowledge graph',
+    input: z.strictObject({
+      query: shortText(1000).describe('Words or a question, 1 to 1,000 characters'),
+      limit: z.int().min(1).max(100).default(10),
+      filters,
+      workspace_id: inWorkspace,
+    }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    async run({ query, limit, filters, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const { found, mode, note } = await desk.recall.search(workspace, query, toFilters(filters), limit)
+      const lines = found.flatMap(({ memory, start, end, score }, at) => [
+        `${at + 1}. [Score: ${score.toFixed(2)}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
+        preview(memory.text.slice(start, end)),
+        `ID: ${memory.id}`,
+        '',
+      ])
+      return answer(
+        [
+          ...(found.length > 0
+            ? [`Found ${found.length} results:`, '', ...lines.slice(0, -1)]
+            : ['No results found matching your query.']),
+          ...(note ? ['', `Note: ${note}`] : []),
+        ],
+        {
+          count: found.length,
+          workspace_id: workspace.id,
+          mode,
+          ...(note && { note }),
+          results: found.map(({ memory, start, end, score }) => ({
+            ...show(memory),
+            text: memory.text.slice(start, end),
+            score: Math.round(score * 1000) / 1000,
+            start,
+            end,
+            uri: uriOf(workspace.id, memory.id),
+          })),
+        },
+      )
+    },
+  }),
+  tool({
+    name: 'list_memories',
+    title: 'List memories',
+    description: 'List memories, newest first, a page at a time',
+    input: z.strictObject({
+      limit: z.int().min(1).max(100).default(20),
+      cursor: z
+        .string()
+        .regex(/^-?\d{1,16}\.\d{1,16}$/, 'is no next_cursor of an earlier page')
+        .optional()
+        .describe('next_cursor of the page before'),
+      filters,
+      workspace_id: inWorkspace,
+    }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    async run({ limit, cursor, filters, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const [at, key] = cursor?.split('.').map(Number) ?? []
+      const after = at === undefined || key === undefined ? undefined : { at, key }
+      const page = await workspace.list({ filters: toFilters(filters), limit: limit + 1, after })
+      const memories = page.slice(0, limit)
+      const last = page.length > limit ? memories.at(-1) : undefined
+      const next = last && `${last.at}.${last.key}`
+      return answer(
+        [
+          memories.length === 0 ? 'No memories.' : `${memories.length} memories:`,
+          ...memories.map(
+            ({ id, at, tags, text }) =>
+              `- ${new Date(at).toISOString().slice(0, 10)} ${id}${tags.length > 0 ? ` [Tags: ${tags.join(', ')}]` : ''} ${preview(text, 100)}`,
+          ),
+          ...(next ? [`More with cursor ${next}`] : []),
+        ],
+        {
+          count: memories.length,
+          workspace_id: workspace.id,
+          memories: memories.map((memory) => ({
+            ...show(memory),
+            text: preview(memory.text),
+            uri: uriOf(workspace.id, memory.id),
+          })),
+          ...(next && { next_cursor: next }),
+        },
+      )
+    },
+  }),
+  tool({
+    name: 'delete_memory',
+    title: 'Delete a memory',
+    description: 'Delete one memory for good',
+    input: z.strictObject({
+      memory_id: memoryId,
+      confirm: z.literal(true, 'must be true: a deleted memory cannot be brought back'),
+      workspace_id: inWorkspace,
+    }),
+    annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    async run({ memory_id, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const id = memory_id.toLowerCase()
+      if (!(await workspace.delete(id))) throw fail('Memory not found.')
+      work.updated(uriOf(workspace.id, id))
+      return answer(['Memory deleted successfully.', `ID: ${id}`], { deleted: true, memory_id: id })
+    },
+  }),
+  tool({
+    name: 'clear_all',
+    title: 'Delete all memories of a workspace',
+    description:
+      'Delete all memories, entities and relations of the workspace. Needs the exact phrase, and a person who approves',
+    input: z.strictObject({
+      confirm_phrase: z
+        .literal(
+          'DELETE ALL MEMORIES',
+          'must be exactly "DELETE ALL MEMORIES": this deletes everything in the workspace',
+        )
+        .describe('Exactly: DELETE ALL MEMORIES'),
+      workspace_id: inWorkspace,
+    }),
+    annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    approval: 'always',
+    timeoutMs: patientMs,
+    async run({ workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const { memories, chunks } = await workspace.counts()
+      await workspace.clear()
+      return answer(
+        [`All memories deleted from workspace ${workspace.id}.`, `Memories: ${memories}`, `Chunks: ${chunks}`],
+        {
+          workspace_id: workspace.id,
+          memories,
+          chunks,
+        },
+      )
+    },
+  }),
+]

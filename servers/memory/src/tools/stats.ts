@@ -1,0 +1,62 @@
+/** `get_stats`: how much is remembered, and how searching goes. */
+
+import type { Tool } from 'sluice'
+import { tool } from 'sluice'
+import * as z from 'zod'
+import type { Desk } from '../desk.ts'
+import { workspaceFor } from '../desk.ts'
+import { inWorkspace } from '../inputs.ts'
+import { answer } from './answer.ts'
+
+const whole = (value: number): string => value.toLocaleString('en-US')
+const dateOf = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString()
+
+export const statsTool = (desk: Desk): Tool =>
+  tool({
+    name: 'get_stats',
+    title: 'Memory statistics',
+    description: 'Get statistics about the knowledge graph',
+    input: z.strictObject({ workspace_id: inWorkspace }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    async run({ workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const [counts, graph] = await Promise.all([workspace.counts(), workspace.graphCounts()])
+      const { memories, chunks, oldest, newest, embedded } = counts
+      const sizeMb = (counts.fileBytes ?? counts.textBytes) / 1024 / 1024
+      const average = memories === 0 ? 0 : chunks / memories
+      const hitRate = desk.embedder?.hitRate
+      const latency = desk.recall.averageMs
+      return answer(
+        [
+          'Memory Statistics:',
+          `Workspace: ${workspace.id}`,
+          `Total Memories: ${whole(memories)}`,
+          `Total Chunks: ${whole(chunks)}`,
+          `Database Size: ${sizeMb.toFixed(2)} MB`,
+          `Average Chunks per Memory: ${average.toFixed(1)}`,
+          `Total Entities: ${whole(graph.entities)}`,
+          `Total Relationships: ${whole(graph.relations)}`,
+          ...(desk.embedder ? [`Embedded Chunks: ${whole(embedded)} (${desk.embedder.model})`] : []),
+          ...(hitRate === undefined ? [] : [`Cache Hit Rate: ${(hitRate * 100).toFixed(1)}%`]),
+          ...(latency === undefined ? [] : [`Average Query Latency: ${latency.toFixed(1)} ms`]),
+          ...(oldest === undefined ? [] : [`Oldest Memory: ${dateOf(oldest)}`]),
+          ...(newest === undefined ? [] : [`Newest Memory: ${dateOf(newest)}`]),
+        ],
+        {
+          workspace_id: workspace.id,
+          total_memories: memories,
+          total_chunks: chunks,
+          database_size_mb: Math.round(sizeMb * 100) / 100,
+          avg_chunks_per_memory: Math.round(average * 10) / 10,
+          total_entities: graph.entities,
+          total_relationships: graph.relations,
+          ...(desk.embedder && { embedded_chunks: embedded, embedding_model: desk.embedder.model }),
+          ...(hitRate !== undefined && { cache_hit_rate: Math.round(hitRate * 1000) / 1000 }),
+          ...(latency !== undefined && { avg_query_latency_ms: Math.round(latency * 10) / 10 }),
+          ...(oldest !== undefined && { oldest_memory_date: dateOf(oldest) }),
+          ...(newest !== undefined && { newest_memory_date: dateOf(newest) }),
+        },
+      )
+    },
+  })

@@ -1,0 +1,84 @@
+/** Export and import through the protocol, a page at a time; the command does the same with files of any size. */
+
+import type { Tool } from 'sluice'
+import { tool } from 'sluice'
+import * as z from 'zod'
+import type { Desk } from '../desk.ts'
+import { workspaceFor } from '../desk.ts'
+import { inWorkspace, longText } from '../inputs.ts'
+import { cursorPattern, exportPage, importLines } from '../transfer.ts'
+import { answer } from './answer.ts'
+
+const pageBytes = 512 * 1024
+
+export const transferTools = (desk: Desk): readonly Tool[] => [
+  tool({
+    name: 'export_memories',
+    title: 'Export memories',
+    description: 'Export memories and relations as JSON Lines, a page at a time',
+    input: z.strictObject({
+      cursor: z
+        .string()
+        .regex(cursorPattern, 'is no next_cursor of an earlier page')
+        .optional()
+        .describe('next_cursor of the page before'),
+      workspace_id: inWorkspace,
+    }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    async run({ cursor, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const { lines, next } = await exportPage(workspace, cursor, pageBytes)
+      const summary = `Exported ${lines.length} records of workspace ${workspace.id}.`
+      return {
+        content: [
+          { type: 'text', text: next ? `${summary}\nMore with cursor ${next}` : summary },
+          {
+            type: 'resource',
+            resource: {
+              uri: `memory://${workspace.id}/export.jsonl`,
+              mimeType: 'application/jsonl',
+              text: lines.map((line) => `${line}\n`).join(''),
+            },
+          },
+        ],
+        structuredContent: { records: lines.length, workspace_id: workspace.id, ...(next && { next_cursor: next }) },
+      }
+    },
+  }),
+  tool({
+    name: 'import_memories',
+    title: 'Import memories',
+    description: 'Import memories and relations from JSON Lines, as export_memories writes them',
+    input: z.strictObject({
+      jsonl: longText.describe(
+        'One JSON object a line: {"type":"memory","text":"…"} or {"type":"relation","from":{"name":"…"},"relation":"…","to":{"name":"…"}}',
+      ),
+      workspace_id: inWorkspace,
+    }),
+    annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    timeoutMs: 120_000,
+    async run({ jsonl, workspace_id }, work) {
+      const workspace = await workspaceFor(desk, work, workspace_id)
+      const { memories, relations, known, refused } = await importLines(workspace, jsonl.split('\n'), () =>
+        desk.clock.now(),
+      )
+      const note = await desk.catchUp?.reach(workspace)
+      return answer(
+        [
+          `Imported ${memories} memories and ${relations} relations into workspace ${workspace.id}.`,
+          ...(known > 0 ? [`${known} were there already.`] : []),
+          ...(refused.length > 0 ? [`${refused.length} lines were left out:`, ...refused.slice(0, 10)] : []),
+          ...(note ? [`Note: ${note}`] : []),
+        ],
+        {
+          workspace_id: workspace.id,
+          memories,
+          relations,
+          known,
+          refused: refused.length,
+          errors: refused.slice(0, 10),
+        },
+      )
+    },
+  }),
+]

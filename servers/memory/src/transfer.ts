@@ -1,0 +1,143 @@
+/**
+ * Memories as JSON Lines: one record a line, so that a file of any size can be written, read, searched and mended with
+ * simple tools. Importing twice changes nothing: a memory is known by its id, a relation by what it says.
+ */
+
+import * as z from 'zod'
+import type { NewMemory, NewRelation, Workspace } from './archive.ts'
+import { longText, memoryId, metadata, shortText } from './inputs.ts'
+import { show, toNewMemory } from './memory.ts'
+
+export interface ExportPage {
+  readonly lines: readonly string[]
+  readonly next: string | undefined
+}
+
+const noFilter = { tags: [] }
+
+/** A page of lines, at most so many bytes unless one record alone has more. First memories, then relations. */
+export async function exportPage(
+  workspace: Workspace,
+  cursor: string | undefined,
+  mostBytes: number,
+): Promise<ExportPage> {
+  const [kind = 'm', first, second] = cursor?.split('.') ?? []
+  return kind === 'm'
+    ? exportMemories(workspace, first, second, mostBytes)
+    : exportRelations(workspace, Number(first ?? 0), mostBytes)
+}
+
+const pageRows = 200
+
+async function exportMemories(
+  workspace: Workspace,
+  at: string | undefined,
+  key: string | undefined,
+  mostBytes: number,
+): Promise<ExportPage> {
+  const after = at === undefined || key === undefined ? undefined : { at: Number(at), key: Number(key) }
+  const page = await workspace.list({ filters: noFilter, limit: pageRows, after })
+  const lines: string[] = []
+  let bytes = 0
+  for (const memory of page) {
+    const { memory_id: id, text, metadata, tags, source, timestamp } = show(memory)
+    const line = JSON.stringify({
+      type: 'memory',
+      id,
+      text,
+      metadata: { ...metadata, ...(source !== undefined && { source }), ...(tags.length > 0 && { tags }), timestamp },
+    })
+    bytes += Buffer.byteLength(line)
+    if (lines.length > 0 && bytes > mostBytes) break
+    lines.push(line)
+  }
+  const last = page[lines.length - 1]
+  const isLast = lines.length === page.length && page.length < pageRows
+  return { lines, next: isLast || !last ? 'r.0' : `m.${last.at}.${last.key}` }
+}
+
+async function exportRelations(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
+  const page = await workspace.relations(after, pageRows)
+  const entities = await workspace.entitiesBy([...new Set(page.flatMap(({ from, to }) => [from, to]))])
+  const named = new Map(entities.map((entity) => [entity.key, entity]))
+  const lines: string[] = []
+  let bytes = 0
+  let last = after
+  for (const { key, from, to, type, confidence } of page) {
+    const ends = [named.get(from), named.get(to)].map((entity) => ({ name: entity?.name, type: entity?.type }))
+    const line = JSON.stringify({ type: 'relation', from: ends[0], relation: type, to: ends[1], confidence })
+    bytes += Buffer.byteLength(line)
+    if (lines.length > 0 && bytes > mostBytes) break
+    lines.push(line)
+    last = key
+  }
+  return { lines, next: lines.length === page.length && page.length < pageRows ? undefined : `r.${last}` }
+}
+
+export const cursorPattern: RegExp = /^(m\.-?\d{1,16}\.\d{1,16}|r\.\d{1,16})$/
+
+const end = z.object({ name: shortText(200), type: shortText(60).optional() })
+const record = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('memory'), id: memoryId.optional(), text: longText, metadata: metadata.optional() }),
+  z.object({
+    type: z.literal('relation'),
+    from: end,
+    relation: shortText(60),
+    to: end,
+    confidence: z.number().min(0).max(1).default(1),
+  }),
+])
+
+export interface Imported {
+  memories: number
+  relations: number
+  /** Were there already. */
+  known: number
+  /** `line 7: text cannot be empty`; those lines were left out, the others not. */
+  readonly refused: string[]
+}
+
+/** Takes lines as they come; a memory counts once it is on the disk. */
+export async function importLines(
+  workspace: Workspace,
+  lines: AsyncIterable<string> | Iterable<string>,
+  now: () => number,
+): Promise<Imported> {
+  const imported: Imported = { memories: 0, relations: 0, known: 0, refused: [] }
+  let waiting: NewMemory[] = []
+  const store = async (): Promise<void> => {
+    const batch = waiting
+    waiting = []
+    if (batch.length === 0) return
+    for (const isNew of await workspace.add(batch)) isNew ? imported.memories++ : imported.known++
+  }
+  let number = 0
+  for await (const line of lines) {
+    number++
+    if (line.trim() === '') continue
+    const parsed = parseLine(line, now)
+    if (typeof parsed === 'string') imported.refused.push(`line ${number}: ${parsed}`)
+    else if ('text' in parsed) waiting.push(parsed)
+    else (await workspace.relate(parsed)) ? imported.relations++ : imported.known++
+    if (waiting.length >= pageRows) await store()
+  }
+  await store()
+  return imported
+}
+
+function parseLine(line: string, now: () => number): NewMemory | NewRelation | string {
+  let value: unknown
+  try {
+    value = JSON.parse(line.replace(/^\ufeff/, ''))
+  } catch {
+    return 'is no JSON'
+  }
+  const parsed = record.safeParse(value)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return `${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is no record'}`.trim()
+  }
+  if (parsed.data.type === 'memory') return toNewMemory(parsed.data.text, parsed.data.metadata, now(), parsed.data.id)
+  const { from, relation, to, confidence } = parsed.data
+  return { from, type: relation.trim(), to, confidence }
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { spaced, wordsOf } from './words.ts'
+
+test('the words of a question are its different words, without case and signs', () => {
+  expect(wordsOf('What does Anna drink? What, TEA?!')).toEqual(['what', 'does', 'anna', 'drink', 'tea'])
+  expect(wordsOf('"quotes" AND (operators) OR col:umn NEAR* -not ^x')).toEqual([
+    'quotes',
+    'and',
+    'operators',
+    'or',
+    'col',
+    'umn',
+    'near',
+    'not',
+    'x',
+  ])
+  expect(wordsOf('?!… —')).toEqual([])
+})
+
+test('ideographs are words of their own, and a run of them a phrase', () => {
+  expect(spaced('使用数据库v2')).toBe(' 使  用  数  据  库 v2')
+  expect(wordsOf('数据库 PostgreSQL版')).toEqual(['数 据 库', 'postgresql', '版'])
+})
+
+test('a question of a thousand words asks for the first 32 of them', () => {
+  expect(wordsOf(Array.from({ length: 1000 }, (_, n) => `w${n}`).join(' '))).toHaveLength(32)
+})
