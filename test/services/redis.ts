@@ -1,13 +1,14 @@
 /** A real redis-server of the test's own: on a free port, in a folder of its own, with an append-only file. */
 
 import type { ChildProcess } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, installed } from './machine.ts'
 
 export interface RedisServer {
   readonly url: string
@@ -23,7 +24,7 @@ export interface RedisServer {
 
 /** `config` is more of redis.conf, as command-line words: `['--requirepass', 'x']`. */
 export async function startRedis(config: readonly string[] = []): Promise<RedisServer> {
-  const binary = findOrInstall()
+  const binary = installed('redis-server')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const port = await freePort()
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
@@ -61,28 +62,6 @@ export async function startRedis(config: readonly string[] = []): Promise<RedisS
   }
 }
 
-function findOrInstall(): string {
-  if (works('redis-server')) return 'redis-server'
-  if (process.getuid?.() !== 0 || !works('apt-get'))
-    throw new Error(
-      'These tests need redis-server: apt-get install redis-server (or your system’s package of that name)',
-    )
-  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
-  // Two test files may come here together; the second waits for the lock.
-  const patient = ['-o', 'DPkg::Lock::Timeout=120', '-qq']
-  execFileSync('apt-get', [...patient, 'update'], options)
-  execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', 'redis-server'], options)
-  return 'redis-server'
-}
-function works(command: string): boolean {
-  try {
-    execFileSync(command, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** One that is loading its file answers with an error, which does not count. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -95,13 +74,4 @@ function answers(port: number): Promise<boolean> {
     socket.on('error', () => say(false))
     socket.setTimeout(500, () => say(false))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (!address || typeof address === 'string') throw new Error('No port')
-  return address.port
 }

@@ -10,7 +10,11 @@ const most = 32
 export const spaced = (text: string): string => (text.search(ideograph) < 0 ? text : text.replace(ideograph, ' $& '))
 
 /** Without accents, as SQLite's index has it by itself. */
-export const folded = (text: string): string => text.normalize('NFD').replace(/\p{Mn}/gu, '').normalize('NFC')
+export const folded = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .normalize('NFC')
 
 /** The different words of a question. One that is a run of ideographs comes with spaces in it: a phrase. */
 export function wordsOf(query: string): readonly string[] {

@@ -17,10 +17,10 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
     return row && String(row['value'])
   }
   const setFact = async (sql: Sql, name: string, value: string): Promise<void> => {
-    await sql.query(
-      `INSERT INTO ${s}.facts VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      [name, value],
-    )
+    await sql.query(`INSERT INTO ${s}.facts VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [
+      name,
+      value,
+    ])
   }
   const extent: Extent = {
     vectorLength: async (sql) => Number((await fact(sql, 'vector length')) ?? 0),
@@ -30,7 +30,13 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
     openWorkspace(postgres, extent, Number(n), tenant, id)
   const find = async (tenant: string, id: string): Promise<Row | undefined> =>
     (await told(postgres.query(`SELECT n FROM ${s}.workspaces WHERE tenant = $1 AND id = $2`, [tenant, id])))[0]
-  const create = async (tenant: string, id: string, name: string, description: string, at: number): Promise<boolean> => {
+  const create = async (
+    tenant: string,
+    id: string,
+    name: string,
+    description: string,
+    at: number,
+  ): Promise<boolean> => {
     const rows = await told(
       postgres.query(
         `INSERT INTO ${s}.workspaces (tenant, id, name, description, created) VALUES ($1, $2, $3, $4, $5)

@@ -1,7 +1,7 @@
 /** A pool of connections to a PostgreSQL server, by the driver `pg`. */
 
-import type { Clock } from 'sluice'
 import pg from 'pg'
+import type { Clock } from 'sluice'
 import type { Archive } from '../archive.ts'
 import { postgresArchive } from './archive.ts'
 import type { Postgres } from './sql.ts'

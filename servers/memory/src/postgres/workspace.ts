@@ -95,7 +95,8 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
           [n],
         ),
       )
-      const dateOf = (value: unknown): number | undefined => (value === null || value === undefined ? undefined : Number(value))
+      const dateOf = (value: unknown): number | undefined =>
+        value === null || value === undefined ? undefined : Number(value)
       return {
         memories: Number(row?.['memories']),
         chunks: Number(row?.['chunks']),

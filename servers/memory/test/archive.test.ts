@@ -1,0 +1,309 @@
+/** What every archive promises, on SQLite, on a real PostgreSQL and on PGlite with vectors. */
+
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Archive, Filters, NewMemory, Workspace } from '../src/archive.ts'
+import { WorkspaceGone, WrongLength } from '../src/archive.ts'
+import { chunk } from '../src/chunk.ts'
+import { wordsOf } from '../src/words.ts'
+import type { Place } from './archives.ts'
+import { pglitePlace, postgresPlace, sqlitePlace } from './archives.ts'
+
+const all: Filters = { tags: [] }
+
+let time = 0
+const aMemory = (text: string, more: Partial<NewMemory> = {}): NewMemory => ({
+  id: randomUUID(),
+  text,
+  source: undefined,
+  tags: [],
+  metadata: '{}',
+  at: ++time,
+  chunks: chunk(text, { size: 20, overlap: 4 }),
+  ...more,
+})
+
+describe.each([
+  ['SQLite', async () => sqlitePlace()],
+  ['PostgreSQL', () => postgresPlace()],
+  ['PGlite', pglitePlace],
+] as const)('%s', (_, prepare) => {
+  let place: Place
+  let archive: Archive
+  beforeAll(async () => {
+    place = await prepare()
+  }, 120_000)
+  afterEach(() => archive.close())
+  afterAll(() => place.close())
+
+  const open = async (): Promise<Workspace> => {
+    archive = await place.open()
+    return room('ann', 'default')
+  }
+  const room = async (tenant: string, id: string): Promise<Workspace> => {
+    const workspace = await archive.workspace(tenant, id)
+    if (!workspace) throw new Error(`no workspace ${id}`)
+    return workspace
+  }
+  const found = async (workspace: Workspace, query: string, filters: Filters = all): Promise<readonly string[]> => {
+    const hits = await workspace.searchText(wordsOf(query), filters, 50)
+    const memories = await workspace.read(hits.map(({ memory }) => memory))
+    return hits.map(({ memory }) => memories.get(memory)?.text ?? '')
+  }
+
+  test('what was added is there as it was, also after opening anew', async () => {
+    const strange = "Zażółć “gęślą” \u{1F469}\u200d\u{1F4BB} \\ ' '' % _ ; -- $1 :x ?1 \r\n\t\uffff end"
+    const memory = aMemory(strange, {
+      source: "o'hara",
+      tags: ['a,b', '{c}', '"d"', 'é', 'NULL'],
+      metadata: '{"deep":{"er":[1,null]}}',
+      at: -5,
+    })
+    const workspace = await open()
+    expect(await workspace.add([memory])).toEqual([true])
+    const { chunks, ...kept } = memory
+    expect(await workspace.get(memory.id)).toMatchObject(kept)
+    await archive.close()
+    archive = await place.reopen()
+    expect(await (await room('ann', 'default')).get(memory.id)).toMatchObject(kept)
+    expect(chunks.length).toBeGreaterThan(0)
+  })
+
+  test('an id is taken once: the second is left out, the others of its batch are not', async () => {
+    const workspace = await open()
+    const first = aMemory('one')
+    await workspace.add([first])
+    expect(await workspace.add([aMemory('two'), { ...aMemory('other'), id: first.id }, aMemory('three')])).toEqual([
+      true,
+      false,
+      true,
+    ])
+    expect((await workspace.get(first.id))?.text).toBe('one')
+    expect(await workspace.counts()).toMatchObject({ memories: 3, chunks: 3, textBytes: 11 })
+  })
+
+  test('words find memories: the better match first, in other forms, without accents, in Chinese', async () => {
+    const workspace = await open()
+    await workspace.add([
+      aMemory('The cat sat on the mat.'),
+      aMemory('A dog chased a cat, and the dog barked at dogs.'),
+      aMemory('Deploying to Zürich'),
+      aMemory('我们决定使用数据库'),
+    ])
+    expect((await found(workspace, 'dog barked'))[0]).toContain('A dog chased')
+    expect(await found(workspace, 'cats')).toHaveLength(2)
+    expect(await found(workspace, 'deployment zurich')).toEqual(['Deploying to Zürich'])
+    expect(await found(workspace, '数据库')).toEqual(['我们决定使用数据库'])
+    expect(await found(workspace, '库据')).toEqual([])
+    expect(await found(workspace, 'elephant')).toEqual([])
+    expect(await found(workspace, '')).toEqual([])
+  })
+
+  test('signs of a query language are only signs', async () => {
+    const workspace = await open()
+    await workspace.add([aMemory('plain words')])
+    for (const query of [
+      '"',
+      "'",
+      '*',
+      'a AND',
+      'OR OR',
+      'NOT',
+      'col:x',
+      '(',
+      '&|!<->:*',
+      'plain\\',
+      'NEAR(a b)',
+      '-x',
+      '^y',
+    ])
+      expect(await found(workspace, query)).toEqual(query.startsWith('plain') ? ['plain words'] : [])
+  })
+
+  test('a piece is found by its own words, with its place in the text', async () => {
+    const workspace = await open()
+    const text = `${'filler word here. '.repeat(30)}the needle 👩‍👩‍👧 lies here. ${'more filler follows. '.repeat(30)}`
+    await workspace.add([aMemory(text)])
+    const [hit] = await workspace.searchText(['needle'], all, 1)
+    expect(text.slice(hit?.start, hit?.end)).toContain('needle 👩‍👩‍👧')
+  })
+
+  test('filters are applied before ranking, so that what passes is found among many better matches', async () => {
+    const workspace = await open()
+    await workspace.add(
+      Array.from({ length: 300 }, () => aMemory('apple apple apple', { tags: ['many'], source: 'a' })),
+    )
+    await workspace.add([aMemory('one apple among other fruit', { tags: ['rare', 'x'], source: 'b', at: 1_000_000 })])
+    const only = ['one apple among other fruit']
+    expect(await found(workspace, 'apple', { tags: ['rare', 'none'] })).toEqual(only)
+    expect(await found(workspace, 'apple', { tags: [], source: 'b' })).toEqual(only)
+    expect(await found(workspace, 'apple', { tags: [], from: 1_000_000, to: 1_000_000 })).toEqual(only)
+    expect(await found(workspace, 'apple', { tags: ['rare'], source: 'a' })).toEqual([])
+    expect(await found(workspace, 'apple', { tags: ["x' OR '1'='1"] })).toEqual([])
+  })
+
+  test('a word that nearly every memory has is still found, the newest first', async () => {
+    const workspace = await open()
+    const many = Array.from({ length: 1200 }, (_, n) => aMemory(`note ${n} about common things`))
+    await workspace.add(many)
+    await workspace.add([aMemory('the zebra note')])
+    expect(await found(workspace, 'common')).toHaveLength(50)
+    expect((await found(workspace, 'common zebra note'))[0]).toBe('the zebra note')
+    expect((await found(workspace, 'common 7')).slice(0, 1)).toEqual(['note 7 about common things'])
+  })
+
+  test('lists are newest first, in pages that neither repeat nor skip, also at the same moment', async () => {
+    const workspace = await open()
+    await workspace.add([1, 2, 3, 4, 5].map((n) => aMemory(`m${n}`, { at: n < 3 ? 7 : n * 10 })))
+    const texts: string[] = []
+    let after: { at: number; key: number } | undefined
+    for (;;) {
+      const page = await workspace.list({ filters: all, limit: 2, after })
+      texts.push(...page.map(({ text }) => text))
+      after = page.at(-1)
+      if (page.length < 2) break
+    }
+    expect(texts).toEqual(['m5', 'm4', 'm3', 'm2', 'm1'])
+    expect(await workspace.list({ filters: { tags: [], from: 40 }, limit: 9 })).toHaveLength(2)
+  })
+
+  test('deleting takes the memory, its words, and its share of the counts', async () => {
+    const workspace = await open()
+    const [gone, kept] = [aMemory('secret word '.repeat(30)), aMemory('kept word')]
+    await workspace.add([gone, kept])
+    expect(await workspace.delete(gone.id)).toBe(true)
+    expect(await workspace.delete(gone.id)).toBe(false)
+    expect(await found(workspace, 'secret')).toEqual([])
+    expect(await found(workspace, 'word')).toEqual(['kept word'])
+    expect(await workspace.counts()).toMatchObject({ memories: 1, chunks: 1, textBytes: 9 })
+  })
+
+  test('clearing leaves the workspace, empty and usable', async () => {
+    const workspace = await open()
+    await workspace.add([aMemory('one two'), aMemory('two three')])
+    await workspace.relate({ from: { name: 'A' }, type: 'knows', to: { name: 'B' }, confidence: 1 })
+    await workspace.clear()
+    expect(await workspace.counts()).toMatchObject({ memories: 0, chunks: 0, textBytes: 0, oldest: undefined })
+    expect(await workspace.graphCounts()).toEqual({ entities: 0, relations: 0, types: {} })
+    expect(await found(workspace, 'two')).toEqual([])
+    await workspace.add([aMemory('two again')])
+    expect(await found(workspace, 'two')).toEqual(['two again'])
+  })
+
+  test('a tenant’s workspaces are its own, and what is in one is not in another', async () => {
+    const mine = await open()
+    const made = { id: 'work', name: 'Work', description: 'd', createdAt: 5 }
+    expect(await archive.createWorkspace('ann', made)).toBe(true)
+    expect(await archive.createWorkspace('ann', made)).toBe(false)
+    expect(await archive.createWorkspace('bob', made)).toBe(true)
+    const [hers, his] = [await room('ann', 'work'), await room('bob', 'work')]
+    const memory = aMemory('the same word', { tags: ['t'] })
+    await hers.add([memory])
+    for (const other of [mine, his, await room('bob', 'default')]) {
+      expect(await other.get(memory.id)).toBeUndefined()
+      expect(await other.delete(memory.id)).toBe(false)
+      expect(await found(other, 'word')).toEqual([])
+      expect(await found(other, 'word', { tags: ['t'] })).toEqual([])
+      expect(await other.list({ filters: all, limit: 9 })).toEqual([])
+      const [hit] = await hers.searchText(['word'], all, 1)
+      expect(await other.read([hit?.memory ?? 0])).toEqual(new Map())
+      await other.clear()
+    }
+    expect(await his.add([memory])).toEqual([true])
+    expect(await archive.listWorkspaces('ann')).toMatchObject([{ id: 'default' }, { ...made, memories: 1 }])
+    expect(await archive.workspace('carl', 'work')).toBeUndefined()
+    expect(await archive.deleteWorkspace('carl', 'work')).toBe(false)
+    expect(await archive.deleteWorkspace('ann', 'work')).toBe(true)
+    expect(await archive.workspace('ann', 'work')).toBeUndefined()
+    expect(await found(his, 'word')).toEqual(['the same word'])
+  })
+
+  test('a workspace that was deleted takes nothing more, and one of the same name begins empty', async () => {
+    await open()
+    const made = { id: 'w', name: 'w', description: '', createdAt: 5 }
+    await archive.createWorkspace('ann', made)
+    const old = await room('ann', 'w')
+    await old.add([aMemory('old word')])
+    await archive.deleteWorkspace('ann', 'w')
+    await expect(old.add([aMemory('late')])).rejects.toThrow(WorkspaceGone)
+    await expect(old.relate({ from: { name: 'A' }, type: 'r', to: { name: 'B' }, confidence: 1 })).rejects.toThrow(
+      WorkspaceGone,
+    )
+    await archive.createWorkspace('ann', made)
+    expect(await found(await room('ann', 'w'), 'word late')).toEqual([])
+  })
+
+  test('entities are told apart without regard to case; a relation said again is renewed', async () => {
+    const workspace = await open()
+    const say = (from: string, to: string, confidence: number, type?: string): Promise<boolean> =>
+      workspace.relate({ from: { name: from, type }, type: 'knows', to: { name: to }, confidence })
+    expect(await say('Anna', 'Ben', 0.5, 'person')).toBe(true)
+    expect(await say(' ANNA ', 'ben', 0.9)).toBe(false)
+    expect(await say('Ben', 'Anna', 1)).toBe(true)
+    expect(await say('Ben', 'Ben', 1)).toBe(true)
+    const anna = await workspace.entity('anna')
+    expect(anna).toMatchObject({ name: 'Anna', type: 'person' })
+    expect(await workspace.entity(anna?.id ?? '')).toEqual(anna)
+    expect(await workspace.entity('nobody')).toBeUndefined()
+    expect(await workspace.graphCounts()).toEqual({ entities: 2, relations: 3, types: { person: 1, thing: 1 } })
+    const at = await workspace.relationsOf([anna?.key ?? 0], [])
+    expect(at.map(({ confidence }) => confidence).sort()).toEqual([0.9, 1])
+    expect(await workspace.relationsOf([anna?.key ?? 0], ['hates'])).toEqual([])
+    expect(await workspace.relations(0, 2)).toHaveLength(2)
+    expect(await workspace.entities(0, 9)).toHaveLength(2)
+  })
+
+  test('many who write at once each get what they asked for', async () => {
+    const workspace = await open()
+    const texts = Array.from({ length: 60 }, (_, n) => `parallel fact ${n}`)
+    await Promise.all([
+      ...texts.map((text) => workspace.add([aMemory(text)])),
+      ...texts.map((_, n) =>
+        workspace.relate({ from: { name: `e${n % 5}` }, type: 'r', to: { name: `e${(n * 7) % 5}` }, confidence: 1 }),
+      ),
+    ])
+    expect(await workspace.counts()).toMatchObject({ memories: 60, chunks: 60 })
+    expect((await workspace.graphCounts()).entities).toBe(5)
+  })
+
+  test('vectors: near ones are found, filtered before ranking, gone with their memory or their model', async () => {
+    const workspace = await open()
+    expect(await archive.useVectors('a model')).toBe(place.vectors)
+    if (!place.vectors) return
+    const texts = ['north', 'east', 'north-east', 'refused']
+    await workspace.add(texts.map((text) => aMemory(text, { tags: [text] })))
+    const pieces = await workspace.unembedded(10)
+    expect(pieces.map(({ text }) => text)).toEqual(texts)
+    const vectors = [
+      [0, 1],
+      [1, 0],
+      [1, 1],
+    ].map((numbers) => Float32Array.from(numbers))
+    await workspace.embed(pieces.map(({ piece }, at) => ({ piece, vector: vectors[at] })))
+    expect(await workspace.unembedded(10)).toEqual([])
+    expect(await archive.unembedded()).toEqual([])
+    expect(await workspace.counts()).toMatchObject({ embedded: 3 })
+    const near = async (numbers: number[], filters: Filters = all): Promise<readonly string[]> => {
+      const hits = await workspace.searchVectors(Float32Array.from(numbers), filters, 10)
+      const memories = await workspace.read(hits.map(({ memory }) => memory))
+      return hits.map(({ memory }) => memories.get(memory)?.text ?? '')
+    }
+    expect(await near([0.1, 3])).toEqual(['north', 'north-east', 'east'])
+    expect(await near([0, 1], { tags: ['east', 'refused'] })).toEqual(['east'])
+    await expect(near([1, 2, 3])).rejects.toThrow(WrongLength)
+    await workspace.add([aMemory('more')])
+    const [more] = await workspace.unembedded(1)
+    await expect(workspace.embed([{ piece: more?.piece ?? 0, vector: Float32Array.from([1, 2, 3]) }])).rejects.toThrow(
+      WrongLength,
+    )
+    expect(await archive.unembedded()).toHaveLength(1)
+    const [north] = await workspace.list({ filters: { tags: ['north'] }, limit: 1 })
+    await workspace.delete(north?.id ?? '')
+    expect(await near([0, 1])).toEqual(['north-east', 'east'])
+    expect(await archive.useVectors('a model')).toBe(true)
+    expect(await near([0, 1])).toHaveLength(2)
+    expect(await archive.useVectors('another model')).toBe(true)
+    expect(await near([0, 1])).toEqual([])
+    expect(await workspace.unembedded(10)).toHaveLength(4)
+  })
+})
