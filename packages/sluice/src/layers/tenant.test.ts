@@ -59,6 +59,35 @@ test('the header can have another name', async () => {
   await expect(serve(by({ tenants: ['a', 'b'] }, { 'x-org': 'b' }))).resolves.toEqual({ tenant: 'b' })
 })
 
+test('where there are no headers _meta chooses, among memberships only', async () => {
+  const { serve } = make()
+  const key = 'dev.sluice/tenant'
+  const choosing = (chosen: unknown, headers = {}): Call => ({
+    ...by({ tenants: ['acme', 'globex'] }, headers),
+    meta: { [key]: chosen },
+  })
+  await expect(serve(choosing('globex'))).resolves.toEqual({ tenant: 'globex' })
+  await expect(serve(choosing('globex', { 'x-tenant': 'globex' }))).resolves.toEqual({ tenant: 'globex' })
+  for (const foreign of ['initech', '', 'acme ', 5, null, ['acme'], {}])
+    await expect(serve(choosing(foreign)), String(foreign)).rejects.toMatchObject({ reason: 'forbidden' })
+  await expect(serve(choosing('globex', { 'x-tenant': 'acme' }))).rejects.toMatchObject({ reason: 'forbidden' })
+})
+
+test('whoever starts the process chooses for its pipe, among memberships, and for nothing else', async () => {
+  const { serve } = make({ stdioTenant: 'globex' })
+  const over = (transport: Call['via']['transport'], claims: Caller['claims'], meta = {}): Call => ({
+    ...by(claims),
+    meta,
+    via: { transport, peer: '', header: () => undefined },
+  })
+  const both = { tenants: ['acme', 'globex'] }
+  await expect(serve(over('stdio', both))).resolves.toEqual({ tenant: 'globex' })
+  await expect(serve(over('stdio', both, { 'dev.sluice/tenant': 'acme' }))).resolves.toEqual({ tenant: 'acme' })
+  await expect(serve(over('stdio', { tenants: 'acme' }))).rejects.toMatchObject({ reason: 'forbidden' })
+  await expect(serve(over('http', both))).rejects.toMatchObject({ reason: 'forbidden' })
+  await expect(make({ stdioTenant: '' }).serve(over('stdio', { tenants: 'acme' }))).resolves.toEqual({ tenant: 'acme' })
+})
+
 test('a header that names another tenant is refused also where there is nothing to choose', async () => {
   const { serve } = make()
   await expect(serve(by({ tenants: 'acme' }, { 'x-tenant': 'globex' }))).rejects.toMatchObject({ reason: 'forbidden' })
