@@ -41,7 +41,7 @@ export async function startRedis(config: readonly string[] = []): Promise<RedisS
   }
   const start = async (): Promise<void> => {
     server = spawn(binary, [...where, ...durable, ...config], { stdio: 'ignore' })
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 2000; tries++) {
       if (await answers(port)) return
       if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`)
       await sleep(20)

@@ -4,6 +4,7 @@
  */
 
 import type { Logger } from './core/log.ts'
+import { dayMs } from './core/once-record.ts'
 import type { Part } from './core/part.ts'
 import { createSeal } from './core/seal.ts'
 import { ask as askLayer } from './layers/ask.ts'
@@ -17,6 +18,7 @@ import type { LimitOptions } from './layers/limit.ts'
 import { limit as limitLayer } from './layers/limit.ts'
 import type { OnceOptions } from './layers/once.ts'
 import { once as onceLayer } from './layers/once.ts'
+import { createGiveBack } from './layers/once-give-back.ts'
 import { createTake } from './layers/take.ts'
 import type { TenantOptions } from './layers/tenant.ts'
 import { tenant as tenantLayer } from './layers/tenant.ts'
@@ -84,10 +86,14 @@ export const ask =
 /** Work under an idempotency key runs once. Without it a call that brings a key is refused. */
 export const once =
   (options: Pick<OnceOptions, 'keepMs' | 'maxRecord'> = {}): Part<'once'> =>
-  ({ own, clock, logger, reference }) => ({
-    part: 'once',
-    layer: onceLayer(own, { clock, logger, reference, ...options }),
-  })
+  ({ own, clock, logger, reference }) => {
+    const giveBack = createGiveBack(own, clock, options.keepMs ?? dayMs)
+    return {
+      part: 'once',
+      layer: onceLayer(own, { clock, logger, reference, giveBack, ...options }),
+      close: async () => giveBack.close(),
+    }
+  }
 
 /** A hash-chained record of every call that ran or was refused, per tenant, in the store. */
 export const audit =

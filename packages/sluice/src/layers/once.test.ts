@@ -382,6 +382,38 @@ test('a ticket decides before the client’s own key', async () => {
   expect(runs()).toBe(1)
 })
 
+test('a claim that reached the store though its answer was lost is given back: nothing ran under it', async () => {
+  let [lose, late]: [boolean, (() => Promise<boolean>)[]] = [true, []]
+  const losing = (store: Store): Store => ({
+    ...store,
+    // Sent and not answered: it takes effect when the store comes to it.
+    swap(...args) {
+      if (!lose) return store.swap(...args)
+      late.push(() => store.swap(...args))
+      return Promise.reject(new RpcError('storeUnavailable', 'away'))
+    },
+  })
+  const { serve, runs, clock } = make(undefined, {}, losing)
+  await expect(serve(under('k'))).rejects.toMatchObject({ reason: 'storeUnavailable' })
+  await clock.advance(5_000)
+  lose = false
+  for (const write of late.splice(0, 1)) await write()
+  await expect(serve(under('k'))).rejects.toMatchObject(conflict('in flight'))
+  await clock.advance(60_000)
+  await serve(under('k'))
+  expect(runs()).toBe(1)
+  expect(clock.pending).toBe(0)
+})
+
+test('claims to be given back do not pile up, and are not tried for ever', async () => {
+  const away = (store: Store): Store => ({ ...store, swap: () => Promise.reject(new Error('away')) })
+  const { serve, clock } = make(undefined, {}, away)
+  for (let i = 0; i < 1_100; i++) await serve(under(`k${i}`)).catch(() => {})
+  expect(clock.pending).toBe(1_000)
+  await clock.advance(3_600_000)
+  expect(clock.pending).toBe(0)
+}, 60_000)
+
 test('an operator resolves what is in doubt, of the right tenant and caller only', async () => {
   const hung = make(() => new Promise(() => {}))
   const { store, clock } = hung

@@ -14,6 +14,8 @@ import type { Logger } from '../core/log.ts'
 import type { Bound, Failure, Kept, Settled } from '../core/once-record.ts'
 import { dayMs, fromText, givenUp, isSame, otherCall, settledBy, toText } from '../core/once-record.ts'
 import type { Key, Store } from '../core/store.ts'
+import type { GiveBack } from './once-give-back.ts'
+import { createGiveBack } from './once-give-back.ts'
 import { hasKey, placeOf } from './once-key.ts'
 
 export interface OnceOptions {
@@ -25,6 +27,8 @@ export interface OnceOptions {
   readonly keepMs?: number
   /** Characters of a record; a larger result is answered once and not kept, or callers could fill the store. 256 Ki. */
   readonly maxRecord?: number
+  /** Handed in by whoever closes it. */
+  readonly giveBack?: GiveBack
 }
 
 interface Running {
@@ -35,6 +39,7 @@ interface Running {
 
 export const once = (store: Store, options: OnceOptions): Layer => {
   const { clock, logger, reference, keepMs = dayMs, maxRecord = 262_144 } = options
+  const giveBack = options.giveBack ?? createGiveBack(store, clock, keepMs)
   const running = new Map<string, Running>()
 
   return (next) => {
@@ -75,6 +80,7 @@ export const once = (store: Store, options: OnceOptions): Layer => {
         }
       } catch (thrown) {
         logger.error({ event: 'onceStore', tool: bound.tool, ...behind(thrown) })
+        giveBack.later(place, claim)
         return {
           reason: 'storeUnavailable',
           message: 'Nothing was run: the state of this key cannot be read',
