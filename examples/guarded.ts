@@ -3,7 +3,7 @@
 import { apiKeys, audit, authenticate, createServer, health, limit, log, metrics, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
-import { secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
+import { gate, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 
@@ -33,7 +33,7 @@ export function serveGuarded({ resource, issuer, database, port }: Address): Pro
   return serveHttp(server, {
     port,
     hosts: [new URL(resource).host],
-    resource: { resource, authorizationServers: [issuer] },
-    gate: { concurrency: 500 },
+    resource: protectedResource({ resource, authorizationServers: [issuer] }),
+    gate: gate({ concurrency: 500 }),
   })
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createSocketServer } from 'node:net'
 import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
 import { createServer, log } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { protectedResource, serveHttp } from 'sluice/node'
 
 export interface Serving {
   readonly url: string
@@ -43,7 +43,10 @@ export async function serve({
     authenticate: options.authenticate(url),
     layers: [watch],
   })
-  const { close } = await serveHttp(server, { port, resource: { resource: url, authorizationServers, scopes } })
+  const { close } = await serveHttp(server, {
+    port,
+    resource: protectedResource({ resource: url, authorizationServers, scopes }),
+  })
   return { url, lines, inside, close }
 }
 

@@ -1,6 +1,6 @@
 /** The fixture as the edge runs it: in whichever isolate a request meets, or on workerd in one Durable Object. */
 
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import { createFixture } from './fixture.ts'
 
 interface Env {
@@ -11,10 +11,10 @@ interface Env {
   }
 }
 
-const handler = toFetch(createFixture())
+const handler = toFetch(createFixture(), { sessions: sessions() })
 
 export class Everything {
-  readonly fetch = toFetch(createFixture())
+  readonly fetch = toFetch(createFixture(), { sessions: sessions() })
 }
 
 export default {

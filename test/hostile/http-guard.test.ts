@@ -6,7 +6,7 @@
 import { createServer as createNodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Server } from 'sluice'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import { createHttpHandler, serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
@@ -79,7 +79,7 @@ const legKinds: readonly LegKind[] = [
     name: 'fetch',
     raw: false,
     async open(server, allowed) {
-      const handler = toFetch(server, allowed)
+      const handler = toFetch(server, { ...allowed, sessions: sessions() })
       return {
         port: 8787,
         async knock(headers, method = 'POST') {

@@ -2,7 +2,7 @@
 
 import { request as requestHttp } from 'node:http'
 import type { Params, Server, Via } from 'sluice'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { notes } from './isolation-world.ts'
@@ -46,7 +46,7 @@ export async function openWays(server: Server): Promise<Ways> {
   // Clients wait for each other between heaps: on a busy machine longer than an idle connection is kept.
   Object.assign(serving.server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   const port = Number(new URL(serving.url).port)
-  const edge = toFetch(server)
+  const edge = toFetch(server, { sessions: sessions() })
   return {
     ways: [
       { name: 'http, stateless', open: (token) => overHttp(port, token) },

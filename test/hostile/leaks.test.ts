@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import type { Params, Server } from 'sluice'
 import { createServer, defineServer, tool } from 'sluice'
 import type { HttpServing } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
+import { serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
@@ -189,7 +189,7 @@ describe('over HTTP', () => {
     const clock = fakeClock()
     const own = attacked({ clock })
     const { server, connections, open } = watched(own.server)
-    const serving = await serveHttp(server, { port: 0, sessionIdleMs: 60_000 })
+    const serving = await serveHttp(server, { port: 0, sessions: sessions({ idleMs: 60_000 }) })
     const port = Number(new URL(serving.url).port)
     const begin = async (http: RawHttp): Promise<{ readonly 'mcp-session-id': string }> => ({
       'mcp-session-id': String((await http.post(JSON.stringify(initialize()))).headers.get('mcp-session-id')),

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Params, Server, Via } from 'sluice'
 import { RpcError } from 'sluice'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
 import { isOneWay } from '../../packages/sluice/src/protocol/classify.ts'
@@ -70,7 +70,7 @@ const openHttp = async (server: Server): Promise<Leg> => {
 }
 
 const openFetch = async (server: Server): Promise<Leg> => {
-  const handler = toFetch(server)
+  const handler = toFetch(server, { sessions: sessions() })
   return {
     async send(bytes, like) {
       const headers = { 'content-type': 'application/json', ...modernHeaders(like) }

@@ -3,7 +3,7 @@
 import type { Server } from 'sluice'
 import { RpcError } from 'sluice'
 import type { HttpServing } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
+import { serveHttp, sessions } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSessions } from '../../packages/sluice/src/transports/http/sessions.ts'
 import { attacked } from './fixture.ts'
@@ -239,7 +239,7 @@ describe('sessions of others', () => {
         return connection
       },
     }
-    const ownServing = await serveHttp(watched, { port: 0, maxSessions: 2 })
+    const ownServing = await serveHttp(watched, { port: 0, sessions: sessions({ max: 2 }) })
     const at = Number(new URL(ownServing.url).port)
     const client = await rawHttp(at)
     const begin = async (): Promise<RawResponse> => client.post(JSON.stringify(initialize()))

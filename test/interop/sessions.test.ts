@@ -1,7 +1,7 @@
 /** Sessions of the earlier revisions over HTTP: their streams, what is fetched again, and their end. */
 
 import type { ServeHttpOptions } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
+import { serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { envelope, toInitialize } from './envelope.ts'
@@ -174,7 +174,7 @@ describe.each(legacy)('%s', (revision) => {
   })
   test('a client that is silent for long finds its session gone', async () => {
     const clock = fakeClock()
-    const { url } = await served({ sessionIdleMs: 60_000 }, createEverything({ clock }))
+    const { url } = await served({ sessions: sessions({ idleMs: 60_000 }) }, createEverything({ clock }))
     const session = await begin(url, revision)
     await clock.advance(59_000)
     expect((await post(url, ping, session)).status).toBe(200)

@@ -1,8 +1,7 @@
 /** A tool that blocks the event loop, on a real server: what the gate does about it, and that an operator can say from when. */
 
 import { defineServer, log, tool } from 'sluice'
-import type { ServeHttpOptions } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
+import { gate, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { callOf, headersFor } from '../hostile/messages.ts'
 
@@ -17,10 +16,10 @@ const block = tool({
 })
 const quick = tool({ name: 'quick', description: 'Answers at once', run: () => 'done' })
 
-async function serve(gate: NonNullable<ServeHttpOptions['gate']>) {
+async function serve(options: Parameters<typeof gate>[0]) {
   const silent = { info() {}, warn() {}, error() {} }
   const definition = defineServer({ info: { name: 'busy', version: '1' }, tools: [block, quick] })
-  const serving = await serveHttp(definition, { port: 0, gate, runtime: { log: log(silent) } })
+  const serving = await serveHttp(definition, { port: 0, gate: gate(options), runtime: { log: log(silent) } })
   onTestFinished(serving.close)
   return async (name: string): Promise<Response> => {
     const message = callOf(1, name)

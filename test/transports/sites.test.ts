@@ -7,7 +7,7 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { ServerDefinition } from 'sluice'
 import { authenticate, createServer, defineServer, health, tool } from 'sluice'
-import { serveSites } from 'sluice/node'
+import { gate, protectedResource, serveSites } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'
@@ -78,10 +78,11 @@ test('a session of one is unknown to the other, by whichever way', async () => {
 
 test('OAuth clients find each server’s own page, and the challenge names it', async () => {
   const guarded = (name: string) => createServer(named(name), { authenticate: authenticate({ verifiers: [verifier] }) })
-  const resource = (name: string) => ({
-    resource: `https://mcp.example.com/${name}/mcp`,
-    authorizationServers: ['https://auth.example.com'],
-  })
+  const resource = (name: string) =>
+    protectedResource({
+      resource: `https://mcp.example.com/${name}/mcp`,
+      authorizationServers: ['https://auth.example.com'],
+    })
   const { urls, close } = await serveSites(
     {
       '/a': { server: guarded('a'), resource: resource('a') },
@@ -122,7 +123,6 @@ test('health is told for each below its path, and for all at the root', async ()
 })
 
 test('one gate counts for all of them', async () => {
-  const gate = { concurrency: 1, queue: 0 }
   const entered = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string>()
   const slow = defineServer({
@@ -143,7 +143,7 @@ test('one gate counts for all of them', async () => {
       '/slow': { server: createServer(slow), sessions: false },
       '/b': { server: createServer(named('b')), sessions: false },
     },
-    { port: 0, gate },
+    { port: 0, gate: gate({ concurrency: 1, queue: 0 }) },
   )
   onTestFinished(close)
   const call = (base: string, name: string): Promise<Response> =>

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { authenticate, concurrency, createServer, health, limit, log, metrics, once, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
-import { fileLogger, nodeClock, serveHttp } from 'sluice/node'
+import { fileLogger, gate, nodeClock, serveHttp } from 'sluice/node'
 import { served } from '../served.ts'
 import { define } from '../sluice/server.ts'
 
@@ -39,5 +39,5 @@ const server = createServer(define(1, ['echo']), {
   metrics: metrics(),
   health: health(),
 })
-const http = await serveHttp(server, { port: 0, gate: { perPeer: plenty } })
+const http = await serveHttp(server, { port: 0, gate: gate({ perPeer: plenty }) })
 served(http.url, { authorization: `Bearer ${token}` })

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
 import { createServer } from '../server.ts'
-import { toFetch } from './fetch.ts'
+import { sessions, toFetch } from './fetch.ts'
 
 const aborted = Promise.withResolvers<void>()
 const definition = defineServer({
@@ -165,8 +165,21 @@ test('a page of a listed origin may call, and is told so', async () => {
   expect(response.headers.get('access-control-allow-origin')).toBe(origin)
 })
 
-test('a legacy client gets a session, also here', async () => {
+test('a legacy client’s requests stand alone unless there are sessions', async () => {
   const fetch = toFetch(createServer(definition))
+  const ask = (method: string, params: object = {}): Promise<Response> =>
+    fetch(post({ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }))
+  const started = await ask('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  })
+  expect([started.status, started.headers.get('mcp-session-id')]).toEqual([200, null])
+  expect(await (await ask('ping')).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+})
+
+test('where there are sessions, a legacy client gets one', async () => {
+  const fetch = toFetch(createServer(definition), { sessions: sessions() })
   const legacy = (message: object, headers: Record<string, string> = {}): Request =>
     post({ jsonrpc: '2.0', ...message }, { 'mcp-protocol-version': '2025-11-25', ...headers })
   const started = await fetch(

@@ -10,7 +10,10 @@ import type { SiteOptions } from './http/site.ts'
 import { createSite, pathOf, upgradeRequired } from './http/site.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
+export { gate } from './http/gate.ts'
+export { sessions } from './http/sessions.ts'
 export type { SiteOptions } from './http/site.ts'
+export { protectedResource } from './http/well-known.ts'
 
 /** A reader that stalls is cut off here. */
 const maxUnsent = 1024 * 1024

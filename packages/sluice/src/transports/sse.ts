@@ -107,7 +107,7 @@ export const sse =
   }
 
 function sessionsOf({ sessions }: Around): Sessions {
-  if (!sessions) throw new TypeError('sse needs sessions: leave out "sessions: false"')
+  if (!sessions) throw new TypeError('sse needs sessions: add sessions: sessions() to the options')
   return sessions
 }
 

@@ -20,28 +20,25 @@ import { challengeHeaders } from './challenge.ts'
 import { corsFor, preflight } from './cors.ts'
 import type { Sink } from './events.ts'
 import { eventHeaders } from './events.ts'
-import type { Admission, Gate, GateOptions, GateParts, Knock } from './gate.ts'
-import { countsOf, createGate } from './gate.ts'
+import type { Admission, Gate, Knock, MakeGate } from './gate.ts'
 import type { GuardOptions } from './guard.ts'
 import { createGuard } from './guard.ts'
 import { checkContentType, checkEncoding, parseAccept } from './media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { json, noHeaders } from './message.ts'
-import type { Session, Sessions, SessionsOptions } from './sessions.ts'
-import { createSessions } from './sessions.ts'
-import type { ProtectedResource, ProtectedResourceOptions } from './well-known.ts'
-import { protectedResource } from './well-known.ts'
+import type { MakeSessions, Session, Sessions, SessionsOptions } from './sessions.ts'
+import type { ProtectedResource } from './well-known.ts'
 
 export interface HttpOptions extends GuardOptions {
-  /** Load is refused before a body is read. Left out, only connections are limited. One that is made is shared. */
-  readonly gate?: Gate | (GateOptions & Pick<GateParts, 'pressure'>)
-  /** Where tokens for this server come from: makes the challenges, and the page that OAuth clients read. */
-  readonly resource?: ProtectedResourceOptions
-  /** Sessions for clients before 2026-07-28. Off, each of their requests stands alone and they cannot be asked anything. */
-  readonly sessions?: boolean
-  /** A session without a word from its client ends after this. */
-  readonly sessionIdleMs?: number
-  readonly maxSessions?: number
+  /** `gate({ … })`: load is refused before a body is read. Left out, only connections are limited. */
+  readonly gate?: MakeGate
+  /** `protectedResource({ … })`: where tokens for this server come from, for challenges and the page that OAuth clients read. */
+  readonly resource?: ProtectedResource
+  /**
+   * `sessions()`: for clients before 2026-07-28. Without it each of their requests stands alone and they cannot be asked
+   * anything. Node has them unless this is `false`.
+   */
+  readonly sessions?: MakeSessions | false
   /** How processes with one store share sessions. Node does so by itself; elsewhere it is code that few need. */
   readonly share?: SessionsOptions['share']
   /** Bytes of one request body. */
@@ -79,22 +76,13 @@ export interface Exchange {
 const allow = 'GET, POST, DELETE'
 
 export function createExchange(server: Server, options: HttpOptions = {}): Exchange {
-  const {
-    maxBodyBytes = 1024 * 1024,
-    keepAliveMs = 15_000,
-    sessionIdleMs = 30 * 60_000,
-    maxSessions = 10_000,
-  } = options
+  const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, resource } = options
   server.expose()
   const guard = createGuard(options)
-  const sessions =
-    options.sessions === false
-      ? undefined
-      : createSessions(server, { idleMs: sessionIdleMs, max: maxSessions, share: options.share })
-  const resource = options.resource && protectedResource(options.resource)
+  const sessions = options.sessions ? options.sessions(server, options.share) : undefined
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
-  const gate = options.gate && toGate(options.gate, { clock: server.clock, hasSession })
-  if (gate) server.counts.push(...countsOf(gate))
+  const gate = options.gate?.({ clock: server.clock, hasSession })
+  if (gate) server.counts.push(...gate.counts)
   const headersFor = (error: RpcError): HttpHeaders => {
     const headers = challengeHeaders(error, resource)
     return Object.keys(headers).length === 0 ? noHeaders : headers
@@ -274,9 +262,6 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
 
 const done = Promise.resolve()
 const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')
-
-const toGate = (from: NonNullable<HttpOptions['gate']>, parts: GateParts): Gate =>
-  'admit' in from ? from : createGate(from, { ...parts, ...(from.pressure && { pressure: from.pressure }) })
 
 /** Throws the refusal. */
 export async function admit(gate: Gate, request: Knock): Promise<Admission> {

@@ -42,7 +42,9 @@ export interface GateOptions {
 export interface GateParts {
   readonly clock: Clock
   /** Left out: load is judged by concurrency alone. */
-  readonly pressure?: Pressure
+  readonly pressure?: Pressure | undefined
+  /** How this process is doing, where that can be measured. */
+  measure?(marks: Marks | undefined): Pressure
   /** Whether a legacy session is there. */
   hasSession?(id: string): boolean
 }
@@ -67,12 +69,21 @@ export interface Gate {
   admit(knock: Knock): Admission | RpcError | Promise<Admission | RpcError>
   /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
   connect(peer: string): (() => void) | undefined
-  /** For the metrics. */
+  /** What metrics and the console show of it. */
+  readonly counts: readonly Count[]
   readonly load: { readonly running: number; readonly waiting: number; readonly shed: number }
 }
 
 /** Bytes: a cancellation with an id of 256 characters and a reason is smaller. */
 const maxOneWay = 1024
+
+/** Asked before a body is read. An option of whatever serves HTTP, ready made, so that who has none carries none. */
+export type MakeGate = (around: GateParts) => Gate
+
+export const gate =
+  (options: GateOptions = {}): MakeGate =>
+  (around) =>
+    createGate(options, { pressure: around.measure?.(options.marks), ...around })
 
 export function createGate(options: GateOptions, { clock, pressure, hasSession }: GateParts): Gate {
   const { concurrency = 1000, queue = usualQueue(concurrency), queueMs = 1_000, perPeer, connectionsPerPeer } = options
@@ -162,6 +173,21 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
   return {
     admit: (knock) => (mayBeOneWay(knock) ? unseen(knock) : enter(knock)),
     connect: createConnections(connectionsPerPeer),
+    counts: [
+      { name: 'sluice_gate_running', help: 'Requests under way.', type: 'gauge', read: () => slots.taken },
+      {
+        name: 'sluice_gate_waiting',
+        help: 'Requests that wait for a place.',
+        type: 'gauge',
+        read: () => slots.waiting,
+      },
+      {
+        name: 'sluice_gate_shed_total',
+        help: 'Requests turned away before they were read.',
+        type: 'counter',
+        read: () => shed,
+      },
+    ],
     get load() {
       return { running: slots.taken, waiting: slots.waiting, shed }
     },
@@ -171,20 +197,3 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
 const nothing = (): undefined => undefined
 /** For what holds no slot. */
 const unheld: Admission = { heard: nothing, release: nothing }
-
-/** What metrics and the console show of it. */
-export const countsOf = (gate: Gate): readonly Count[] => [
-  { name: 'sluice_gate_running', help: 'Requests under way.', type: 'gauge', read: () => gate.load.running },
-  {
-    name: 'sluice_gate_waiting',
-    help: 'Requests that wait for a place.',
-    type: 'gauge',
-    read: () => gate.load.waiting,
-  },
-  {
-    name: 'sluice_gate_shed_total',
-    help: 'Requests turned away before they were read.',
-    type: 'counter',
-    read: () => gate.load.shed,
-  },
-]

@@ -5,8 +5,6 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '../../core/part.ts'
 import type { Server } from '../../protocol/server.ts'
-import type { Gate, GateParts } from './gate.ts'
-import { createGate } from './gate.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
@@ -55,9 +53,17 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   await Promise.all(mounts.map(({ server }) => server.ready()))
   const [{ server: first }] = mounts
   const hasSession = (id: string): boolean => mounted.some(({ site }) => site.hasSession(id))
-  const { gate, pressure } = gateOf(options.gate, { clock: first.clock, hasSession })
+  let pressure: OwnedPressure | undefined
+  const gate = options.gate?.({
+    clock: first.clock,
+    hasSession,
+    measure(marks) {
+      pressure = createPressure(marks)
+      return pressure
+    },
+  })
   const mounted: readonly Mounted[] = mounts.map(({ base, server, options: own }) => {
-    const all = { ...options, ...own, ...(gate && { gate }) }
+    const all = { ...options, ...own, ...(gate && { gate: () => gate }) }
     return { base, server, options: own, site: createNodeSite(server, all), endpoint: base + (all.path ?? '/mcp') }
   })
   const routes = routesOf(mounted)
@@ -105,18 +111,6 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
       callOff()
     },
   }
-}
-
-/** One that is made judges as it was told to; another is made here, and told how this process is doing. */
-function gateOf(
-  given: ListenOptions['gate'],
-  parts: GateParts,
-): { readonly gate?: Gate; readonly pressure?: OwnedPressure } {
-  if (!given) return {}
-  if ('admit' in given) return { gate: given }
-  if (given.pressure) return { gate: createGate(given, { ...parts, pressure: given.pressure }) }
-  const pressure = createPressure(given.marks)
-  return { gate: createGate(given, { ...parts, pressure }), pressure }
 }
 
 /** Exact paths: a slash more, another case or an escape is another path. */

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Server } from '../../protocol/server.ts'
 import type { Around } from './exchange.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import { sessions } from './sessions.ts'
 import { createSharedSessions } from './shared-sessions.ts'
 import type { Site, SiteOptions } from './site.ts'
 import { createSite, pathOf, upgradeRequired } from './site.ts'
@@ -31,7 +32,7 @@ export interface NodeSite extends Site {
 }
 
 export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSite {
-  const site = createSite(server, { share: createSharedSessions, ...options })
+  const site = createSite(server, { sessions: sessions(), share: createSharedSessions, ...options })
   const sockets = options.websocket?.(site.around)
   if (sockets) site.ways.set(sockets.path, upgradeRequired(site.around))
   return {
