@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from 'sluice'
+import { sym } from './sexp.ts'
 import type { Swank } from './swank.ts'
 import { connectSwank } from './swank.ts'
 
@@ -104,11 +105,27 @@ function portOf(child: ReturnType<typeof spawn>): Promise<number> {
   })
 }
 
+/** Long enough for an image that is busy; one that wants a secret never answers. */
+const greetingMs = 10_000
+
 export async function joinImage(host: string, port: number): Promise<Image> {
   const swank = await connectSwank(port, host).catch(() => {
     throw fail(
       `No Swank answers at ${host}:${port}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
     )
   })
+  let callOff: NodeJS.Timeout | undefined
+  const tooLong = new Promise<'silent'>((resolve) => {
+    callOff = setTimeout(() => resolve('silent'), greetingMs)
+  })
+  const greeting = swank.rex([sym('swank:connection-info')]).outcome.catch(() => 'silent' as const)
+  const heard = await Promise.race([greeting, tooLong])
+  clearTimeout(callOff)
+  if (heard === 'silent') {
+    swank.close()
+    throw fail(
+      `What listens at ${host}:${port} does not answer as Swank does. Does it want a secret (~/.slime-secret)?`,
+    )
+  }
   return { swank, origin: 'joined', address: `${host}:${port}`, close: async () => swank.close() }
 }

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
+import { approvals } from 'sluice/approvals'
 import { runMain } from 'sluice/main'
 import { open } from './index.ts'
 import { description, version } from './package.ts'
 
-await runMain(open, { name: 'sluice-lisp', version, about: description })
+// On a pipe there is one client, and it asks its own human. Over HTTP this refuses to start: `sluice serve lisp --http` has a console.
+const runtime = { approvals: approvals({ approver: 'client' }) }
+await runMain(open, { name: 'sluice-lisp', version, about: description, runtime })

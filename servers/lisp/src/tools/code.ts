@@ -2,6 +2,7 @@
 
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
+import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { Sessions } from '../session.ts'
 import { cut, evaluating, toEvaluated } from '../session.ts'
@@ -18,6 +19,7 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Trace a function, or stop tracing it. Calls are then printed in what repl_eval returns.',
       input: z.object({ function: name, package: inPackage }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       run: async (input, { call, signal }) => {
         const form = [
@@ -33,16 +35,21 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Count calls and time of every function of a package.',
       input: z.object({ package: name }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
-      run: async (input, { call, signal }) =>
-        textOf(
-          await sessionOf(sessions, call.tenant.id).ask([sym('swank:profile-by-substring'), '', input.package], signal),
-        ),
+      async run(input, { call, signal }) {
+        await sessionOf(sessions, call.tenant.id).ask(
+          [sym('swank:swank-profile-package'), input.package, [], []],
+          signal,
+        )
+        return `Profiling the functions of ${input.package}.`
+      },
     }),
     tool({
       name: 'profile_stop',
       description: 'Stop counting, and forget what was counted.',
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run(_, { call, signal }) {
         await sessionOf(sessions, call.tenant.id).ask([sym('swank/backend:unprofile-all')], signal)
@@ -71,6 +78,7 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Load an ASDF system, compiling what is needed.',
       input: z.object({ system: name.regex(/^[A-Za-z0-9_.+/-]+$/, 'A system name, such as "alexandria"') }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       timeoutMs: 300_000,
       async run({ system }, { call, signal, progress }) {

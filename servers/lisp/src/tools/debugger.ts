@@ -2,6 +2,7 @@
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
+import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { Sessions } from '../session.ts'
 import { cut, describeDebugger } from '../session.ts'
@@ -60,6 +61,7 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       description: 'Go on by one of the ways debugger_restarts shows.',
       input: z.object({ restart: z.int().min(0).max(1000).describe('Its number'), thread }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run({ restart, thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
@@ -78,6 +80,7 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       description: 'Give up what a thread in the debugger was doing.',
       input: z.object({ thread }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run({ thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)

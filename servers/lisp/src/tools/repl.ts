@@ -2,6 +2,7 @@
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
+import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { Session, Sessions } from '../session.ts'
 import { cut, describeDebugger, evaluating, toEvaluated } from '../session.ts'
@@ -38,6 +39,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       }),
       // A new image of our own changes nothing; another one may be somebody's work.
       approval: ({ port }) => port !== undefined,
+      approvalArguments,
       annotations: { openWorldHint: true },
       timeoutMs: 120_000,
       run: ({ port }, { call }) =>
@@ -47,6 +49,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       name: 'repl_disconnect',
       description: 'Leave the image. One that was started here ends, with everything defined in it.',
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run(_, { call }) {
         await sessionOf(sessions, call.tenant.id).disconnect()
@@ -72,6 +75,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         'Evaluate Lisp code in the live image. Returns what was printed and the values; an error opens the debugger.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run({ code, package: name }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
@@ -96,6 +100,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       description: 'Compile and load Lisp definitions. Returns the compiler’s notes and warnings.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       async run({ code, package: name }, { call, signal }) {
         const form = [sym('swank:compile-string-for-emacs'), code, 'sluice', quoted([[sym(':position'), 1]]), [], []]
@@ -155,6 +160,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: 'always',
+      approvalArguments,
       annotations: running,
       run: async ({ form, all, package: name }, { call, signal }) =>
         cut(
@@ -177,6 +183,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: ({ expression }) => expression !== undefined,
+      approvalArguments,
       async run({ variable, expression, package: name }, { call, signal }) {
         if ((variable === undefined) === (expression === undefined))
           throw fail('Give either a variable or an expression.')

@@ -1,0 +1,100 @@
+/** The document's approval workflow as written, with the real binary on stdio and the official client; and without SBCL. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
+
+beforeAll(withSbcl, 300_000)
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+async function openBinary(env: Record<string, string> = {}): Promise<Client> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const client = new Client({ name: 'a-client', version: '1.0.0' })
+  const path = { PATH: process.env['PATH'] ?? '' }
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [main, '--data', folder],
+      env: { ...path, ...env },
+      stderr: 'ignore',
+    }),
+  )
+  onTestFinished(() => client.close())
+  return client
+}
+const anything = z.looseObject({})
+
+test('approval_required, approval/respond, the call again with its id: it runs once', {
+  timeout: 120_000,
+}, async () => {
+  const client = await openBinary()
+  const args = { code: '(+ 1 2)' }
+  const asked = (await client.callTool({ name: 'repl_eval', arguments: args })) as never
+  const id = requestIn(asked) ?? ''
+  expect(JSON.parse(textOf(asked))).toMatchObject({
+    approval_required: true,
+    message: 'User approval required for tool: repl_eval',
+  })
+  const said = await client.request(
+    { method: 'approval/respond', params: { request_id: id, approved: 'true' } } as never,
+    anything,
+  )
+  expect(said).toMatchObject({ recorded: true, approved: true })
+  const again = { ...args, approval_request_id: id, approved: true }
+  expect(
+    textOf((await client.callTool({ name: 'repl_eval', arguments: again }, undefined, { timeout: 100_000 })) as never),
+  ).toBe('=> 3')
+  expect(await client.ping()).toEqual({})
+})
+
+test('an approval of one form runs no other', { timeout: 120_000 }, async () => {
+  const { client } = await openLisp()
+  const id = requestIn((await client.call('repl_eval', { code: '1' })) as never) ?? ''
+  await client.request('approval/respond', { request_id: id, approved: true })
+  await expect(client.call('repl_eval', { code: '2', approval_request_id: id, approved: true })).rejects.toMatchObject({
+    error: { code: -32004 },
+  })
+})
+
+test('a denial says so, and approved: true alone means nothing', async () => {
+  const { client } = await openLisp()
+  const id = requestIn((await client.call('repl_eval', { code: '1' })) as never) ?? ''
+  expect(
+    await client.request('approval/respond', { request_id: id, approved: false, message: 'not now' }),
+  ).toMatchObject({ recorded: true, approved: false })
+  const again = await client
+    .call('repl_eval', { code: '1', approval_request_id: id, approved: true })
+    .catch((thrown: unknown) => thrown)
+  expect(JSON.stringify(again)).not.toContain('=> 1')
+  expect(requestIn((await client.call('repl_compile', { code: '1', approved: true })) as never)).toBeTypeOf('string')
+})
+
+test('guides are resources, workflows are prompts; a path that climbs is no resource', async () => {
+  const { client } = await openLisp()
+  const { resources } = (await client.request('resources/list')) as unknown as { resources: readonly { uri: string }[] }
+  expect(resources.length).toBeGreaterThan(3)
+  for (const { uri } of resources)
+    expect(await client.request('resources/read', { uri })).toMatchObject({ contents: [{ mimeType: 'text/markdown' }] })
+  for (const uri of ['file:///docs/../package.json', 'file:///etc/passwd', 'file:///docs/%2e%2e/package.json'])
+    await expect(client.request('resources/read', { uri })).rejects.toMatchObject({ error: { code: -32002 } })
+  const { prompts } = (await client.request('prompts/list')) as unknown as { prompts: readonly { name: string }[] }
+  for (const { name } of prompts) expect(await client.request('prompts/get', { name })).toHaveProperty('messages')
+})
+
+test('refused arguments say which, and what to do', async () => {
+  const { client } = await openLisp()
+  expect(textOf((await client.call('repl_completions', { prefix: '' })) as never)).toContain('prefix: Too small')
+})
+
+test('without SBCL the server starts, says what to install, and answers calls with that', async () => {
+  const client = await openBinary({ PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
+  const answer = (await client.callTool({ name: 'repl_describe', arguments: { symbol: 'car' } })) as never
+  expect(textOf(answer)).toContain('apt-get install sbcl cl-swank')
+})

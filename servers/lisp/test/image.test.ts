@@ -1,0 +1,179 @@
+/** With a real SBCL and Swank. */
+
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
+
+beforeAll(withSbcl, 300_000)
+const patient = { timeout: 120_000 }
+
+describe('evaluating', patient, () => {
+  test('gives what was printed and every value, and keeps what was defined', async () => {
+    const { call } = await openLisp()
+    expect(await call('repl_eval', { code: '(defvar *x* 20) (princ "né") (values (+ *x* 1) "a\\"b")' })).toMatchObject({
+      isError: false,
+      structuredContent: { output: 'né', values: ['21', '"a\\"b"'] },
+    })
+    expect(textOf(await call('repl_eval', { code: '*x*' }))).toBe('=> 20')
+    expect(textOf(await call('repl_eval', { code: '(values)' }))).toBe('; no values')
+  })
+
+  test('reads names in the package that is named', async () => {
+    const { call } = await openLisp()
+    await call('repl_eval', { code: '(defpackage :mine (:use :cl)) (defparameter mine::y 7)' })
+    expect(textOf(await call('repl_eval', { code: 'y', package: 'MINE' }))).toBe('=> 7')
+  })
+
+  test('compiles, and shows the compiler’s warnings', async () => {
+    const { call } = await openLisp()
+    const answer = await call('repl_compile', { code: '(defun twice (n) (* 2 n m))' })
+    expect(textOf(answer)).toMatch(/undefined variable/i)
+    await call('repl_compile', { code: '(defun twice (n) (* 2 n))' })
+    expect(textOf(await call('repl_eval', { code: '(twice 21)' }))).toBe('=> 42')
+  })
+})
+
+describe('reading needs no approval', patient, () => {
+  test('describe, completions, a variable’s value, threads, status', async () => {
+    const { call, client } = await openLisp()
+    await call('repl_eval', { code: '(defparameter *table* (list 1 2 3))' })
+    const read = async (name: string, args: object = {}): Promise<string> =>
+      textOf((await client.call(name, { ...args })) as never)
+    expect(await read('repl_describe', { symbol: 'mapcar' })).toContain('MAPCAR')
+    expect(await read('repl_completions', { prefix: 'multiple-value-' })).toContain('multiple-value-bind')
+    expect(await read('repl_inspect', { variable: '*table*' })).toContain('1')
+    expect(await read('repl_threads')).toContain('reader-thread')
+    expect(await read('repl_status')).toContain('"connected":true')
+  })
+
+  test('nothing that only reads can be made to run code', async () => {
+    const { call, client } = await openLisp()
+    await call('repl_eval', { code: '(defparameter *ran* nil)' })
+    const trick = '#.(setf cl-user::*ran* t)'
+    for (const [name, args] of [
+      ['repl_describe', { symbol: trick }],
+      ['repl_completions', { prefix: trick }],
+      ['repl_inspect', { variable: trick }],
+      ['repl_describe', { symbol: 'car', package: trick }],
+    ] as const)
+      await client.call(name, { ...args })
+    expect(textOf(await call('repl_eval', { code: '*ran*' }))).toBe('=> NIL')
+  })
+})
+
+test('everything that runs or changes code waits for an approval', patient, async () => {
+  const { client } = await openLisp()
+  const { tools } = (await client.request('tools/list')) as unknown as {
+    tools: readonly { name: string; annotations?: { readOnlyHint?: boolean } }[]
+  }
+  const args: { readonly [name: string]: object } = {
+    repl_connect: { port: 4005 },
+    repl_eval: { code: '1' },
+    repl_compile: { code: '1' },
+    repl_macroexpand: { form: '(when t 1)' },
+    repl_inspect: { expression: '1' },
+    debugger_invoke_restart: { restart: 0 },
+    trace_function: { function: 'car' },
+    profile_start: { package: 'CL-USER' },
+    load_system: { system: 'asdf' },
+  }
+  for (const { name, annotations } of tools) {
+    if (annotations?.readOnlyHint) continue
+    const answer = (await client.call(name, { ...args[name] })) as never
+    expect(requestIn(answer), name).toBeTypeOf('string')
+  }
+})
+
+describe('an error opens the debugger and drops nothing', patient, () => {
+  test('the stack, the variables, the restarts; a restart goes on and gives the value', async () => {
+    const { call, client } = await openLisp()
+    await call('repl_eval', {
+      code: '(defun risky (n) (declare (optimize debug)) (restart-case (error "boom ~a" n) (use-ten () 10)))',
+    })
+    const failed = await call('repl_eval', { code: '(1+ (risky 7))' })
+    expect(failed).toMatchObject({ isError: true })
+    expect(textOf(failed)).toContain('boom 7')
+    expect(textOf(failed)).toMatch(/0: \[USE-TEN\]/)
+    expect(textOf((await client.call('debugger_frames', { count: 30 })) as never)).toContain('RISKY')
+    const frames = (await client.call('debugger_frames', { count: 30 })) as never as {
+      structuredContent: { frames: { index: number; description: string }[] }
+    }
+    const frame = frames.structuredContent.frames.find(({ description }) => description.includes('(RISKY'))?.index
+    expect(textOf((await client.call('debugger_frames', { frame })) as never)).toContain('N = 7')
+    expect(textOf(await call('debugger_invoke_restart', { restart: 0 }))).toContain('11')
+    expect(textOf((await client.call('debugger_restarts')) as never)).toContain('No thread is in the debugger')
+  })
+
+  test('several threads can be in the debugger, each by its number, and be given up', async () => {
+    const { call, client } = await openLisp()
+    await call('repl_eval', { code: '(error "first")' })
+    await call('repl_eval', { code: '(error "second")' })
+    const which = textOf((await client.call('debugger_restarts')) as never)
+    expect(which).toContain('Say which thread')
+    const thread = Number(/(\d+) \(second\)/.exec(which)?.[1])
+    expect(textOf(await call('repl_abort', { thread }))).toBe('Gave up: second')
+    expect(textOf((await client.call('debugger_restarts')) as never)).toContain('first')
+  })
+})
+
+test('a call that is cancelled stops the Lisp thread itself', patient, async () => {
+  const { call, sessions } = await openLisp()
+  await call('repl_eval', { code: '(defvar *n* 0)' })
+  const session = sessions.of('default')
+  const stop = new AbortController()
+  const { evaluating } = await import('../src/session.ts')
+  const looping = session.outcome(evaluating('(loop (incf cl-user::*n*) (sleep 0.001))'), stop.signal)
+  // It runs when the count moves.
+  let count = 0
+  while (count === 0) count = Number(textOf(await call('repl_inspect', { variable: '*n*' })).match(/(\d+)$/)?.[1])
+  stop.abort()
+  expect(await looping).toMatchObject({ kind: 'aborted' })
+  const after = textOf(await call('repl_eval', { code: '*n*' }))
+  expect(textOf(await call('repl_eval', { code: '(progn (sleep 0.05) *n*)' }))).toBe(after)
+})
+
+test('a lost image heals: the next call opens another', patient, async () => {
+  const { call, sessions } = await openLisp()
+  await call('repl_eval', { code: '(defvar *here* 1)' })
+  const lost = await call('repl_eval', { code: '(sb-ext:exit :abort t)' })
+  expect(lost).toMatchObject({ isError: true })
+  expect(textOf(lost)).toContain('went away')
+  expect(textOf(await call('repl_eval', { code: "(boundp '*here*)" }))).toBe('=> NIL')
+  expect(sessions.of('default').status()).toMatchObject({ connected: true, opened: 2 })
+})
+
+test('tracing, profiling, macros, loading', patient, async () => {
+  const { call } = await openLisp()
+  await call('repl_eval', { code: '(defpackage :work (:use :cl)) (defun work::add (a b) (+ a b))' })
+  expect(textOf(await call('trace_function', { function: 'work::add' }))).toContain('is now traced')
+  expect(textOf(await call('repl_eval', { code: '(work::add 1 2)' }))).toContain('ADD 1 2')
+  expect(textOf(await call('trace_function', { function: 'work::add' }))).toContain('untraced')
+  expect(textOf(await call('profile_start', { package: 'WORK' }))).toContain('Profiling')
+  await call('repl_eval', { code: '(dotimes (i 1000) (work::add i i))' })
+  expect(textOf(await call('profile_report'))).toContain('WORK::ADD')
+  expect(textOf(await call('profile_stop'))).toContain('Nothing is profiled')
+  expect(textOf(await call('repl_macroexpand', { form: '(when a b)' }))).toMatch(/IF A/i)
+  expect(textOf(await call('load_system', { system: 'uiop' }))).toContain('Loaded uiop')
+})
+
+test('an image that runs already is joined', patient, async () => {
+  const { call } = await openLisp()
+  // Whoever starts Swank themselves, as Emacs users do, has no secret of ours.
+  await call('repl_eval', { code: "(setf (symbol-function 'swank::slime-secret) (lambda () nil))" })
+  const started = await call('repl_eval', {
+    code: '(swank:create-server :port 0 :dont-close t :interface "127.0.0.1")',
+  })
+  const port = textOf(started).match(/=> (\d+)/)?.[1]
+  const other = await openLisp({ ...process.env, SWANK_PORT: port })
+  await other.call('repl_eval', { code: '(defparameter *from-the-other* 5)' })
+  expect(textOf(await call('repl_eval', { code: '*from-the-other*' }))).toBe('=> 5')
+})
+
+test('two tenants have an image each', patient, async () => {
+  const { sessions } = await openLisp()
+  const { evaluating, toEvaluated } = await import('../src/session.ts')
+  const signal = new AbortController().signal
+  await sessions.of('a').ask(evaluating('(defvar cl-user::*mine* 1)'), signal)
+  expect(toEvaluated(await sessions.of('b').ask(evaluating("(boundp 'cl-user::*mine*)"), signal)).values).toEqual([
+    'NIL',
+  ])
+})

@@ -1,0 +1,57 @@
+/** The server with a real SBCL, and a person who approves whatever is asked. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ask, createServer, once } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { nodeClock } from 'sluice/node'
+import { testClient } from 'sluice/testing'
+import { onTestFinished } from 'vitest'
+import { install } from '../../../test/services/machine.ts'
+import { defineLisp } from '../src/definition.ts'
+import { missingHere } from '../src/image.ts'
+import { createSessions } from '../src/session.ts'
+
+export interface Answer {
+  readonly isError?: boolean
+  readonly content: readonly { readonly text: string }[]
+  readonly structuredContent?: { readonly [name: string]: unknown }
+}
+
+/** Compiled Swank is kept between tests: compiling it takes longer than all of them. */
+const folder = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+export function withSbcl(): void {
+  if (missingHere(process.env) === undefined) return
+  install('sbcl', 'sbcl')
+  install('swank', 'cl-swank')
+}
+
+export async function openLisp(env: Readonly<Record<string, string | undefined>> = process.env) {
+  const sessions = createSessions({ folder, env })
+  onTestFinished(() => sessions.close())
+  const desk = approvals({ approver: 'client' })
+  const server = createServer(defineLisp(sessions), { clock: nodeClock, ask: ask(), once: once(), approvals: desk })
+  const client = await testClient(server, { revision: '2025-11-25' })
+  onTestFinished(() => server.close())
+  /** Calls, lets the person say yes where one is needed, and calls again. */
+  async function call(name: string, args: object = {}): Promise<Answer> {
+    const first = (await client.call(name, { ...args })) as unknown as Answer
+    const id = requestIn(first)
+    if (id === undefined) return first
+    await client.request('approval/respond', { request_id: id, approved: true })
+    return (await client.call(name, { ...args })) as unknown as Answer
+  }
+  return { call, client, sessions, server }
+}
+
+/** The ticket, where the call waits for an approval. */
+export function requestIn({ content }: Answer): string | undefined {
+  const [block] = content
+  if (!block?.text.startsWith('{"approval_required":true')) return undefined
+  return (JSON.parse(block.text) as { request_id: string }).request_id
+}
+
+export const textOf = ({ content }: Answer): string => content.map(({ text }) => text).join('\n')
