@@ -16,10 +16,20 @@ import { documents } from './sections/documents.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
+import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
 import { tokens } from './sections/tokens.ts'
 
-const sections: Record<string, () => Promise<Section>> = { http, handle, stdio, install, bundle, documents, tokens }
+const sections: Record<string, () => Promise<Section>> = {
+  http,
+  handle,
+  stdio,
+  install,
+  bundle,
+  documents,
+  tokens,
+  servers,
+}
 
 const args = process.argv.slice(2)
 const asJson = args.includes('--json')

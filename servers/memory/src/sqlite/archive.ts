@@ -16,8 +16,8 @@ const ready = 200
 export function sqliteArchive(path: string, clock: { now(): number }): Archive {
   const extension = vectorExtension()
   const database = openDatabase(path, { applicationId, migrations, ...(extension !== undefined && { extension }) })
-  // What is forgotten is overwritten where that costs no further write.
-  database.exec('PRAGMA secure_delete = FAST')
+  // What is forgotten is overwritten where that costs no further write. 32 MB hold the index of a large memory.
+  database.exec('PRAGMA secure_delete = FAST; PRAGMA cache_size = -32768')
   const writer = createWriter(database)
   const sql = {
     find: database.prepare('SELECT n FROM workspaces WHERE tenant = ? AND id = ?'),

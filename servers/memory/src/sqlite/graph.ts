@@ -35,7 +35,7 @@ export function openGraph(database: DatabaseSync, write: Writer['write'], worksp
     entities: database.prepare(`SELECT * FROM entities WHERE workspace = ${workspace} AND n > ? ORDER BY n LIMIT ?`),
     relations: database.prepare(`SELECT * FROM relations WHERE workspace = ${workspace} AND n > ? ORDER BY n LIMIT ?`),
     named: database.prepare(
-      `SELECT * FROM entities WHERE workspace = ${workspace} AND n IN (SELECT value FROM json_each(?))`,
+      `SELECT * FROM entities WHERE +workspace = ${workspace} AND n IN (SELECT value FROM json_each(?))`,
     ),
     types: database.prepare(
       `SELECT type, count(*) AS count FROM entities WHERE workspace = ${workspace} GROUP BY type ORDER BY count DESC, type`,

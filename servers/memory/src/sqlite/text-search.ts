@@ -18,6 +18,8 @@ const deep = 500
 /** Of the matches of rare words, this many may still be reordered by common ones. */
 const reordered = 400
 const noise = 0.1
+/** Common words whose weight is kept. */
+const remembered = 2000
 
 export type TextSearch = (words: readonly string[], filters: Filters, limit: number) => readonly Hit[]
 
@@ -54,12 +56,23 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
     'SELECT n, memory, start, end FROM chunks WHERE n IN (SELECT value FROM json_each(?))',
   )
 
+  /** Common words stay common: what was found out about them is good until the workspace is a fifth larger or smaller. */
+  const known = new Map<string, { readonly word: Word; readonly pieces: number }>()
+  function recallOrTell(find: Find, text: string, extent: Row): Word {
+    const [pieces, kept] = [Number(extent['pieces']), known.get(text)]
+    if (kept && Math.abs(pieces - kept.pieces) < kept.pieces / 5) return kept.word
+    const word = tell(find, text, extent)
+    if (known.size >= remembered) known.clear()
+    if (word.common) known.set(text, { word, pieces })
+    return word
+  }
+
   return function searchText(words, filters, limit) {
     const bound = bindFilters(filters, workspace)
     if (bound) filtered ??= prepare(`AND EXISTS (${among(table)})`)
     const find = finder(bound && filtered ? filtered : open, bound ?? {})
     const extent = size.get() ?? {}
-    const kept = telling(words.map((word) => tell(find, word, extent)))
+    const kept = telling(words.map((word) => (bound ? tell : recallOrTell)(find, word, extent)))
     const rare = kept.filter(({ common }) => !common)
     const common = kept.filter((word) => word.common)
 

@@ -1,0 +1,20 @@
+/** The figures of the servers, one file each: `npm run bench -- servers`. */
+import type { Section } from '../lib/figures.ts'
+import { memory } from './servers/memory.ts'
+
+const all: Record<string, () => Promise<Section>> = { memory }
+
+export async function servers(): Promise<Section> {
+  const figures: Record<string, unknown> = {}
+  const sections: Section[] = []
+  for (const [name, run] of Object.entries(all)) {
+    const section = await run()
+    figures[name] = section.figures
+    sections.push(section)
+  }
+  return {
+    figures,
+    tables: sections.flatMap(({ tables }) => tables),
+    goals: sections.flatMap(({ goals }) => goals),
+  }
+}

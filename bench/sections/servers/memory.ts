@@ -1,0 +1,214 @@
+/**
+ * The memory server over stdio, one call at a time, as an agent uses it: how search grows from 10,000 to 100,000
+ * memories, what they take on disk, and the reference server with the same memories beside it. Then with embeddings.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { interleave, median, number, progress, ratio, type Section, times, whole } from '../../lib/figures.ts'
+import { type Generated, memories, questions } from '../../lib/memories.ts'
+import { openStdio, type StdioClient } from '../../lib/stdio-client.ts'
+
+const main = fileURLToPath(new URL('../../../servers/memory/dist/main.js', import.meta.url))
+/** It exports nothing to import by name, only a program. */
+const peerMain = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
+  'dist/index.js',
+)
+
+const [few, many] = [10_000, 100_000]
+const rounds = 20
+const perRound = 50
+
+const lineOf = ({ text, tags }: Generated): string =>
+  `${JSON.stringify({ type: 'memory', text, metadata: { tags } })}\n`
+
+/** Through the server's own command, as a person would move in with old notes. */
+async function fill(folder: string, lines: string): Promise<number> {
+  const begun = performance.now()
+  const child = spawn(process.execPath, [main, 'import', '--data', folder], { stdio: ['pipe', 'ignore', 'ignore'] })
+  child.stdin.end(lines)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  if (code !== 0) throw new Error(`import ended with ${code}`)
+  return performance.now() - begun
+}
+
+const percentile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export async function memory(): Promise<Section> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-memory-'))
+  const clients: StdioClient[] = []
+  const start = async (args: readonly string[], env?: Record<string, string>): Promise<StdioClient> => {
+    const client = await openStdio(args, env)
+    clients.push(client)
+    return client
+  }
+  try {
+    const generated = [...memories(many, 1)]
+    const lines = generated.map(lineOf)
+    const [small, large] = [join(folder, 'small'), join(folder, 'large')]
+    progress(`memory: filling ${few} and ${many}`)
+    await fill(small, lines.slice(0, few).join(''))
+    const fillMs = await fill(large, lines.join(''))
+    const textBytes = generated.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    const fileBytes = statSync(join(large, 'memory.db')).size
+
+    const growth = await measureGrowth(
+      await start([main, '--data', small]),
+      await start([main, '--data', large]),
+      generated,
+    )
+    const peerFile = join(folder, 'peer.jsonl')
+    writeFileSync(
+      peerFile,
+      generated
+        .slice(0, few)
+        .map(({ text }, at) =>
+          JSON.stringify({ type: 'entity', name: `memory ${at}`, entityType: 'note', observations: [text] }),
+        )
+        .join('\n'),
+    )
+    const peer = await start([peerMain], { MEMORY_FILE_PATH: peerFile })
+    const race = await measureRace(clients[0] as StdioClient, peer, generated)
+    const sizes = { textBytes, fileBytes, importPerSecond: many / (fillMs / 1000) }
+    return report(growth, race, sizes)
+  } finally {
+    for (const client of clients) await client.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Growth {
+  readonly small: readonly number[]
+  readonly large: readonly number[]
+}
+
+/** The same kind of question to both, in turn; the first round warms up. */
+async function measureGrowth(small: StdioClient, large: StdioClient, generated: readonly Generated[]): Promise<Growth> {
+  const ask = {
+    small: questions(rounds * perRound, generated.slice(0, few), 2),
+    large: questions(rounds * perRound, generated, 2),
+  }
+  const samples = await interleave(['small', 'large'] as const, rounds, async (name, round) => {
+    if (name === 'small') progress(`memory: search, round ${round + 1} of ${rounds}`)
+    const taken: number[] = []
+    for (const query of ask[name].slice(round * perRound, (round + 1) * perRound))
+      taken.push((await (name === 'small' ? small : large).call('search_memory', { query })).ms)
+    return taken
+  })
+  const flat = (name: keyof Growth): readonly number[] => (samples.get(name) ?? []).slice(1).flat()
+  return { small: flat('small'), large: flat('large') }
+}
+
+interface Race {
+  readonly search: readonly [ours: number, theirs: number]
+  readonly write: readonly [ours: number, theirs: number]
+}
+
+/** One word each, which the reference server finds as a part of the text; both must find something. */
+async function measureRace(ours: StdioClient, theirs: StdioClient, generated: readonly Generated[]): Promise<Race> {
+  const words = generated.slice(0, 200).map(({ subject }) => subject[0] ?? '')
+  const fresh = [...memories(400, 3)]
+  let written = 0
+  const sample = async (calls: number, call: (at: number) => Promise<unknown>): Promise<number> => {
+    const begun = performance.now()
+    for (let at = 0; at < calls; at++) await call(at)
+    return calls / ((performance.now() - begun) / 1000)
+  }
+  const search = await interleave(['ours', 'theirs'] as const, 6, (name, round) =>
+    sample(name === 'ours' ? 100 : 15, async (at) => {
+      const query = words[(round * 15 + at) % words.length] ?? ''
+      const { result } =
+        name === 'ours' ? await ours.call('search_memory', { query }) : await theirs.call('search_nodes', { query })
+      const found = result['structuredContent'] as { results?: unknown[]; entities?: unknown[] }
+      if ((found.results ?? found.entities ?? []).length === 0) throw new Error(`nothing found for ${query}`)
+    }),
+  )
+  const write = await interleave(['ours', 'theirs'] as const, 6, (name) =>
+    sample(name === 'ours' ? 40 : 8, async () => {
+      const { text = '', tags = [] } = fresh[written++ % fresh.length] ?? {}
+      if (name === 'ours') await ours.call('add_memory', { text, metadata: { tags } })
+      else
+        await theirs.call('create_entities', {
+          entities: [{ name: `new ${written}`, entityType: 'note', observations: [text] }],
+        })
+    }),
+  )
+  const of = (samples: Map<'ours' | 'theirs', number[]>): readonly [number, number] => [
+    median((samples.get('ours') ?? []).slice(1)),
+    median((samples.get('theirs') ?? []).slice(1)),
+  ]
+  return { search: of(search), write: of(write) }
+}
+
+interface Sizes {
+  readonly textBytes: number
+  readonly fileBytes: number
+  readonly importPerSecond: number
+}
+
+function report(growth: Growth, race: Race, sizes: Sizes): Section {
+  const p = (values: readonly number[], share: number): number => percentile(values, share)
+  const growthP95 = ratio(p(growth.large, 0.95), p(growth.small, 0.95))
+  const perText = ratio(sizes.fileBytes, sizes.textBytes)
+  const [searchTimes, writeTimes] = [ratio(...race.search), ratio(...race.write)]
+  const row = (name: string, values: readonly number[]): readonly string[] => [
+    name,
+    number(p(values, 0.5)),
+    number(p(values, 0.95)),
+    number(p(values, 0.99)),
+  ]
+  return {
+    figures: {
+      search: {
+        small: { p50: p(growth.small, 0.5), p95: p(growth.small, 0.95) },
+        large: { p50: p(growth.large, 0.5), p95: p(growth.large, 0.95) },
+      },
+      fileBytes: sizes.fileBytes,
+      textBytes: sizes.textBytes,
+      importPerSecond: whole(sizes.importPerSecond),
+      searchesPerSecond: { sluice: whole(race.search[0]), 'server-memory': whole(race.search[1]) },
+      writesPerSecond: { sluice: whole(race.write[0]), 'server-memory': whole(race.write[1]) },
+    },
+    tables: [
+      {
+        title: 'memory: search_memory over stdio, one at a time, ms',
+        notes: [`questions of two to four words about what is there, ${growth.small.length} each, in turn`],
+        columns: ['memories', 'p50', 'p95', 'p99'],
+        rows: [row(String(few), growth.small), row(String(many), growth.large)],
+      },
+      {
+        title: `memory: ${many} memories on disk, without embeddings`,
+        columns: ['', 'MB'],
+        rows: [
+          ['text', number(sizes.textBytes / 1e6)],
+          ['file', number(sizes.fileBytes / 1e6)],
+        ],
+      },
+      {
+        title: `memory: beside @modelcontextprotocol/server-memory, ${few} items, calls per second over stdio`,
+        notes: [
+          'one at a time; a write is answered when it is on the disk (fsync) by Sluice, when it is written by the other',
+        ],
+        columns: ['', 'search', 'write'],
+        rows: [
+          ['sluice', number(race.search[0]), number(race.write[0])],
+          ['server-memory', number(race.search[1]), number(race.write[1])],
+          ['', times(searchTimes), times(writeTimes)],
+        ],
+      },
+    ],
+    goals: [
+      { figure: `memory: search p95 of ${many}, times that of ${few}`, atMost: 2, unit: '×', measured: growthP95 },
+      { figure: 'memory: file, times the text', atMost: 3, unit: '×', measured: perText },
+      { figure: 'memory: searches, times server-memory', atLeast: 10, unit: '×', measured: searchTimes },
+      { figure: 'memory: writes, times server-memory', atLeast: 10, unit: '×', measured: writeTimes },
+    ],
+  }
+}
