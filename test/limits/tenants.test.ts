@@ -94,6 +94,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     errors: 'mcp',
     reference: () => 'ref',
     publish: () => {},
+    leaving: () => false,
   })
   async function send(who: string | undefined, method: string, params: Params = {}): Promise<Params> {
     const header = (name: string): string | undefined => (name === 'authorization' ? who : undefined)

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { nodeClock, nodeRuntime, serveHttp, serveStdio, stderrLogger } from './node.ts'
+import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, stderrLogger } from './node.ts'
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
 
@@ -78,8 +78,12 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   opened.started?.(server)
   const { maxMessageBytes: most } = opened
   if (flags.http) {
-    const { url } = await serveHttp(server, { port: Number(flags.port ?? 3000), ...(most && { maxBodyBytes: most }) })
-    process.stderr.write(`${name} ${version} on ${url}\n`)
+    const serving = await serveHttp(server, {
+      port: Number(flags.port ?? 3000),
+      ...(most && { maxBodyBytes: most }),
+    })
+    onSignals(serving, { flush: opened.close })
+    process.stderr.write(`${name} ${version} on ${serving.url}\n`)
     return
   }
   await serveStdio(server, most ? { maxLineBytes: most } : {}).closed

@@ -14,13 +14,14 @@ import type { Params } from './core/json.ts'
 import type { Logger, LogLine } from './core/log.ts'
 import type { Part, Piece, Surroundings } from './core/part.ts'
 import type { Secret } from './core/secrets.ts'
+import type { Stop } from './core/stop.ts'
 import type { Store } from './core/store.ts'
 import { approve } from './layers/approve.ts'
 import { authorize } from './layers/authorize.ts'
 import { observe } from './layers/observe.ts'
 import { refuseKeys } from './layers/once-key.ts'
 import { run } from './layers/run.ts'
-import type { Stragglers } from './layers/timeout.ts'
+import type { Stragglers, Underway } from './layers/timeout.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
 import { idOf } from './protocol/classify.ts'
@@ -94,8 +95,8 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     throw new TypeError(
       'approvals need once, by which a ticket is spent: add once: once() to the options of createServer',
     )
-  let closing = false
-  const { around, pieces } = assemble(definition.info.name, runtime, () => closing)
+  let phase: 'open' | 'draining' | 'leaving' = 'open'
+  const { around, pieces } = assemble(definition.info.name, runtime, () => phase !== 'open')
   const { clock, logger, reference, tenants } = around
   const all = Object.values(pieces)
   const shared = around.store.shared && { store: around.own, bus: around.bus, name: around.name }
@@ -120,6 +121,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   let registry = compiled(definition)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
+  const underway: Underway = new Set()
   around.counts.push({
     name: 'sluice_stragglers',
     help: 'Work that goes on after its caller left.',
@@ -135,7 +137,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     pieces.tenant?.layer,
     pieces.limit?.layer,
     authorize((call) => registry.refusal(call)),
-    timeout(clock, stragglers),
+    timeout(clock, stragglers, underway),
     pieces.concurrency?.layer,
     validate,
     ...(runtime.layers ?? []),
@@ -155,6 +157,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     caller: anonymous,
     tenant: runtime.tenant ? tenants.nobody : tenants.of('default'),
     publish: hub.publish,
+    leaving: () => phase === 'leaving',
     ...{ refused, errors, reference },
   })
 
@@ -168,6 +171,11 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       if (news && !connection.closed) send(news, position)
     }
     return after === undefined ? hub.subscribe(pass) : hub.subscribeAfter(after, pass)
+  }
+  /** Under way, as far as they take longer than a turn; in sessions also those that wait for a person. */
+  function calls(): readonly Stop[] {
+    const asking = [...connections].flatMap(({ inFlight }) => [...inFlight.values()])
+    return [...new Set([...underway, ...asking])]
   }
   function toText(reply: Reply): string {
     try {
@@ -245,8 +253,18 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     async admit(via, stop) {
       for (const piece of all) await piece.admit?.(via, stop)
     },
+    drain() {
+      if (phase === 'open') phase = 'draining'
+    },
+    async finish(graceMs) {
+      phase = 'leaving'
+      hub.finish()
+      await quiet(clock, calls, graceMs)
+      for (const stop of calls()) stop.stop(new RpcError('shuttingDown', 'The process ended before the call did'))
+    },
     async close() {
-      closing = true
+      phase = 'leaving'
+      hub.finish()
       await hub.close()
       for (const connection of [...connections]) connection.close()
       await Promise.all(all.map(async (piece) => piece.close?.()))
@@ -275,6 +293,15 @@ function assemble(name: string, runtime: Runtime, closing: () => boolean): { aro
     pieces[each] = piece
   }
   return { around, pieces }
+}
+
+/** How often it is looked whether calls are over. */
+const lookMs = 20
+
+/** Settles when there is nothing left, or the time is over. */
+async function quiet(clock: Clock, left: () => readonly unknown[], withinMs: number): Promise<void> {
+  const until = clock.now() + withinMs
+  while (left().length > 0 && clock.now() < until) await new Promise<void>((resolve) => clock.after(lookMs, resolve))
 }
 
 /** At the start, not at the first call that would have asked: by then somebody relies on it. */

@@ -4,6 +4,10 @@ import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
+import type { Stop } from '../core/stop.ts'
+
+/** The calls that outlived the turn they came in: what there is to wait for, or to stop, when the process ends. */
+export type Underway = Set<Stop>
 
 /** What went on though its caller was answered or had gone. It holds no slot, but memory and whatever it works on. */
 export interface Stragglers {
@@ -16,9 +20,13 @@ export interface Stragglers {
 /** By this a client asks for less time than the target has. */
 const deadlineKey = 'dev.sluice/deadlineMs'
 
-/** Streams (`timeoutMs: Infinity`) end in other ways. `stragglers` is counted up here, for whoever shows it. */
-export const timeout = (clock: Clock, stragglers: Stragglers = { running: 0, late: 0 }): Layer => {
-  const begin = starter(clock)
+/** Streams (`timeoutMs: Infinity`) end in other ways. `stragglers` and `underway` are kept here, for whoever asks. */
+export const timeout = (
+  clock: Clock,
+  stragglers: Stragglers = { running: 0, late: 0 },
+  underway: Underway = new Set(),
+): Layer => {
+  const begin = starter(clock, underway)
   return (next) =>
     function timeout(call) {
       const own = call.target.policy.timeoutMs
@@ -30,6 +38,7 @@ export const timeout = (clock: Clock, stragglers: Stragglers = { running: 0, lat
         const deadline: Deadline = {
           at: clock.now() + ms,
           over: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
+          stop: call.stop,
           callOff: undefined,
           settled: false,
         }
@@ -75,6 +84,7 @@ function deadlineOf({ meta }: Call): number {
 interface Deadline {
   readonly at: number
   readonly over: () => void
+  readonly stop: Stop
   callOff: (() => void) | undefined
   settled: boolean
 }
@@ -88,9 +98,14 @@ function settle(deadline: Deadline): void {
  * A timer costs as much as a small call. Where the clock knows when a turn is over, one is made only for calls that
  * outlive the turn they came in; most do not.
  */
-function starter(clock: Clock): (deadline: Deadline) => void {
+function starter(clock: Clock, underway: Underway): (deadline: Deadline) => void {
   const arm = (deadline: Deadline): void => {
-    deadline.callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.over)
+    const callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.over)
+    underway.add(deadline.stop)
+    deadline.callOff = () => {
+      callOff()
+      underway.delete(deadline.stop)
+    }
   }
   if (!clock.turn) return arm
   let waiting: Deadline[] = []

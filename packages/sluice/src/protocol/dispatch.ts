@@ -45,6 +45,8 @@ export interface DispatchOptions {
   refused(line: LogLine): void
   readonly errors: ErrorStyle
   reference(): string
+  /** Whether the process is about to end, so that a new call might not. */
+  leaving(): boolean
   publish(event: ServerEvent): void
 }
 
@@ -80,8 +82,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { id, method, features, answer }
     } catch (thrown) {
       if (stop.reason?.reason === 'cancelled') return null
-      const reply = refuse({ id, method, features, thrown, reference: facts.reference ?? reference(), style: errors })
-      if (thrown instanceof RpcError && 'error' in reply) context.refused?.(thrown, features, reply.error)
+      // Whatever the work threw because it was stopped, why it was stopped is the reason.
+      const why = stop.reason ?? thrown
+      const reply = refuse({
+        ...{ id, method, features, style: errors },
+        thrown: why,
+        reference: facts.reference ?? reference(),
+      })
+      if (why instanceof RpcError && 'error' in reply) context.refused?.(why, features, reply.error)
       return reply
     } finally {
       facts.answered = 1
@@ -96,6 +104,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { via, detach = ignore, stop = createStop() } = context
     const { connection } = via
     const { target, args } = options.registry().aim(method, params, features.era)
+    if (options.leaving())
+      throw new RpcError('shuttingDown', 'This process is shutting down: try again', { data: { retryAfterMs: 1000 } })
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     if (target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY) {

@@ -7,7 +7,9 @@ import type { Hub } from './subscriptions.ts'
 
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
-  /** Ends subscriptions; settles when what was published can be read by others. */
+  /** Ends subscriptions. What calls under way still publish is heard elsewhere. */
+  finish(): void
+  /** Settles when what was published can be read by others. */
   close(): Promise<void>
 }
 
@@ -49,9 +51,11 @@ export function createHub(bus: Bus, server: string): OwnedHub {
       // It only wakes: a bus that is away costs a notification, never a call.
       bus.publish(channel, JSON.stringify(event)).catch(() => {})
     },
+    finish() {
+      for (const then of [...closers]) then()
+    },
     async close() {
       unsubscribe()
-      for (const then of [...closers]) then()
     },
   }
 }

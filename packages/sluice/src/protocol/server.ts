@@ -50,6 +50,13 @@ export interface Server {
   admit(via: Via, stop?: Stop): Promise<void>
   /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
   page(path: string, peer: string): Promise<Page | undefined>
+  /** Readiness fails from now on, so that a balancer sends new work elsewhere; what still comes is served. */
+  drain(): void
+  /**
+   * New calls are refused as `shuttingDown` from now on, and subscriptions end; answers and cancellations still come in.
+   * Settles when nothing is under way; what is after `graceMs` is answered with `shuttingDown` too.
+   */
+  finish(graceMs: number): Promise<void>
   /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
   close(): Promise<void>
 }

@@ -138,14 +138,14 @@ export function createSharedHub({ bus, store, name }: Shared, clock: Clock): Own
           .finally(() => publishing.delete(text)),
       )
     },
+    finish() {
+      for (const then of [...closers]) then()
+    },
     async close() {
       await Promise.all(publishing.values())
-      // What this process said last is heard before it ends.
-      if (joined) look()
       await reading
       leave()
       callOff()
-      for (const then of [...closers]) then()
     },
   }
 }

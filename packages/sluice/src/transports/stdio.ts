@@ -57,6 +57,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   let inFlight = 0
   let stalled = false
   let ended = false
+  let leaving = false
   let idle: (() => void) | undefined
   let settle = (): void => {}
   const closed = new Promise<void>((resolve) => {
@@ -122,13 +123,19 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       close()
     }
   }
+  /** The calls under way still have their grace, and answers to their questions come in; a second signal ends now. */
+  function onSignal(): void {
+    if (leaving) process.exit(1)
+    leaving = true
+    void server.finish(graceMs).then(() => setImmediate(close), close)
+  }
   function close(): void {
     if (ended) return
     ended = true
     idle = undefined
     input.off('data', lines.push)
     input.pause()
-    for (const signal of signals) process.off(signal, close)
+    for (const signal of signals) process.off(signal, onSignal)
     if (own) void end()
     else {
       connection.close()
@@ -158,7 +165,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (own) process.exit(0)
   })
   const signals = own ? (['SIGINT', 'SIGTERM'] as const) : []
-  for (const signal of signals) process.on(signal, close)
+  for (const signal of signals) process.on(signal, onSignal)
   return { closed, close }
 }
 

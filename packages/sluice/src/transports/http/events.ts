@@ -50,7 +50,8 @@ export interface StreamLog {
   drop(): void
 }
 
-const comeBackMs = 1000
+/** In milliseconds. */
+const comeBack = 'retry: 1000\n\n'
 
 /** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
 export function createResumable(id: string, primed: boolean, maxSize: number, log?: StreamLog): Resumable {
@@ -82,7 +83,7 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
       sink = undefined
     },
     detach() {
-      sink?.write(`retry: ${comeBackMs}\n\n`)
+      sink?.write(comeBack)
       sink?.end()
       sink = undefined
     },
@@ -124,6 +125,8 @@ export interface Standing {
   /** Nobody is at the other end of this one any more. */
   left(sink: Sink): void
   letGo(): void
+  /** Its client is told when to come back. */
+  detach(): void
 }
 
 /** `hear` is how it hears what there is to say. */
@@ -150,6 +153,10 @@ export function createStanding(
       if (sink === gone) letGo()
     },
     letGo,
+    detach() {
+      sink?.write(comeBack)
+      letGo()
+    },
     get attached() {
       return sink !== undefined && !sink.closed
     },

@@ -69,6 +69,8 @@ export interface Exchange {
   readonly resource: ProtectedResource | undefined
   /** Never rejects. */
   serve(request: HttpRequest, reply: HttpReply): Promise<void>
+  /** Streams that only wait end, so that their clients find another process. */
+  letGo(): void
   /** Settles when other processes know that this one is gone. */
   close(): Promise<void>
 }
@@ -135,6 +137,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       }
       return done
     },
+    letGo: () => sessions?.letGo(),
     async close() {
       const shared = sessions?.close()
       for (const [sink, callOff] of live) {

@@ -38,8 +38,17 @@ export interface Listening {
   /** Where each endpoint is, in the order of the mounts. */
   readonly urls: readonly string[]
   readonly server: NodeServer
+  /** The way out for a process behind a balancer: no call that was taken is lost. */
+  drain(options?: DrainOptions): Promise<void>
   /** Ends streams and sessions, refuses new connections, waits a while for the open ones. */
   close(): Promise<void>
+}
+
+export interface DrainOptions {
+  /** `/readyz` fails and everything is served for this long: what a balancer needs to notice. 5 s unless said. */
+  readonly noticeMs?: number
+  /** Then new calls are refused and those under way have this long: 10 s unless said. */
+  readonly graceMs?: number
 }
 
 interface Mounted extends Mount {
@@ -67,11 +76,14 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     return { base, server, options: own, site: createNodeSite(server, all), endpoint: base + (all.path ?? '/mcp') }
   })
   const routes = routesOf(mounted)
+  let leaving = false
   const node = createNodeServer(
     // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
     { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
     (request, response) => {
       const path = pathOf(request.url ?? '')
+      // Whoever keeps a connection would find it closed under the next request.
+      if (leaving) response.shouldKeepAlive = false
       const asked = new NodeRequest(request)
       const reply = new NodeReply(response)
       const serve = routes.get(path)
@@ -95,21 +107,37 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   })
   const { port: bound } = node.address() as AddressInfo
   const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  let closing: Promise<void> | undefined
+  async function end(): Promise<void> {
+    leaving = true
+    const closed = new Promise<void>((resolve) => node.close(() => resolve()))
+    pressure?.close()
+    await Promise.all(mounted.map(({ server }) => server.close()))
+    // Subscriptions have their last answer before their streams are cut.
+    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all(mounted.map(({ site }) => site.close()))
+    node.closeIdleConnections()
+    const callOff = first.clock.after(closeWithinMs, () => node.closeAllConnections())
+    await closed
+    callOff()
+  }
+  const close = (): Promise<void> => {
+    closing ??= end()
+    return closing
+  }
   return {
     urls: mounted.map(({ endpoint }) => origin + endpoint),
     server: node,
-    async close() {
-      const closed = new Promise<void>((resolve) => node.close(() => resolve()))
-      pressure?.close()
-      await Promise.all(mounted.map(({ server }) => server.close()))
-      // Subscriptions have their last answer before their streams are cut.
-      await new Promise((resolve) => setImmediate(resolve))
-      await Promise.all(mounted.map(({ site }) => site.close()))
-      node.closeIdleConnections()
-      const callOff = first.clock.after(closeWithinMs, () => node.closeAllConnections())
-      await closed
-      callOff()
+    async drain({ noticeMs = 5_000, graceMs = 10_000 } = {}) {
+      leaving = true
+      for (const { server } of mounted) server.drain()
+      await new Promise<void>((resolve) => first.clock.after(noticeMs, resolve))
+      // From here on whoever comes back finds another process.
+      for (const { site } of mounted) site.letGo()
+      await Promise.all(mounted.map(({ server }) => server.finish(graceMs)))
+      await close()
     },
+    close,
   }
 }
 

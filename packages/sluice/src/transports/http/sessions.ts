@@ -32,6 +32,8 @@ export interface Session {
   readonly busy: boolean
   /** Nobody is at the other end of this one any more. */
   left(sink: Sink): void
+  /** The stream for what belongs to no call ends; its client is told to come back. */
+  detach(): void
   /** Its streams end. */
   letGo(): void
   readonly shared: SharedSession | undefined
@@ -59,6 +61,8 @@ export interface Sessions {
   /** After a call that may have changed what the session is. */
   save(session: Session): void | Promise<void>
   end(session: Session): void | Promise<void>
+  /** Streams that only wait end: their clients come back, to another process. */
+  letGo(): void
   /** Ends what is here. Sessions that are shared go on elsewhere. */
   close(): void | Promise<void>
   readonly size: number
@@ -181,6 +185,9 @@ export function createSessions(server: Server, { idleMs, max, share }: SessionsO
       drop(session)
       return session.shared?.end()
     },
+    letGo() {
+      for (const { session } of kept.values()) session.detach()
+    },
     close() {
       callOff?.()
       for (const { session } of [...kept.values()]) drop(session)
@@ -249,6 +256,8 @@ function createSession(
     get busy() {
       return connection.inFlight.size > 0 || standing.attached
     },
+    // Where it is the only stream, what is under way is still to be said on it.
+    detach: () => (isId(id, 'mcp') ? standing.detach() : undefined),
     left: (sink) => standing.left(sink),
     letGo() {
       standing.letGo()

@@ -1,0 +1,40 @@
+/** What a signal means to a process that serves: leave without losing a call. Node alone. */
+
+import type { DrainOptions } from './transports/http/listen.ts'
+
+export interface SignalOptions extends DrainOptions {
+  /** After the last call and before the end: closes stores, flushes what is yours. */
+  readonly flush?: () => Promise<unknown>
+  /** The process, in tests another. */
+  readonly on?: Pick<NodeJS.Process, 'on' | 'off' | 'exit'>
+}
+
+const numbers = { SIGTERM: 15, SIGINT: 2 } as const
+
+/**
+ * SIGTERM drains, flushes and ends with 0; SIGINT, which a person at a terminal sends, does so without the time for a
+ * balancer to notice. A second signal ends now. The returned function takes the listeners off again.
+ */
+export function onSignals(
+  serving: { drain(options?: DrainOptions): Promise<void> },
+  { flush, on = process, ...drain }: SignalOptions = {},
+): () => void {
+  let leaving = false
+  const hear = (signal: keyof typeof numbers): void => {
+    if (leaving) on.exit(128 + numbers[signal])
+    leaving = true
+    serving
+      .drain(signal === 'SIGINT' ? { ...drain, noticeMs: 0 } : drain)
+      .then(flush)
+      .then(
+        () => on.exit(0),
+        () => on.exit(1),
+      )
+  }
+  on.on('SIGTERM', hear)
+  on.on('SIGINT', hear)
+  return () => {
+    on.off('SIGTERM', hear)
+    on.off('SIGINT', hear)
+  }
+}
