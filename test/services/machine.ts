@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The command, after installing Debian's package of it where it does not run. */
-export function installed(command: string, debianPackage: string = command): string {
-  if (works(command)) return command
+/** The command, after installing Debian's package of it where it does not run. `version` is how it tells its own. */
+export function installed(command: string, debianPackage: string = command, version = '--version'): string {
+  if (works(command, version)) return command
   install(command, debianPackage)
   return command
 }
@@ -23,9 +23,9 @@ export function install(command: string, debianPackage: string): void {
   execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', debianPackage], options)
 }
 
-function works(command: string): boolean {
+function works(command: string, version = '--version'): boolean {
   try {
-    execFileSync(command, ['--version'], { stdio: 'ignore' })
+    execFileSync(command, [version], { stdio: 'ignore' })
     return true
   } catch {
     return false
