@@ -286,17 +286,25 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('by %s exits with 0, calls stopped, nothing stray said', async (signal) => {
-    const child = start('stdio.ts')
-    await child.send(callOf(1, 'wait'))
-    await child.send(callOf(2, 'deaf'))
-    await child.said(/WAITING\nWAITING/)
-    child.process.kill(signal)
-    const { code, stderr, left } = await child.exit
-    expect({ code, left }).toEqual({ code: 0, left: [] })
-    expect(stderr).toMatch(/STOPPED/)
-    expect(stderr).not.toMatch(/^\s+at /m)
-  })
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s exits with 0, calls stopped and told so, nothing stray said',
+    async (signal) => {
+      const child = start('stdio.ts')
+      await child.send(callOf(1, 'wait'))
+      await child.send(callOf(2, 'deaf'))
+      await child.said(/WAITING\nWAITING/)
+      child.process.kill(signal)
+      const { code, stderr, left } = await child.exit
+      expect(code).toBe(0)
+      const refused = { error: { data: { reason: 'shuttingDown' } } }
+      expect(left.map((line) => JSON.parse(line))).toMatchObject([
+        { id: 1, ...refused },
+        { id: 2, ...refused },
+      ])
+      expect(stderr).toMatch(/STOPPED/)
+      expect(stderr).not.toMatch(/^\s+at /m)
+    },
+  )
 
   test('of an empty input exits with 0 and says nothing', async () => {
     const child = start('stdio.ts')

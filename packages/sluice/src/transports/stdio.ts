@@ -161,6 +161,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   input.on('error', close)
   // The reader went away (EPIPE): nobody is left to answer.
   output.on('error', () => {
+    connection.close()
     close()
     if (own) process.exit(0)
   })
