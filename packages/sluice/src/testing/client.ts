@@ -13,6 +13,8 @@ import { createServer } from '../server.ts'
 export interface TestClientOptions {
   readonly revision?: RevisionName
   readonly capabilities?: Params
+  /** Sent with every message, as over HTTP: `{ authorization: 'Bearer …' }`. */
+  readonly headers?: { readonly [name: string]: string }
   /** Answers the server's questions: requests before 2026-07-28, `input_required` from then on. */
   answer?(method: string, params: Params): unknown
 }
@@ -45,7 +47,7 @@ export async function testClient(
   from: ServerDefinition | Server,
   options: TestClientOptions = {},
 ): Promise<TestClient> {
-  const { revision = modernRevision, capabilities = {}, answer } = options
+  const { revision = modernRevision, capabilities = {}, headers = {}, answer } = options
   const server = 'handle' in from ? from : createServer(from, { ask: ask(), once: once() })
   const heard: Params[] = []
   const modern = revision === modernRevision
@@ -63,8 +65,10 @@ export async function testClient(
     const outcome = result === undefined ? { error: { code: -32601, message: 'Not supported' } } : { result }
     await server.handle({ jsonrpc: '2.0', id, ...outcome }, context())
   }
+  const sent = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const header = (name: string): string | undefined => sent.get(name)
   const context = (): Parameters<Server['handle']>[1] => ({
-    via: { transport: 'memory', peer: 'test', header: () => undefined, ...(connection && { connection }) },
+    via: { transport: 'memory', peer: 'test', header, ...(connection && { connection }) },
     send: hear,
   })
   const enveloped = (params: Params): Params =>

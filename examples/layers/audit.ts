@@ -1,0 +1,19 @@
+/** A record before each run and one after it, chained: whoever changes one is found out. */
+
+import assert from 'node:assert/strict'
+import { audit, createServer, memoryStore, verifyAudit } from 'sluice'
+import { testClient } from 'sluice/testing'
+import { hello } from '../hello.ts'
+
+const store = memoryStore()
+const server = createServer(hello, { store, audit: audit() })
+await (await testClient(server)).call('shout', { text: 'hello' })
+await server.close()
+
+const before = await verifyAudit(store, 'default')
+assert.partialDeepStrictEqual(before, { intact: true, records: 2 })
+
+const [row] = await store.list(['audit', 'rows', 'default'], { limit: 1 })
+assert.ok(row)
+await store.set(row.key, row.value.replace('shout', 'whisper'))
+assert.partialDeepStrictEqual(await verifyAudit(store, 'default'), { intact: false, seq: 1, problem: 'altered' })

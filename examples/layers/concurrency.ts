@@ -1,0 +1,25 @@
+/** Two calls of a tenant at once and one in the queue: the fourth is told to come back, the first three are served. */
+
+import assert from 'node:assert/strict'
+import { concurrency, createServer, defineServer, tool } from 'sluice'
+import { testClient } from 'sluice/testing'
+
+const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+const wait = tool({
+  name: 'wait',
+  description: 'Takes its time',
+  async run() {
+    await opened
+    return 'done'
+  },
+})
+const server = createServer(defineServer({ info: { name: 'slow', version: '1.0.0' }, tools: [wait] }), {
+  concurrency: concurrency({ perTenant: 2, queue: 1 }),
+})
+
+const client = await testClient(server)
+const three = [client.call('wait'), client.call('wait'), client.call('wait')]
+const fourth = await client.send('tools/call', { name: 'wait' })
+assert.partialDeepStrictEqual(fourth, { error: { data: { reason: 'rateLimited', retryAfterMs: 1000 } } })
+open()
+for (const result of await Promise.all(three)) assert.partialDeepStrictEqual(result, { content: [{ text: 'done' }] })

@@ -1,0 +1,27 @@
+/** A line per call, without arguments; counts for Prometheus; health for an orchestrator. */
+
+import assert from 'node:assert/strict'
+import type { LogLine } from 'sluice'
+import { createServer, health, log, metrics } from 'sluice'
+import { testClient } from 'sluice/testing'
+import { hello } from '../hello.ts'
+
+const lines: LogLine[] = []
+const keep = (line: LogLine) => lines.push(line)
+const server = createServer(hello, {
+  log: log({ info: keep, warn: keep, error: keep }),
+  metrics: metrics(),
+  health: health(),
+})
+
+await (await testClient(server)).call('shout', { text: 'a secret' })
+assert.partialDeepStrictEqual(lines, [
+  { method: 'tools/call', tool: 'shout', caller: 'anonymous', outcome: 'complete' },
+])
+assert.ok(!JSON.stringify(lines).includes('a secret'))
+
+const numbers = await server.page('/metrics', '127.0.0.1')
+assert.match(numbers?.body ?? '', /sluice_requests_total\{.*target="shout",outcome="complete"\} 1/)
+assert.equal((await server.page('/readyz', '127.0.0.1'))?.status, 200)
+// To strangers these pages are not there.
+assert.equal(await server.page('/metrics', '203.0.113.7'), undefined)
