@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createServer, limit } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { gate, serveHttp } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
@@ -19,6 +19,11 @@ assert.partialDeepStrictEqual(await client.send('tools/call', { name: 'shout', a
 
 const serving = await serveHttp(server, {
   port: 0,
-  gate: { concurrency: 500, perPeer: { capacity: 100, perSecond: 50 }, connectionsPerPeer: 50, marks: { lagMs: 200 } },
+  gate: gate({
+    concurrency: 500,
+    perPeer: { capacity: 100, perSecond: 50 },
+    connectionsPerPeer: 50,
+    marks: { lagMs: 200 },
+  }),
 })
 await serving.close()
