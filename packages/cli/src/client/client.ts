@@ -1,0 +1,107 @@
+/**
+ * A small client for trying servers: 2026-07-28 where the server speaks it, `initialize` elsewhere. Answers the server's
+ * questions in both eras through one function.
+ */
+
+import { CommandError } from '../output.ts'
+import { HttpStatusError } from './http.ts'
+import type { Message, Params } from './message.ts'
+import { clientInfo, enveloped, isObject, modern, newestLegacy, RemoteError } from './message.ts'
+import type { Wire } from './wire.ts'
+
+export interface Client {
+  readonly revision: string
+  readonly server: Params
+  readonly capabilities: Params
+  request(method: string, params?: Params, signal?: AbortSignal): Promise<Params>
+  close(): Promise<void>
+}
+
+export interface ClientOptions {
+  readonly era?: 'modern' | 'legacy'
+  /** Answers `elicitation/create` and the like; left out, the client says it can do nothing of that. */
+  answer?(method: string, params: Params): Promise<Params>
+  /** Progress and log messages. */
+  notice?(method: string, params: Params): void
+}
+
+const maxRounds = 20
+
+export async function connect(wire: Wire, options: ClientOptions = {}): Promise<Client> {
+  const { answer, notice, era } = options
+  const capabilities: Params = answer ? { elicitation: { form: {}, url: {} } } : {}
+  let ids = 0
+
+  function hear(message: Message): void {
+    const { method, id, params = {} } = message
+    if (method === undefined) return
+    if (id === undefined) notice?.(method, params)
+    else void respond(method, params).then((outcome) => wire.exchange({ jsonrpc: '2.0', id, ...outcome }, hear))
+  }
+  async function respond(method: string, params: Params): Promise<Pick<Message, 'result' | 'error'>> {
+    if (method === 'ping') return { result: {} }
+    if (!answer) return { error: { code: -32601, message: 'Not supported' } }
+    return { result: await answer(method, params) }
+  }
+  async function ask(method: string, params: Params, signal?: AbortSignal): Promise<Params> {
+    const response = await wire.exchange({ jsonrpc: '2.0', id: ++ids, method, params }, hear, signal)
+    if (!response) throw new CommandError('The server ended its answer before it was complete')
+    if (response.error) throw new RemoteError(response.error)
+    return response.result ?? {}
+  }
+
+  async function asModern(): Promise<Client> {
+    wire.agreed(modern)
+    const discovered = await ask('server/discover', enveloped({}, capabilities))
+    const meta = isObject(discovered['_meta']) ? discovered['_meta'] : {}
+    async function request(method: string, params: Params = {}, signal?: AbortSignal): Promise<Params> {
+      let result = await ask(method, enveloped(params, capabilities), signal)
+      for (let round = 0; answer && result['resultType'] === 'input_required' && round < maxRounds; round++) {
+        const inputResponses: Record<string, unknown> = {}
+        for (const [key, question] of Object.entries(isObject(result['inputRequests']) ? result['inputRequests'] : {}))
+          if (isObject(question))
+            inputResponses[key] = await answer(
+              String(question['method']),
+              isObject(question['params']) ? question['params'] : {},
+            )
+        result = await ask(
+          method,
+          enveloped({ ...params, inputResponses, requestState: result['requestState'] }, capabilities),
+          signal,
+        )
+      }
+      return result
+    }
+    const server = meta['io.modelcontextprotocol/serverInfo']
+    return {
+      revision: modern,
+      server: isObject(server) ? server : {},
+      capabilities: isObject(discovered['capabilities']) ? discovered['capabilities'] : {},
+      request,
+      close: () => wire.close(),
+    }
+  }
+  async function asLegacy(): Promise<Client> {
+    const agreed = await ask('initialize', { protocolVersion: newestLegacy, capabilities, clientInfo })
+    const revision = String(agreed['protocolVersion'])
+    wire.agreed(revision)
+    await wire.exchange({ jsonrpc: '2.0', method: 'notifications/initialized' }, hear)
+    return {
+      revision,
+      server: isObject(agreed['serverInfo']) ? agreed['serverInfo'] : {},
+      capabilities: isObject(agreed['capabilities']) ? agreed['capabilities'] : {},
+      request: (method, params = {}, signal) => ask(method, params, signal),
+      close: () => wire.close(),
+    }
+  }
+  if (era === 'modern') return asModern()
+  if (era === 'legacy') return asLegacy()
+  try {
+    return await asModern()
+  } catch (thrown) {
+    // Refused for who we are, not for how we speak: the other era would be refused too.
+    if (thrown instanceof HttpStatusError && (thrown.status === 401 || thrown.status === 403)) throw thrown
+    if (!(thrown instanceof RemoteError || thrown instanceof HttpStatusError)) throw thrown
+    return asLegacy()
+  }
+}

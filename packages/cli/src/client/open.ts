@@ -1,0 +1,51 @@
+/** `https://…` is reached over HTTP; everything else is a command to start. */
+
+import { CommandError, exitCodes } from '../output.ts'
+import type { Client, ClientOptions } from './client.ts'
+import { connect } from './client.ts'
+import { HttpStatusError, httpWire } from './http.ts'
+import { stdioWire } from './stdio.ts'
+
+export interface ReachOptions {
+  /** `Name: value`, as curl takes them. */
+  readonly header?: readonly string[]
+  readonly token?: string | undefined
+  readonly quiet?: boolean
+}
+
+export const isUrl = (target: string): boolean => /^https?:\/\//i.test(target)
+
+export function headersOf({ header = [], token = process.env['SLUICE_TOKEN'] }: ReachOptions): Record<string, string> {
+  const own = header.map((line): [string, string] => {
+    const colon = line.indexOf(':')
+    if (colon < 1) throw new CommandError(`--header takes "Name: value", not "${line}"`, exitCodes.usage)
+    return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
+  })
+  return { ...(token && { authorization: `Bearer ${token}` }), ...Object.fromEntries(own) }
+}
+
+export async function openClient(target: string, reach: ReachOptions, options: ClientOptions = {}): Promise<Client> {
+  if (!isUrl(target)) {
+    const [command = '', ...args] = words(target)
+    return connect(stdioWire(command, args, reach.quiet ?? false), options)
+  }
+  try {
+    return await connect(httpWire({ url: target, headers: headersOf(reach) }), options)
+  } catch (thrown) {
+    if (thrown instanceof HttpStatusError && thrown.status === 401)
+      throw new CommandError(
+        `${target} wants a credential. Give one with --token or SLUICE_TOKEN.${thrown.challenge ? `\nIt said: ${thrown.challenge}` : ''}`,
+      )
+    if (thrown instanceof TypeError)
+      throw new CommandError(
+        `Nothing answers at ${target}. Is the server running, and is the path right (usually /mcp)?`,
+      )
+    throw thrown
+  }
+}
+
+/** A command line as a shell would split it: quotes keep words together. */
+export function words(line: string): readonly string[] {
+  const found = line.match(/"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+/g) ?? []
+  return found.map((word) => (/^["']/.test(word) ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word))
+}

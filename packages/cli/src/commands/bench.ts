@@ -1,0 +1,118 @@
+/** `sluice bench`: how many calls a second a server takes, and how long they wait. */
+
+import { Agent, request } from 'node:http'
+import { enveloped, type Params } from '../client/message.ts'
+import { headersOf, type ReachOptions } from '../client/open.ts'
+import { CommandError, exitCodes, table, toJson } from '../output.ts'
+import type { Around } from './command.ts'
+
+export interface BenchOptions extends ReachOptions {
+  readonly tool?: string
+  readonly args?: string
+  readonly connections: string
+  readonly seconds: string
+  readonly json?: boolean
+}
+
+export interface Measured {
+  readonly calls: number
+  readonly failed: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export async function bench({ terminal, signal }: Around, target: string, options: BenchOptions): Promise<number> {
+  if (!target.startsWith('http://')) throw new CommandError('bench takes an http:// address', exitCodes.usage)
+  const connections = positive('connections', options.connections, 1000)
+  const seconds = positive('seconds', options.seconds, 600)
+  const { method, params } = messageOf(options)
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: enveloped(params, {}) })
+  const headers = {
+    ...headersOf(options),
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(options.tool && { 'mcp-name': options.tool }),
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const until = performance.now() + seconds * 1000
+  const times: number[] = []
+  let failed = 0
+  const started = performance.now()
+  const one = (): Promise<void> =>
+    new Promise((resolve) => {
+      const began = performance.now()
+      const sent = request(target, { method: 'POST', agent, headers }, (response) => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => {
+          if (text.length < 4096) text += chunk.toString()
+        })
+        response.on('end', () => {
+          if (response.statusCode !== 200 || text.includes('"error":{')) failed++
+          times.push(performance.now() - began)
+          resolve()
+        })
+      })
+      sent.on('error', () => {
+        failed++
+        resolve()
+      })
+      sent.end(body)
+    })
+  await one()
+  if (failed > 0)
+    throw new CommandError(
+      `The first call failed. Try it with: sluice call ${target}${options.tool ? ` ${options.tool}` : ''}`,
+    )
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < until && !signal.aborted) await one()
+    }),
+  )
+  agent.destroy()
+  times.sort((a, b) => a - b)
+  const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 100) / 100
+  const took = (performance.now() - started) / 1000
+  const measured: Measured = {
+    calls: times.length,
+    failed,
+    perSecond: Math.round(times.length / took),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  }
+  if (options.json) terminal.out(toJson(measured))
+  else
+    terminal.out(
+      table(
+        terminal,
+        ['CALLS', 'FAILED', 'A SECOND', 'MEDIAN', '99 %'],
+        [
+          [
+            String(measured.calls),
+            String(failed),
+            String(measured.perSecond),
+            `${measured.p50Ms} ms`,
+            `${measured.p99Ms} ms`,
+          ],
+        ],
+      ),
+    )
+  return failed > 0 ? exitCodes.failed : exitCodes.ok
+}
+
+function messageOf({ tool, args = '{}' }: BenchOptions): { readonly method: string; readonly params: Params } {
+  if (!tool) return { method: 'tools/list', params: {} }
+  try {
+    return { method: 'tools/call', params: { name: tool, arguments: JSON.parse(args) as unknown } }
+  } catch {
+    throw new CommandError('--args takes JSON, such as \'{"text":"hi"}\'', exitCodes.usage)
+  }
+}
+
+function positive(name: string, text: string, most: number): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= most)) throw new CommandError(`--${name} takes a number up to ${most}`, exitCodes.usage)
+  return value
+}

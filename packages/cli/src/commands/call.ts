@@ -1,0 +1,170 @@
+/** `sluice call`: try any MCP server from the terminal. Asks the person what the server asks, and waits for approvals. */
+
+import { createInterface } from 'node:readline/promises'
+import type { Client } from '../client/client.ts'
+import type { Params } from '../client/message.ts'
+import { isObject, RemoteError } from '../client/message.ts'
+import type { ReachOptions } from '../client/open.ts'
+import { openClient } from '../client/open.ts'
+import { CommandError, exitCodes, shown, styled, type Terminal, table, toJson } from '../output.ts'
+import { suggest } from '../suggest.ts'
+import { readArguments } from './arguments.ts'
+import type { Around } from './command.ts'
+
+export interface CallOptions extends ReachOptions {
+  readonly json?: boolean
+  readonly era?: 'modern' | 'legacy'
+}
+
+export async function call(
+  around: Around,
+  target: string,
+  name: string | undefined,
+  pairs: readonly string[],
+  options: CallOptions,
+): Promise<number> {
+  const { terminal, signal } = around
+  const isAsking = terminal.isTty && process.stdin.isTTY === true
+  const client = await openClient(
+    target,
+    { quiet: options.json === true, ...options },
+    {
+      ...(options.era && { era: options.era }),
+      ...(isAsking && { answer: (method, params) => answer(terminal, method, params) }),
+      notice: (method, params) => notice(terminal, method, params),
+    },
+  )
+  try {
+    const tools = await allTools(client)
+    if (name === undefined) {
+      terminal.out(options.json ? toJson(tools) : listOf(terminal, client, tools))
+      return exitCodes.ok
+    }
+    const tool = tools.find((each) => each['name'] === name)
+    if (!tool) {
+      const meant = suggest(
+        name,
+        tools.map((each) => String(each['name'])),
+      )
+      throw new CommandError(
+        `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Without a tool, sluice call lists them.`,
+      )
+    }
+    const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
+    let result = await run(client, name, args, signal)
+    for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
+      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${shown(asked.message)}`)
+      terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
+      await prompt('Press Enter when it is decided … ')
+      result = await run(client, name, args, signal)
+    }
+    terminal.out(options.json ? toJson(result) : textOf(terminal, result))
+    return result['isError'] === true ? exitCodes.failed : exitCodes.ok
+  } finally {
+    await client.close()
+  }
+}
+
+async function run(client: Client, name: string, args: Params, signal: AbortSignal): Promise<Params> {
+  try {
+    return await client.request('tools/call', { name, arguments: args, _meta: { progressToken: 1 } }, signal)
+  } catch (thrown) {
+    if (thrown instanceof RemoteError) throw new CommandError(`The server refused: ${shown(thrown.message)}`)
+    throw thrown
+  }
+}
+
+async function allTools(client: Client): Promise<readonly Params[]> {
+  const tools: Params[] = []
+  let cursor: unknown
+  do {
+    const page = await client.request('tools/list', cursor === undefined ? {} : { cursor })
+    tools.push(...(Array.isArray(page['tools']) ? page['tools'].filter(isObject) : []))
+    cursor = page['nextCursor']
+  } while (cursor !== undefined && tools.length < 10_000)
+  return tools
+}
+
+function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): string {
+  const { name = 'A server', version = '' } = client.server
+  const rows = tools.map((tool) => {
+    const schema = isObject(tool['inputSchema']) ? tool['inputSchema'] : {}
+    const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+    const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
+    const [first = ''] = shown(String(tool['description'] ?? '')).split('\n')
+    return [
+      shown(String(tool['name'])),
+      names.map((each) => (required.includes(each) ? each : `${each}?`)).join(' '),
+      first,
+    ]
+  })
+  const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} tools`
+  return `${styled(terminal, 'dim', head)}\n${table(terminal, ['TOOL', 'ARGUMENTS', ''], rows)}`
+}
+
+/** Text as it is, but for what would steer the terminal; what is no text by its kind and size. */
+function textOf(terminal: Terminal, result: Params): string {
+  if (result['resultType'] === 'input_required')
+    return 'The server asks something; run this in a terminal to answer, or use --json to see it.'
+  const blocks = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
+  const lines = blocks.map((block) => {
+    if (block['type'] === 'text') return shown(String(block['text']))
+    const resource = isObject(block['resource']) ? block['resource'] : block
+    const about = [block['type'], resource['mimeType'], resource['uri']].filter((part) => typeof part === 'string')
+    return styled(terminal, 'dim', `[${shown(about.join(' '))}]`)
+  })
+  const text = lines.join('\n')
+  return result['isError'] === true ? styled(terminal, 'red', text) : text
+}
+
+interface Approval {
+  readonly id: string
+  readonly message: string
+  readonly url: string | undefined
+}
+/** A gated call answers that somebody has to allow it first. */
+function approvalOf(result: Params): Approval | undefined {
+  const [block] = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
+  const text = block?.['text']
+  if (typeof text !== 'string' || !text.startsWith('{"approval_required":true')) return undefined
+  const { request_id: id, message, url } = JSON.parse(text) as { request_id: string; message: string; url?: string }
+  return { id, message, url }
+}
+
+function notice(terminal: Terminal, method: string, params: Params): void {
+  if (method === 'notifications/progress') {
+    const { progress, total, message } = params
+    const share = typeof total === 'number' ? ` ${Math.round((Number(progress) / total) * 100)} %` : ''
+    terminal.err(styled(terminal, 'dim', `…${share} ${shown(String(message ?? ''))}`))
+  } else if (method === 'notifications/message')
+    terminal.err(styled(terminal, 'dim', `${String(params['level'])}: ${shown(JSON.stringify(params['data']))}`))
+}
+
+/** What the server wants to know, asked field by field. */
+async function answer(terminal: Terminal, method: string, params: Params): Promise<Params> {
+  if (method !== 'elicitation/create') return { action: 'decline' }
+  terminal.err(styled(terminal, 'bold', shown(String(params['message'] ?? 'The server asks:'))))
+  if (typeof params['url'] === 'string') {
+    terminal.err(`Open ${shown(params['url'])}`)
+    const said = await prompt('Enter when done, n to decline … ')
+    return { action: said.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
+  }
+  const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const pairs: string[] = []
+  for (const [name, property] of Object.entries(properties)) {
+    const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
+    const said = await prompt(`${shown(name)}${shown(choices)}: `)
+    if (said !== '') pairs.push(`${name}=${said}`)
+  }
+  return { action: 'accept', content: readArguments(pairs, schema) }
+}
+
+async function prompt(question: string): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await reader.question(question)
+  } finally {
+    reader.close()
+  }
+}

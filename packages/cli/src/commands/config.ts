@@ -1,0 +1,46 @@
+/** `sluice config print`: what is in force, and where each value came from. */
+
+import { loadConfig, variableOf } from '../config/load.ts'
+import { secretNames, toJsonSchema } from '../config/schema.ts'
+import { exitCodes, table, toJson } from '../output.ts'
+import type { Around } from './command.ts'
+
+export async function configPrint(
+  { terminal, env, cwd }: Around,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<number> {
+  const { config, origins } = await loadConfig({ file: options.config, cwd, env })
+  const values = leaves(config)
+  const secrets = secretNames.filter((name) => env[name]).map((name) => ({ name, value: '(set)' }))
+  if (options.json) {
+    terminal.out(toJson({ config, origins: Object.fromEntries(origins), secrets: secrets.map(({ name }) => name) }))
+    return exitCodes.ok
+  }
+  const rows = values.map(([path, value]) => [path, value, originOf(path, origins), variableOf(path)])
+  for (const { name, value } of secrets) rows.push([name, value, 'environment', name])
+  terminal.out(table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows))
+  return exitCodes.ok
+}
+
+export async function configSchemaPrint({ terminal }: Around): Promise<number> {
+  terminal.out(toJson(toJsonSchema()))
+  return exitCodes.ok
+}
+
+const originOf = (path: string, origins: ReadonlyMap<string, string>): string =>
+  origins.get(path) ?? [...origins].find(([each]) => path.startsWith(`${each}.`))?.[1] ?? 'default'
+
+/** Lists and empty groups are values; a group with something in it is its values. */
+function leaves(value: unknown, path = ''): readonly (readonly [string, string])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0)
+    return value === undefined || path === '' ? [] : [[path, masked(path, value)]]
+  return Object.entries(value).flatMap(([name, each]) => leaves(each, path === '' ? name : `${path}.${name}`))
+}
+
+/** Nothing secret belongs here; an address may hold a password all the same. */
+function masked(path: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /secret(?!File)|password|token$/i.test(path)
+    ? '(hidden)'
+    : text.replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
+}

@@ -1,0 +1,81 @@
+/** `sluice keys`: API keys for agents. A key is shown once, when it is made. */
+
+import type { ApiKey } from 'sluice'
+import { apiKeys } from 'sluice'
+import { ago, CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
+import type { Around } from './command.ts'
+import type { OperatingOptions } from './operating.ts'
+import { withStore } from './operating.ts'
+
+export interface CreateOptions extends OperatingOptions {
+  readonly tenant?: readonly string[]
+  readonly scope?: readonly string[]
+  readonly label?: string
+  readonly days?: string
+}
+
+export const keysCreate = (around: Around, subject: string, options: CreateOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    const days = options.days === undefined ? undefined : Number(options.days)
+    if (days !== undefined && !(days > 0)) throw new CommandError('--days takes a number above 0', exitCodes.usage)
+    const { secret, key } = await apiKeys(store).create({
+      subject,
+      tenants: options.tenant ?? [],
+      scopes: options.scope ?? [],
+      label: options.label ?? '',
+      ...(days !== undefined && { expires: Date.now() + days * 86_400_000 }),
+    })
+    const { terminal } = around
+    if (options.json) terminal.out(toJson({ secret, ...key }))
+    else {
+      terminal.out(secret)
+      terminal.err(
+        styled(terminal, 'yellow', `This is the only time it is shown. Id ${key.id}, for ${shown(subject)}.`),
+      )
+    }
+    return exitCodes.ok
+  })
+
+export const keysList = (around: Around, options: OperatingOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    const { terminal } = around
+    const keys = await allKeys(store)
+    if (options.json) terminal.out(toJson(keys))
+    else if (keys.length === 0) terminal.out('No keys yet. Make one with: sluice keys create <name>')
+    else terminal.out(table(terminal, ['ID', 'KEY', 'WHO', 'TENANTS', 'LAST USE', 'STATE', 'LABEL'], keys.map(rowOf)))
+    return exitCodes.ok
+  })
+
+export const keysRevoke = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    if (!(await apiKeys(store).revoke(id))) throw new CommandError(`There is no key ${id}; sluice keys list shows them`)
+    around.terminal.out(
+      options.json ? toJson({ revoked: id }) : `Revoked ${id}. It stops working everywhere within five seconds.`,
+    )
+    return exitCodes.ok
+  })
+
+async function allKeys(store: Parameters<typeof apiKeys>[0]): Promise<readonly ApiKey[]> {
+  const keys: ApiKey[] = []
+  const admin = apiKeys(store)
+  for (;;) {
+    const after = keys.at(-1)?.id
+    const page = await admin.list(after === undefined ? { limit: 100 } : { limit: 100, after })
+    keys.push(...page)
+    if (page.length < 100) return keys
+  }
+}
+
+function rowOf({ id, prefix, subject, tenants, lastUse, label, expires, revoked }: ApiKey): readonly string[] {
+  const now = Date.now()
+  const state = revoked !== undefined ? 'revoked' : expires !== undefined && expires <= now ? 'expired' : 'good'
+  return [
+    id,
+    `${prefix}…`,
+    shown(subject),
+    tenants.join(', ') || '–',
+    lastUse === undefined ? 'never' : ago(lastUse, now),
+    state,
+    shown(label),
+  ]
+}

@@ -1,0 +1,182 @@
+/**
+ * Everything that can be set, once: types, checks, the published JSON Schema and the texts of `sluice config print` come
+ * from here. No secret stands in a configuration: those come from the environment or from files that it names.
+ */
+
+import * as z from 'zod'
+
+const count = (least: number): z.ZodNumber => z.int().min(least)
+const ms = (about: string): z.ZodOptional<z.ZodNumber> => count(1).optional().describe(`${about}, in milliseconds`)
+const bucket = z.strictObject({
+  capacity: z.number().min(1).describe('At once'),
+  perSecond: z.number().positive().describe('Refilled each second'),
+})
+const url = z.string().regex(/^https?:\/\/[^\s]+$/, 'An http or https address')
+const path = z.string().min(1)
+
+const jwt = z
+  .strictObject({
+    issuer: z.string().min(1),
+    audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    jwks: url.optional().describe('Where the issuer publishes its keys'),
+    pemFile: path.optional().describe('A file with the issuer’s public key'),
+    secretFile: path.optional().describe('A file with the shared secret'),
+    algorithms: z.array(z.string()).optional(),
+  })
+  .refine(({ jwks, pemFile, secretFile }) => [jwks, pemFile, secretFile].filter(Boolean).length === 1, {
+    message: 'Give exactly one of jwks, pemFile and secretFile',
+  })
+
+const rule = z.strictObject({
+  tool: z.string().optional().describe('A name, or a pattern such as "repl_*"'),
+  server: z.string().optional(),
+  tenant: z.string().optional(),
+  caller: z.string().optional(),
+  hint: z
+    .enum(['readOnly', 'destructive', 'idempotent', 'openWorld'])
+    .optional()
+    .describe('An annotation the tool has'),
+  approval: z.enum(['never', 'always', 'tool']).describe('`tool`: what the tool says itself'),
+})
+
+const served = z.strictObject({
+  module: path.optional().describe('A module that exports a server; left out for the five that come along'),
+  env: z.record(z.string(), z.string()).optional().describe('Added to its environment'),
+  enabled: z.boolean().optional(),
+})
+
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
+  port: z.int().min(0).max(65_535).default(3000).describe('The port to listen on; 0 takes a free one'),
+  hosts: z.array(z.string()).optional().describe('Host names under which clients reach it, besides localhost'),
+  origins: z.array(z.string()).optional().describe('Web pages that may call it'),
+  data: path.default('.sluice').describe('The folder for everything that is kept'),
+  store: z
+    .union([z.enum(['sqlite', 'memory']), z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) })])
+    .default('sqlite')
+    .describe('Where state is kept; Redis for several processes. Its password comes from SLUICE_REDIS_PASSWORD'),
+  secretFile: path
+    .optional()
+    .describe('Seals what travels through clients; otherwise SLUICE_SECRET, or a file in the data folder'),
+  servers: z
+    .record(z.string().regex(/^[a-z][a-z0-9-]*$/), served)
+    .optional()
+    .describe('By name; the five that come along unless said'),
+  log: z
+    .strictObject({
+      level: z.enum(['info', 'warn', 'error', 'silent']).default('info'),
+      file: path.optional().describe('Lines go there instead of stderr'),
+    })
+    .prefault({}),
+  authenticate: z
+    .strictObject({
+      apiKeys: z.boolean().default(true),
+      jwt: z.array(jwt).default([]),
+      publicMethods: z.array(z.string()).optional().describe('Served without a credential'),
+      paramsToken: z.boolean().default(false).describe('Take params.token over HTTP too'),
+      resource: z
+        .strictObject({
+          resource: url,
+          authorizationServers: z.array(url).min(1),
+          scopes: z.array(z.string()).optional(),
+          name: z.string().optional(),
+          documentation: url.optional(),
+        })
+        .optional()
+        .describe('OAuth: what clients must know to get a token (RFC 9728)'),
+    })
+    .nullable()
+    .prefault({})
+    .describe('Who may call; null lets everybody in, and then nothing gated starts'),
+  tenant: z
+    .strictObject({
+      from: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
+      header: z.string().optional().describe('By which a member of several chooses'),
+      tools: z
+        .record(z.string(), z.array(z.string()))
+        .optional()
+        .describe('The tools each tenant has; others have all'),
+    })
+    .nullable()
+    .prefault({}),
+  limit: z
+    .strictObject({ rate: bucket.optional(), tools: z.record(z.string(), bucket).optional() })
+    .nullable()
+    .prefault({}),
+  concurrency: z
+    .strictObject({
+      perTenant: count(1).optional(),
+      tools: z.record(z.string(), count(1)).optional(),
+      queue: count(0).optional(),
+    })
+    .nullable()
+    .prefault({}),
+  gate: z
+    .strictObject({
+      concurrency: count(1).optional(),
+      queue: count(0).optional(),
+      queueMs: ms('How long one may wait'),
+      perPeer: bucket.optional(),
+      connectionsPerPeer: count(1).optional(),
+    })
+    .nullable()
+    .prefault({})
+    .describe('Asked before a body is read'),
+  once: z
+    .strictObject({ keepMs: ms('How long idempotency keys are remembered'), maxRecord: count(1).optional() })
+    .prefault({}),
+  audit: z
+    .strictObject({ block: z.boolean().optional().describe('No call runs whose record cannot be written') })
+    .nullable()
+    .prefault({}),
+  metrics: z.boolean().default(true).describe('/metrics'),
+  tracing: z.boolean().default(false).describe('OpenTelemetry spans, through the registered SDK'),
+  sse: z.boolean().default(true).describe('The transport of 2024-11-05 beside the endpoint'),
+  websocket: z.boolean().default(false),
+  approvals: z
+    .strictObject({
+      approver: z.enum(['owner', 'other', 'client']).default('owner'),
+      rules: z.array(rule).default([]),
+      decideMs: ms('How long a person has to decide'),
+      runMs: ms('How long the caller has to run what was approved'),
+      keepMs: ms('How long tickets can be looked up'),
+      maxPending: count(1).optional().describe('Undecided tickets of one caller'),
+      holdMs: ms('How long a call waits for a quick decision'),
+      grants: z
+        .strictObject({ maxMs: ms('The longest a grant may last') })
+        .optional()
+        .describe('Standing permissions; off unless said'),
+      webhook: url.optional().describe('Told of each ticket; signed with SLUICE_WEBHOOK_SECRET'),
+    })
+    .prefault({}),
+  console: z
+    .strictObject({
+      port: z.int().min(0).max(65_535).default(3001),
+      host: z.string().default('127.0.0.1'),
+      url: url.optional().describe('Under which people reach it, where that differs'),
+    })
+    .nullable()
+    .prefault({}),
+  drain: z
+    .strictObject({ noticeMs: ms('Still served after SIGTERM'), graceMs: ms('For calls under way') })
+    .prefault({}),
+})
+
+export type Config = z.infer<typeof configSchema>
+
+/** Published beside the command, for editors. */
+export const toJsonSchema = (): object => ({
+  ...z.toJSONSchema(configSchema, { io: 'input' }),
+  title: 'Sluice configuration',
+})
+
+/** Read from the environment alone; never from the file, never printed. */
+export const secretNames = [
+  'SLUICE_SECRET',
+  'SLUICE_SECRET_FILE',
+  'SLUICE_TOKEN',
+  'SLUICE_REDIS_PASSWORD',
+  'SLUICE_WEBHOOK_SECRET',
+  'SLUICE_CONFIG',
+] as const

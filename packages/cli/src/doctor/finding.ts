@@ -1,0 +1,13 @@
+/** One thing that was looked at. */
+
+export interface Finding {
+  readonly state: 'good' | 'note' | 'bad'
+  readonly what: string
+  readonly found: string
+  /** What to do; always there where something is bad. */
+  readonly fix?: string
+}
+
+export const good = (what: string, found: string): Finding => ({ state: 'good', what, found })
+export const note = (what: string, found: string, fix: string): Finding => ({ state: 'note', what, found, fix })
+export const bad = (what: string, found: string, fix: string): Finding => ({ state: 'bad', what, found, fix })

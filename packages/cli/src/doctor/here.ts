@@ -1,0 +1,95 @@
+/** This machine: Node, the data folder, the ports, Lisp. */
+
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config/schema.ts'
+import type { Finding } from './finding.ts'
+import { bad, good, note } from './finding.ts'
+
+export async function checkHere(
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  const { host, port, console } = config
+  return [
+    node(process.versions.node),
+    folder(resolve(config.data)),
+    await free('Port', host, port, '--port'),
+    ...(console ? [await free('Console port', console.host, console.port, 'console.port')] : []),
+    exposure(config),
+    lisp(env),
+  ]
+}
+
+export function node(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNew = major > 22 || (major === 22 && minor >= 13)
+  return isNew
+    ? good('Node', version)
+    : bad('Node', `${version} is too old`, 'Install Node 22.13 or newer: https://nodejs.org')
+}
+
+function folder(path: string): Finding {
+  const nearest = existing(path)
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.W_OK)
+  } catch {
+    return bad(
+      'Data folder',
+      `${path} cannot be written`,
+      `Make ${nearest} writable for this account, or choose another folder with --data`,
+    )
+  }
+  const { bavail, bsize } = statfsSync(path)
+  const mb = Math.round((bavail * bsize) / 1e6)
+  return mb < 200
+    ? bad('Data folder', `${path}: ${mb} MB free`, 'Make room on that disk: stores refuse to write when it is full')
+    : good('Data folder', `${path}, ${mb} MB free`)
+}
+
+const existing = (path: string): string => (existsSync(path) || dirname(path) === path ? path : existing(dirname(path)))
+
+export function free(what: string, host: string, port: number, flag: string): Promise<Finding> {
+  if (port === 0) return Promise.resolve(good(what, 'any free one'))
+  return new Promise((done) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      done(
+        bad(
+          what,
+          `${host}:${port} ${taken ? 'is taken' : `cannot be used (${error.code})`}`,
+          `Stop what listens there, or choose another with ${flag}`,
+        ),
+      )
+    })
+    probe.listen(port, host, () => probe.close(() => done(good(what, `${host}:${port} is free`))))
+  })
+}
+
+function exposure({ host, hosts = [], authenticate }: Config): Finding {
+  const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
+  if (isLocal) return good('Reach', 'this machine only')
+  if (authenticate === null)
+    return bad(
+      'Reach',
+      `${host} with no authentication`,
+      'Whoever reaches it may call everything: set authenticate, or host to 127.0.0.1',
+    )
+  if (hosts.length === 0)
+    return bad(
+      'Reach',
+      `${host}, but no host name is allowed`,
+      'Name the addresses clients use in hosts, or requests are refused',
+    )
+  return good('Reach', `${host} as ${hosts.join(', ')}`)
+}
+
+function lisp(env: Readonly<Record<string, string | undefined>>): Finding {
+  const folders = (env['PATH'] ?? '').split(':')
+  return folders.some((each) => existsSync(join(each, 'sbcl')))
+    ? good('Lisp', 'sbcl is here')
+    : note('Lisp', 'sbcl is not here', 'Only the lisp server needs it: apt-get install sbcl cl-swank')
+}

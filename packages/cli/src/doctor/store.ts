@@ -1,0 +1,57 @@
+/** The store: whether it opens, writes and keeps; for Redis also what its configuration would forget, and its clock. */
+
+import type { Config } from '../config/schema.ts'
+import { openStore, redisUrl } from '../host/store.ts'
+import type { Finding } from './finding.ts'
+import { bad, good, note } from './finding.ts'
+
+export async function checkStore(
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  if (config.store === 'memory')
+    return [note('Store', 'memory', 'Approvals, keys and sessions are gone when it ends; store: sqlite keeps them')]
+  const findings = [await writes(config, env)]
+  if (typeof config.store === 'object')
+    findings.push(...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD'])))
+  return findings
+}
+
+async function writes(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  try {
+    const { store, name, close } = await openStore(config, env)
+    try {
+      await store.set(['doctor'], 'x', 1000)
+      return (await store.get(['doctor'])) === 'x'
+        ? good('Store', name)
+        : bad('Store', `${name} does not give back what was written`, 'Look at its log')
+    } finally {
+      await close()
+    }
+  } catch (thrown) {
+    return bad(
+      'Store',
+      thrown instanceof Error ? thrown.message : String(thrown),
+      'Is it running, and may this account use it?',
+    )
+  }
+}
+
+async function redis(address: string, password: string | undefined): Promise<readonly Finding[]> {
+  const url = redisUrl(address, password)
+  const { checkRedisDurability } = await import('sluice/redis')
+  try {
+    const weaker = await checkRedisDurability({ url })
+    return weaker.length === 0
+      ? [good('Redis', 'keeps what it acknowledged')]
+      : weaker.map((each) => note('Redis', each, 'Fine where losing a second of decisions is'))
+  } catch (thrown) {
+    return [
+      bad(
+        'Redis',
+        thrown instanceof Error ? thrown.message : String(thrown),
+        'Tickets and keys must outlive a restart',
+      ),
+    ]
+  }
+}

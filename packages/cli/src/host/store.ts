@@ -1,0 +1,90 @@
+/** The store a configuration names, opened; and what seals things. */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Bus, Store } from 'sluice'
+import { memoryStore } from 'sluice'
+import { secretFromEnvironment } from 'sluice/node'
+import { sqliteStore } from 'sluice/sqlite'
+import type { Config } from '../config/schema.ts'
+import { CommandError } from '../output.ts'
+
+export interface OpenStore {
+  readonly store: Store
+  /** Where several processes share the store, they hear each other by it. */
+  readonly bus?: Bus
+  /** For people: `sqlite .sluice/sluice.db`. */
+  readonly name: string
+  close(): Promise<void>
+}
+
+export async function openStore(
+  { store, data }: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<OpenStore> {
+  if (store === 'memory') return { store: memoryStore(), name: 'memory: gone when this ends', close: async () => {} }
+  if (store === 'sqlite') {
+    const file = join(dataFolder(data), 'sluice.db')
+    const opened = sqliteStore(file)
+    return { store: opened, name: `sqlite ${file}`, close: () => opened.close() }
+  }
+  const url = redisUrl(store.redis, env['SLUICE_REDIS_PASSWORD'])
+  const { redisStore, redisBus } = await import('sluice/redis')
+  const opened = redisStore({ url })
+  const bus = redisBus({ url })
+  return {
+    store: opened,
+    bus,
+    name: `redis ${store.redis}`,
+    async close() {
+      await Promise.all([opened.close(), bus.close()])
+    },
+  }
+}
+
+/** Private to this account. */
+export function dataFolder(path: string): string {
+  const folder = resolve(path)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (thrown) {
+    const why = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
+    throw new CommandError(
+      `${folder} cannot be made (${why}). Choose another folder with --data, or make this one writable.`,
+    )
+  }
+  return folder
+}
+
+/** A password in the file would be a secret in a configuration. */
+export function redisUrl(text: string, password: string | undefined): string {
+  const url = new URL(text)
+  if (url.password !== '')
+    throw new CommandError('store.redis holds a password; put it into SLUICE_REDIS_PASSWORD instead')
+  if (password) url.password = password
+  return url.href
+}
+
+/**
+ * From the environment, from the file that is named, or one of our own in the data folder: made once, so that what was
+ * sealed before a restart opens after it. Processes on several machines must be given the same one.
+ */
+export function secretOf({ secretFile, data, store }: Config): readonly string[] {
+  const given = secretFromEnvironment()
+  if (given) return given
+  if (secretFile !== undefined) return linesOf(secretFile)
+  if (typeof store === 'object')
+    throw new CommandError(
+      'Processes that share Redis must share a secret: set SLUICE_SECRET or secretFile (make one with: openssl rand -hex 32)',
+    )
+  const file = join(dataFolder(data), 'secret')
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  return linesOf(file)
+}
+
+const linesOf = (file: string): readonly string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
