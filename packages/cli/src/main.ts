@@ -1,3 +1,27 @@
-/** Not written yet. */
+#!/usr/bin/env node
+/** The command. Says what to do on a Node that is too old before anything of it is loaded. */
 
-export {}
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 13)) {
+  process.stderr.write(
+    `sluice needs Node 22.13 or newer; this is ${process.versions.node}. Get one from https://nodejs.org\n`,
+  )
+  process.exit(1)
+}
+const { run } = await import('./program.ts')
+const { processTerminal } = await import('./output.ts')
+
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    if (stopping.signal.aborted) process.exit(130)
+    stopping.abort()
+  })
+process.exitCode = await run(process.argv.slice(2), {
+  terminal: processTerminal(),
+  env: process.env,
+  cwd: process.cwd(),
+  signal: stopping.signal,
+})
+// A command that is done ends, whatever it left open; what must be written was waited for.
+process.exit()

@@ -27,16 +27,24 @@ const jwt = z
     message: 'Give exactly one of jwks, pemFile and secretFile',
   })
 
+const names = z.union([z.string(), z.array(z.string()).min(1)]).optional()
 const rule = z.strictObject({
-  tool: z.string().optional().describe('A name, or a pattern such as "repl_*"'),
-  server: z.string().optional(),
-  tenant: z.string().optional(),
-  caller: z.string().optional(),
-  hint: z
-    .enum(['readOnly', 'destructive', 'idempotent', 'openWorld'])
+  tool: names.describe('A name, or a pattern such as "repl_*"'),
+  server: names,
+  tenant: names,
+  caller: names,
+  annotations: z
+    .strictObject({
+      readOnlyHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+      openWorldHint: z.boolean().optional(),
+    })
     .optional()
-    .describe('An annotation the tool has'),
+    .describe('Hints of the tool; what it does not say counts as dangerous'),
   approval: z.enum(['never', 'always', 'tool']).describe('`tool`: what the tool says itself'),
+  needed: count(1).optional().describe('So many different people must approve'),
+  of: z.array(z.string()).optional().describe('Only these may decide'),
 })
 
 const served = z.strictObject({
@@ -152,9 +160,9 @@ export const configSchema = z.strictObject({
     .prefault({}),
   console: z
     .strictObject({
-      port: z.int().min(0).max(65_535).default(3001),
+      port: z.int().min(0).max(65_535).default(4100),
       host: z.string().default('127.0.0.1'),
-      url: url.optional().describe('Under which people reach it, where that differs'),
+      origin: url.optional().describe('Where browsers find it behind a proxy that ends TLS'),
     })
     .nullable()
     .prefault({}),

@@ -1,0 +1,123 @@
+/** `sluice approvals`: what agents want to do, decided from a terminal by whoever holds the data folder. */
+
+import { surroundings } from 'sluice'
+import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
+import { approvals } from 'sluice/approvals'
+import type { Config } from '../config/schema.ts'
+import { owner } from '../host/identities.ts'
+import { defined } from '../host/options.ts'
+import type { OpenStore } from '../host/store.ts'
+import { ago, CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
+import type { Around } from './command.ts'
+import type { OperatingOptions } from './operating.ts'
+import { withStore } from './operating.ts'
+
+export interface ListOptions extends OperatingOptions {
+  readonly status?: string
+  readonly tenant?: string
+}
+export interface DecideOptions extends OperatingOptions {
+  readonly note?: string
+  readonly as?: string
+}
+
+/** Through the store, not through a server: whoever can open it is the operator. */
+function deskOn({ store, bus }: OpenStore, { approvals: settings }: Config): Approvals {
+  const { webhook: _, rules, ...terms } = settings
+  const desk = approvals({
+    ...defined(terms),
+    rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
+  })
+  desk(
+    surroundings({ name: 'command', store, ...(bus && { bus }), secret: 'nothing is sealed here, so nothing is lost' }),
+  )
+  return desk
+}
+
+const withDesk = (
+  around: Around,
+  options: OperatingOptions,
+  work: (desk: Approvals) => Promise<number>,
+): Promise<number> => withStore(around, options, (opened, config) => work(deskOn(opened, config)))
+
+export const approvalsList = (around: Around, options: ListOptions): Promise<number> =>
+  withDesk(around, options, async (desk) => {
+    const { terminal } = around
+    const { tickets } = await desk.list(
+      defined({ status: options.status as TicketStatus | undefined, tenant: options.tenant, limit: 200 }),
+    )
+    if (options.json) terminal.out(toJson(tickets))
+    else if (tickets.length === 0) terminal.out('Nothing waits for a decision.')
+    else
+      terminal.out(
+        table(
+          terminal,
+          ['ID', 'STATUS', 'WHO', 'TOOL', 'ASKED', 'ARGUMENTS'],
+          tickets.map(({ id, status, caller, tenant, server, tool, createdAt, arguments: text }) => [
+            id,
+            status,
+            shown(`${caller.subject}@${tenant}`),
+            shown(`${server}/${tool}`),
+            ago(createdAt, Date.now()),
+            shown(text).slice(0, 120),
+          ]),
+        ),
+      )
+    return exitCodes.ok
+  })
+
+export const approvalsShow = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
+  withDesk(around, options, async (desk) => {
+    const ticket = await desk.get(id)
+    if (!ticket) throw new CommandError(`There is no ticket ${id}; sluice approvals list shows them`)
+    around.terminal.out(options.json ? toJson(ticket) : described(around, ticket))
+    return exitCodes.ok
+  })
+
+export const approvalsDecide = (
+  around: Around,
+  id: string,
+  approved: boolean,
+  options: DecideOptions,
+): Promise<number> =>
+  withDesk(around, options, async (desk) => {
+    const by: Decider = { subject: options.as ?? owner, via: 'command', tenants: 'all', operator: true }
+    const ticket = await desk.decide(id, { approved, ...defined({ note: options.note }) }, by)
+    const { terminal } = around
+    if (options.json) terminal.out(toJson(ticket))
+    else
+      terminal.out(
+        `${styled(terminal, approved ? 'green' : 'red', ticket.status)} ${shown(ticket.tool)} for ${shown(ticket.caller.subject)}`,
+      )
+    return exitCodes.ok
+  })
+
+export const approvalsRules = (around: Around, options: OperatingOptions): Promise<number> =>
+  withDesk(around, options, async ({ rules }) => {
+    const { terminal } = around
+    if (options.json) terminal.out(toJson(rules))
+    else if (rules.length === 0) terminal.out('No rules: each tool says itself whether it needs an approval.')
+    else for (const { place, text } of rules) terminal.out(`${place}. ${shown(text)}`)
+    return exitCodes.ok
+  })
+
+function described({ terminal }: Around, ticket: TicketView): string {
+  const { id, status, caller, tenant, server, tool, description, digest, createdAt, expiresAt, decisions, previous } =
+    ticket
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['Ticket', `${id}, ${status}`],
+    ['Who', `${caller.subject} of ${tenant}, by ${caller.credential}`],
+    ['Tool', `${server}/${tool}`],
+    ['', description],
+    ['Asked', `${ago(createdAt, Date.now())}, decide before ${new Date(expiresAt).toISOString()}`],
+    ['Digest', digest],
+    ['Before', previous && `${previous.id}: ${previous.arguments}`],
+    ...decisions.map(
+      ({ by, approved, note }) => [approved ? 'Approved' : 'Denied', `by ${by}${note ? `: ${note}` : ''}`] as const,
+    ),
+  ]
+  const lines = rows.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${styled(terminal, 'bold', name.padEnd(9))} ${shown(value)}`],
+  )
+  return [...lines, '', shown(ticket.arguments)].join('\n')
+}

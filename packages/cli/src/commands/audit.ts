@@ -1,0 +1,110 @@
+/** `sluice audit`: search, verify and export the record of what was called. */
+
+import { allAudit, auditTenants, readAudit, verifyAudit } from 'sluice'
+import { CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
+import type { Around } from './command.ts'
+import type { OperatingOptions } from './operating.ts'
+import { withStore } from './operating.ts'
+
+export interface AuditOptions extends OperatingOptions {
+  readonly tenant: string
+  readonly limit?: string
+}
+
+export const auditSearch = (around: Around, text: string | undefined, options: AuditOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    const { terminal } = around
+    const most = Number(options.limit ?? 50)
+    const wanted = (text ?? '').toLowerCase()
+    const found = []
+    let before: number | undefined
+    do {
+      const page = await readAudit(store, options.tenant, { before, limit: 500 })
+      found.push(...page.entries.filter(({ record }) => JSON.stringify(record).toLowerCase().includes(wanted)))
+      before = page.before
+    } while (before !== undefined && found.length < most && !around.signal.aborted)
+    const entries = found.slice(0, most)
+    if (options.json) terminal.out(toJson(entries))
+    else if (entries.length === 0)
+      terminal.out(`Nothing found. Tenants with records: ${(await auditTenants(store)).join(', ') || 'none'}`)
+    else
+      terminal.out(
+        table(
+          terminal,
+          ['NR', 'WHEN', 'WHAT', 'FIELDS'],
+          entries.map(({ seq, record: { at, kind, seq: _, writer: _w, ...fields } }) => [
+            String(seq),
+            new Date(Number(at)).toISOString(),
+            shown(String(kind)),
+            shown(
+              Object.entries(fields)
+                .map(([name, value]) => `${name}=${String(value)}`)
+                .join(' '),
+            ),
+          ]),
+        ),
+      )
+    return exitCodes.ok
+  })
+
+/** Exit code 3 where a chain is not as it was written. */
+export const auditVerify = (
+  around: Around,
+  options: OperatingOptions & { readonly tenant?: string },
+): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    const { terminal } = around
+    const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
+    const verdicts = await Promise.all(
+      tenants.map(async (tenant) => ({ tenant, ...(await verifyAudit(store, tenant)) })),
+    )
+    if (options.json) terminal.out(toJson(verdicts))
+    else
+      for (const verdict of verdicts)
+        terminal.out(
+          verdict.intact
+            ? `${styled(terminal, 'green', '✓')} ${shown(verdict.tenant)}: ${verdict.records} records, head ${verdict.head}`
+            : `${styled(terminal, 'red', '✗')} ${shown(verdict.tenant)}: record ${verdict.seq} is ${verdict.problem}`,
+        )
+    return verdicts.every(({ intact }) => intact) ? exitCodes.ok : exitCodes.found
+  })
+
+/** One record a line, oldest first: what other programs take. */
+export const auditExport = (around: Around, options: AuditOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    let count = 0
+    for await (const { hash, record } of allAudit(store, options.tenant)) {
+      around.terminal.out(JSON.stringify({ ...record, hash }))
+      count++
+    }
+    if (count === 0) throw new CommandError(`Tenant ${options.tenant} has no records`)
+    return exitCodes.ok
+  })
+
+export const tenants = (around: Around, options: OperatingOptions): Promise<number> =>
+  withStore(around, options, async ({ store }) => {
+    const { terminal } = around
+    const names = await auditTenants(store)
+    const rows = await Promise.all(
+      names.map(async (tenant) => {
+        const { entries } = await readAudit(store, tenant, { before: undefined, limit: 1 })
+        const at = entries[0]?.record['at']
+        return {
+          tenant,
+          records: entries[0]?.seq ?? 0,
+          last: typeof at === 'number' ? new Date(at).toISOString() : undefined,
+        }
+      }),
+    )
+    if (options.json) terminal.out(toJson(rows))
+    else if (rows.length === 0) terminal.out('No tenant has called yet.')
+    else
+      terminal.out(
+        table(
+          terminal,
+          ['TENANT', 'RECORDS', 'LAST CALL'],
+          rows.map(({ tenant, records, last }) => [shown(tenant), String(records), last ?? '–']),
+        ),
+      )
+    return exitCodes.ok
+  })

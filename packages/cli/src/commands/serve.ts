@@ -1,0 +1,101 @@
+/** `sluice serve`: one server, from a module or one of the five, on stdio, HTTP or WebSocket; reloaded while it is written. */
+
+import type { Server } from 'sluice'
+import { serveStdio } from 'sluice/node'
+import type { Loaded } from '../config/load.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+import { createHost } from '../host/host.ts'
+import { identitiesIn, owner } from '../host/identities.ts'
+import { loggerOf } from '../host/logger.ts'
+import { watchModule } from '../host/reload.ts'
+import { clock, isGated, runSites, toServer } from '../host/run.ts'
+import { isModule, openServer } from '../host/servers.ts'
+import { dataFolder } from '../host/store.ts'
+import { CommandError, exitCodes, shown, styled } from '../output.ts'
+import type { Around } from './command.ts'
+import { untilStopped } from './stopping.ts'
+
+export interface ServeOptions {
+  readonly config?: string
+  readonly data?: string
+  readonly port?: string
+  readonly stdio?: boolean
+  readonly http?: boolean
+  readonly ws?: boolean
+  readonly watch?: boolean
+}
+
+export async function serve(around: Around, target: string, options: ServeOptions): Promise<number> {
+  const { terminal, env, cwd } = around
+  if (options.stdio && (options.http || options.ws))
+    throw new CommandError('Choose one of --stdio, --http and --ws', exitCodes.usage)
+  const isStdio = !options.http && !options.ws && (options.stdio === true || process.stdin.isTTY !== true)
+  const loaded = await loadConfig({
+    file: options.config,
+    cwd,
+    env,
+    flags: {
+      port: options.port === undefined ? undefined : Number(options.port),
+      data: options.data,
+      websocket: options.ws,
+    },
+  })
+  const module = isModule(target) ? target : undefined
+  if (options.watch && module === undefined)
+    throw new CommandError('--watch is for modules of your own', exitCodes.usage)
+  const name = module === undefined ? target : nameOf(module)
+  const folder = dataFolder(loaded.config.data)
+  const logger = loggerOf(loaded.config)
+  const opened = await openServer({ name, module, folder, env, logger, clock })
+  if (opened.state !== 'ready') terminal.err(`${name}: ${shown(opened.state)}`)
+  const config = openUnlessSaid(loaded, isGated(opened.definition))
+  const host = await createHost(config, { env, logger, owner, stdio: isStdio })
+  const reloading = (server: Server): (() => void) | undefined =>
+    options.watch && module !== undefined
+      ? watchModule(module, server, (said) => terminal.err(styled(terminal, 'dim', said)))
+      : undefined
+  if (isStdio) {
+    const server = toServer({ name, opened }, host)
+    const stop = reloading(server)
+    const serving = serveStdio(server, opened.maxMessageBytes ? { maxLineBytes: opened.maxMessageBytes } : {})
+    around.signal.addEventListener('abort', () => serving.close(), { once: true })
+    await serving.closed
+    stop?.()
+  } else {
+    const page = await host.console?.listen(
+      config.console ? { port: config.console.port, host: config.console.host } : {},
+    )
+    const { serving, servers } = await runSites([{ name, opened }], host, config)
+    const server = servers[name]
+    const stop = server && reloading(server)
+    terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
+    if (config.authenticate?.apiKeys)
+      terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
+    if (page) terminal.err(`Console: ${await host.console?.link()}`)
+    await untilStopped(around, serving, config)
+    stop?.()
+    await page?.close()
+  }
+  await opened.close()
+  await host.opened.close()
+  return exitCodes.ok
+}
+
+const nameOf = (module: string): string =>
+  (module.split(/[\\/]/).at(-1) ?? 'server')
+    .replace(/\.[a-z]+$/i, '')
+    .replace(/[^a-z0-9-]/gi, '-')
+    .toLowerCase() || 'server'
+
+/** Who only tries a server on this machine needs no key, unless something in it needs a person to say yes. */
+function openUnlessSaid({ config, origins }: Loaded, gated: boolean): Config {
+  const said = (name: string): boolean =>
+    [...origins.keys()].some((path) => path === name || path.startsWith(`${name}.`))
+  const isLocal = config.host === '127.0.0.1' || config.host === '::1' || config.host === 'localhost'
+  return {
+    ...config,
+    ...(!gated && isLocal && !said('authenticate') && { authenticate: null }),
+    ...(!gated && !said('console') && { console: null }),
+  }
+}

@@ -1,0 +1,115 @@
+/** The pipeline a configuration describes: one store, one desk, one console, and a runtime for each server on them. */
+
+import { readFileSync } from 'node:fs'
+import type { Logger, Runtime, Verifier } from 'sluice'
+import { apiKeys, ask, audit, authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
+import type { Approvals } from 'sluice/approvals'
+import { approvals } from 'sluice/approvals'
+import type { Console } from 'sluice/console'
+import { createConsole } from 'sluice/console'
+import { nodeClock } from 'sluice/node'
+import type { Config } from '../config/schema.ts'
+import { CommandError } from '../output.ts'
+import { defined } from './options.ts'
+import type { OpenStore } from './store.ts'
+import { openStore, secretOf } from './store.ts'
+
+export interface Host {
+  readonly opened: OpenStore
+  readonly console: Console | undefined
+  readonly approvals: Approvals
+  readonly runtime: Runtime
+}
+
+export interface HostOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly logger: Logger
+  /** Who signs in to the console by its link: the same name as the caller whose tickets they decide. */
+  readonly owner: string
+  /** Whoever starts a process is who speaks on its stdin. */
+  readonly stdio?: boolean
+}
+
+export async function createHost(config: Config, { env, logger, owner, stdio = false }: HostOptions): Promise<Host> {
+  const opened = await openStore(config, env)
+  const { store, bus } = opened
+  const desk = approvals(approvalsOf(config, env, stdio, () => panel?.url))
+  const panel = config.console && !stdio ? createConsole({ store, desk, clock: nodeClock, logger, owner }) : undefined
+  const verifiers = await verifiersOf(config, opened)
+  // On a pipe the only caller is whoever started us, unless a token says who that is.
+  const isKnown = config.authenticate !== null && (!stdio || env['SLUICE_TOKEN'] !== undefined)
+  const runtime: Runtime = {
+    store,
+    ...(bus && { bus }),
+    clock: nodeClock,
+    secret: secretOf(config),
+    log: log(logger),
+    ask: ask(),
+    once: once(defined(config.once)),
+    health: health(),
+    approvals: desk,
+    ...(isKnown &&
+      config.authenticate && {
+        authenticate: authenticate({
+          verifiers,
+          paramsToken: config.authenticate.paramsToken,
+          stdioToken: env['SLUICE_TOKEN'],
+          ...defined({ publicMethods: config.authenticate.publicMethods }),
+        }),
+      }),
+    ...(isKnown && config.tenant && { tenant: tenant(tenantOf(config.tenant)) }),
+    ...(config.limit && { limit: limit(defined(config.limit)) }),
+    ...(config.concurrency && { concurrency: concurrency(defined(config.concurrency)) }),
+    ...(config.audit && { audit: audit(defined(config.audit)) }),
+    ...(config.metrics && { metrics: metrics() }),
+    ...(config.tracing && { tracing: (await import('sluice/tracing')).tracing() }),
+    ...(panel && { console: panel.watch }),
+  }
+  return { opened, console: panel, approvals: desk, runtime }
+}
+
+async function verifiersOf({ authenticate: settings }: Config, { store }: OpenStore): Promise<readonly Verifier[]> {
+  if (!settings) return []
+  const { jwt } = settings.jwt.length > 0 ? await import('sluice/jwt') : { jwt: undefined }
+  const issuers = settings.jwt.map(({ jwks, pemFile, secretFile, ...terms }) => {
+    const key = jwks
+      ? { jwks }
+      : pemFile
+        ? { pem: readFileSync(pemFile, 'utf8') }
+        : { secret: readFileSync(secretFile ?? '', 'utf8').trim() }
+    return jwt?.(defined({ ...terms, ...key }) as Parameters<typeof jwt>[0])
+  })
+  const verifiers = [...(settings.apiKeys ? [apiKeys(store)] : []), ...issuers.filter((each) => each !== undefined)]
+  if (verifiers.length === 0)
+    throw new CommandError('authenticate: nobody could be let in. Turn apiKeys on, or add an issuer to jwt')
+  return verifiers
+}
+
+function tenantOf({ from, header, tools }: NonNullable<Config['tenant']>): Parameters<typeof tenant>[0] {
+  const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
+  return {
+    from,
+    ...defined({ header }),
+    ...(tools && { tools: (id: string | undefined) => (id === undefined ? 'all' : (sets.get(id) ?? 'all')) }),
+  }
+}
+
+function approvalsOf(
+  { approvals: settings }: Config,
+  env: HostOptions['env'],
+  stdio: boolean,
+  url: () => string | undefined,
+): Parameters<typeof approvals>[0] {
+  const { webhook, rules, approver, ...times } = settings
+  const secret = env['SLUICE_WEBHOOK_SECRET']
+  if (webhook !== undefined && !secret)
+    throw new CommandError('approvals.webhook: set SLUICE_WEBHOOK_SECRET, which signs what is sent there')
+  return {
+    ...defined(times),
+    rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
+    // There is no console on a pipe: the client asks its own human.
+    approver: stdio && approver === 'owner' ? 'client' : approver,
+    url,
+    ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Reloads a module, and what it imports of the same project, while clients stay connected: they keep their connection and
+ * hear which lists changed. A version in each file's address makes Node load it anew.
+ */
+
+import { watch } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Server } from 'sluice'
+import { definitionIn, importModule } from './servers.ts'
+
+/** Editors write a file in several steps. */
+const settleMs = 80
+
+export function watchModule(module: string, server: Server, say: (text: string) => void): () => void {
+  const root = dirname(resolve(module))
+  const rootUrl = `${pathToFileURL(root).href}/`
+  let version = 0
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context)
+      const isOurs =
+        version > 0 &&
+        found.url.startsWith(rootUrl) &&
+        !found.url.includes('/node_modules/') &&
+        !found.url.includes('?')
+      return isOurs ? { ...found, url: `${found.url}?v=${version}` } : found
+    },
+  })
+  let waiting: NodeJS.Timeout | undefined
+  async function reload(): Promise<void> {
+    version++
+    try {
+      const definition = definitionIn(await importModule(module, `?v=${version}`))
+      if (!definition) throw new TypeError('it exports no server any more')
+      server.update(definition)
+      say(`Reloaded ${module}`)
+    } catch (thrown) {
+      // What runs goes on as it was.
+      say(`Not reloaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    }
+  }
+  const watcher = watch(root, { recursive: true }, (_, file) => {
+    if (file === null || !/\.([cm]?[jt]s|json)$/.test(file) || file.includes('node_modules')) return
+    clearTimeout(waiting)
+    waiting = setTimeout(() => void reload(), settleMs)
+  })
+  return () => {
+    clearTimeout(waiting)
+    watcher.close()
+    hooks.deregister()
+  }
+}

@@ -1,0 +1,73 @@
+/** Servers by name or by module: the five that come along, and whatever exports one. */
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Clock, Logger, Open, Opened, ServerDefinition } from 'sluice'
+import { CommandError, exitCodes } from '../output.ts'
+import { suggest } from '../suggest.ts'
+
+/** Loaded when they are named: each brings libraries of its own. */
+const own: { readonly [name: string]: () => Promise<{ readonly open: Open }> } = {
+  knowledge: () => import('@sluice/knowledge'),
+  memory: () => import('@sluice/memory'),
+  fitness: () => import('@sluice/fitness'),
+  lisp: () => import('@sluice/lisp'),
+  routes: () => import('@sluice/routes'),
+}
+export const ownNames: readonly string[] = Object.keys(own)
+
+export interface OpenAs {
+  readonly name: string
+  readonly module?: string | undefined
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+export async function openServer({ name, module, folder, env, logger, clock }: OpenAs): Promise<Opened> {
+  const site = { folder: join(folder, 'servers', name), env, logger, clock }
+  mkdirSync(site.folder, { recursive: true, mode: 0o700 })
+  if (module !== undefined) return fromModule(await importModule(module), module, site)
+  const load = own[name]
+  if (!load) {
+    const meant = suggest(name, ownNames)
+    throw new CommandError(
+      `There is no server "${name}"${meant ? `; did you mean ${meant}?` : ''}. There are ${ownNames.join(', ')}, or name a module, as ./server.ts`,
+      exitCodes.usage,
+    )
+  }
+  return (await load()).open(site)
+}
+
+/** Whether it is one of the five, or a path to a module. */
+export const isModule = (target: string): boolean =>
+  !Object.hasOwn(own, target) && (existsSync(target) || /[./\\]/.test(target))
+
+export async function importModule(path: string, version = ''): Promise<object> {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new CommandError(`There is no module at ${file}`, exitCodes.usage)
+  return (await import(`${pathToFileURL(file).href}${version}`)) as object
+}
+
+/** `open`, or a definition: the default export, or the first one there is. */
+export async function fromModule(exported: object, path: string, site: Parameters<Open>[0]): Promise<Opened> {
+  const values = Object.entries(exported)
+  const open = values.find(([name, value]) => name === 'open' && typeof value === 'function')?.[1] as Open | undefined
+  if (open) return open(site)
+  const definition = definitionIn(exported)
+  if (!definition)
+    throw new CommandError(
+      `${path} exports no server. Export what defineServer({ … }) returns, or an open function.`,
+      exitCodes.usage,
+    )
+  return { definition, state: 'ready', close: async () => {} }
+}
+
+export function definitionIn(exported: object): ServerDefinition | undefined {
+  const isDefinition = (value: unknown): value is ServerDefinition =>
+    typeof value === 'object' && value !== null && 'info' in value && typeof value.info === 'object'
+  const byName = exported as { readonly default?: unknown }
+  return isDefinition(byName.default) ? byName.default : Object.values(exported).find(isDefinition)
+}

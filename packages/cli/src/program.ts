@@ -1,0 +1,214 @@
+/** Every command with its options and examples. What they do stands in `commands/`. */
+
+import { Command, CommanderError, Option } from 'commander'
+import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
+import { auditExport, auditSearch, auditVerify, tenants } from './commands/audit.ts'
+import { bench } from './commands/bench.ts'
+import { call } from './commands/call.ts'
+import type { Around } from './commands/command.ts'
+import { completion } from './commands/completion.ts'
+import { configPrint, configSchemaPrint } from './commands/config.ts'
+import { doctor } from './commands/doctor.ts'
+import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
+import { serve } from './commands/serve.ts'
+import { start } from './commands/start.ts'
+import { CommandError, exitCodes, type Terminal } from './output.ts'
+import { description, version } from './package.ts'
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+
+export function createProgram(around: Around, done: (exitCode: number) => void): Command {
+  const { terminal } = around
+  const program = new Command('sluice')
+    .description(description)
+    .version(version)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(sluice --help shows what there is)')
+    .exitOverride()
+    .configureOutput(outputOf(terminal))
+    .addHelpText(
+      'after',
+      `${examples('sluice start', 'sluice serve ./server.ts --watch', 'sluice call http://127.0.0.1:3000/routes/mcp')}
+
+Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 3 something was found, 130 stopped by Ctrl-C.`,
+    )
+  /** Ends with what the work returns. */
+  const runs =
+    <A extends unknown[]>(work: (...args: A) => Promise<number>) =>
+    async (...args: A): Promise<void> =>
+      done(await work(...args))
+  const json = new Option('--json', 'print JSON, for programs')
+  const config = new Option(
+    '-c, --config <file>',
+    'the configuration (sluice.config.ts, .json or .yaml here unless said)',
+  )
+  const data = new Option('--data <folder>', 'the folder for everything that is kept')
+  const sub = (parent: Command, name: string, about: string): Command =>
+    parent.command(name).description(about).exitOverride().configureOutput(outputOf(terminal))
+
+  sub(program, 'start', 'run the five servers and the console on this machine')
+    .addOption(new Option('-p, --port <port>', 'the port to listen on'))
+    .addOption(data)
+    .addOption(config)
+    .option('--no-demo', 'without the demo identities alice and bob')
+    .addOption(json)
+    .addHelpText('after', examples('sluice start', 'sluice start --port 4000 --data ~/sluice'))
+    .action(runs((options) => start(around, options)))
+
+  sub(
+    program,
+    'serve <target>',
+    'run one server: a module that exports one, or knowledge, memory, fitness, lisp, routes',
+  )
+    .option('--stdio', 'speak on stdin and stdout (what clients start)')
+    .option('--http', 'listen on a port')
+    .option('--ws', 'listen on a port, WebSocket too')
+    .option('-w, --watch', 'reload the module when it changes; clients stay connected')
+    .addOption(new Option('-p, --port <port>', 'the port to listen on'))
+    .addOption(data)
+    .addOption(config)
+    .addHelpText('after', examples('sluice serve memory --stdio', 'sluice serve ./server.ts --http --watch'))
+    .action(runs((target: string, options) => serve(around, target, options)))
+
+  sub(program, 'call <target> [tool] [arguments...]', 'try an MCP server: list its tools, or call one')
+    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
+    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .addOption(new Option('--era <era>', 'how to speak').choices(['modern', 'legacy']))
+    .addOption(json)
+    .addHelpText(
+      'after',
+      examples(
+        'sluice call http://127.0.0.1:3000/mcp',
+        'sluice call http://127.0.0.1:3000/mcp shout text=hi',
+        'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
+      ),
+    )
+    .action(
+      runs((target: string, tool: string | undefined, args: string[], options) =>
+        call(around, target, tool, args, options),
+      ),
+    )
+
+  sub(program, 'doctor [url]', 'look at this machine and its configuration, or at a server')
+    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
+    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .addOption(config)
+    .addOption(json)
+    .addHelpText('after', examples('sluice doctor', 'sluice doctor https://mcp.example.com/mcp --token sk_…'))
+    .action(runs((url: string | undefined, options) => doctor(around, url, options)))
+
+  sub(program, 'bench <url>', 'how many calls a second a server takes')
+    .option('--tool <name>', 'the tool to call; tools/list unless said')
+    .option('--args <json>', 'its arguments')
+    .option('--connections <n>', 'at once', '16')
+    .option('--seconds <n>', 'how long', '5')
+    .option('-t, --token <token>', 'a key or token')
+    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .addOption(json)
+    .addHelpText('after', examples(`sluice bench http://127.0.0.1:3000/mcp --tool shout --args '{"text":"hi"}'`))
+    .action(runs((url: string, options) => bench(around, url, options)))
+
+  const keys = sub(program, 'keys', 'API keys for agents')
+  const operating = (command: Command): Command => command.addOption(data).addOption(config).addOption(json)
+  operating(sub(keys, 'create <name>', 'make a key; it is shown once'))
+    .option('--tenant <id>', 'whose data it opens; may be repeated', collect)
+    .option('--scope <scope>', 'what it may do; may be repeated', collect)
+    .option('--label <text>', 'for people')
+    .option('--days <n>', 'how long it is good')
+    .addHelpText('after', examples('sluice keys create nightly --tenant acme --days 90'))
+    .action(runs((name: string, options) => keysCreate(around, name, options)))
+  operating(sub(keys, 'list', 'who has one, and when it was last used')).action(
+    runs((options) => keysList(around, options)),
+  )
+  operating(sub(keys, 'revoke <id>', 'end a key')).action(
+    runs((id: string, options) => keysRevoke(around, id, options)),
+  )
+
+  const approvals = sub(program, 'approvals', 'what agents want to do, and your decision')
+  operating(sub(approvals, 'list', 'pending first'))
+    .addOption(
+      new Option('--status <status>', 'only these').choices([
+        'pending',
+        'approved',
+        'denied',
+        'expired',
+        'running',
+        'done',
+        'failed',
+        'in doubt',
+      ]),
+    )
+    .option('--tenant <id>', 'only theirs')
+    .action(runs((options) => approvalsList(around, options)))
+  operating(sub(approvals, 'show <id>', 'exactly what would run')).action(
+    runs((id: string, options) => approvalsShow(around, id, options)),
+  )
+  for (const [name, approved] of [
+    ['approve', true],
+    ['deny', false],
+  ] as const)
+    operating(sub(approvals, `${name} <id>`, approved ? 'let it run, once' : 'refuse it'))
+      .option('--note <text>', 'why; the caller reads it')
+      .option('--as <name>', 'who decides, where several people share this account')
+      .action(runs((id: string, options) => approvalsDecide(around, id, approved, options)))
+  operating(sub(approvals, 'rules', 'the operator’s rules, in their order')).action(
+    runs((options) => approvalsRules(around, options)),
+  )
+
+  const audit = sub(program, 'audit', 'the record of what was called')
+  const ofTenant = (command: Command): Command => operating(command).requiredOption('--tenant <id>', 'whose')
+  ofTenant(sub(audit, 'search [text]', 'newest first'))
+    .option('--limit <n>', 'at most so many', '50')
+    .action(runs((text: string | undefined, options) => auditSearch(around, text, options)))
+  operating(sub(audit, 'verify', 'whether it is as it was written; exit code 3 if not'))
+    .option('--tenant <id>', 'only theirs')
+    .action(runs((options) => auditVerify(around, options)))
+  ofTenant(sub(audit, 'export', 'one record a line, oldest first')).action(
+    runs((options) => auditExport(around, options)),
+  )
+  operating(sub(program, 'tenants', 'who has called')).action(runs((options) => tenants(around, options)))
+
+  const configuration = sub(program, 'config', 'the configuration')
+  sub(configuration, 'print', 'what is in force, and where it came from')
+    .addOption(config)
+    .addOption(json)
+    .action(runs((options) => configPrint(around, options)))
+  sub(configuration, 'schema', 'its JSON Schema').action(runs(() => configSchemaPrint(around)))
+
+  sub(program, 'completion <shell>', 'completion for bash, zsh or fish')
+    .addHelpText(
+      'after',
+      examples('source <(sluice completion bash)', 'sluice completion fish > ~/.config/fish/completions/sluice.fish'),
+    )
+    .action(runs((shell: string) => completion(around, program, shell)))
+  return program
+}
+
+const outputOf = (terminal: Terminal): Parameters<Command['configureOutput']>[0] => ({
+  writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
+  writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
+})
+
+/** The exit code; never throws. */
+export async function run(argv: readonly string[], around: Around): Promise<number> {
+  let exitCode: number = exitCodes.ok
+  try {
+    await createProgram(around, (code) => {
+      exitCode = code
+    }).parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    if (around.signal.aborted) return 130
+    around.terminal.err(thrown instanceof CommandError ? thrown.message : unexpected(thrown))
+    return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
+  }
+}
+
+/** Messages of the library are written for people; a stack is for whoever asks for it. */
+const unexpected = (thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return String(thrown)
+  return process.env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message
+}
