@@ -1,5 +1,6 @@
 /** Every command with its options and examples. What they do stands in `commands/`. */
 
+import type { OutputConfiguration } from 'commander'
 import { Command, CommanderError, Option } from 'commander'
 import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
 import { auditExport, auditSearch, auditVerify, tenants } from './commands/audit.ts'
@@ -186,7 +187,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   return program
 }
 
-const outputOf = (terminal: Terminal): Parameters<Command['configureOutput']>[0] => ({
+const outputOf = (terminal: Terminal): OutputConfiguration => ({
   writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
   writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
 })

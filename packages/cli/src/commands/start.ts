@@ -36,7 +36,8 @@ export async function start(around: Around, options: StartOptions): Promise<numb
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)
   const host = await createHost(config, { env, logger, owner })
-  const wanted = Object.entries(config.servers ?? Object.fromEntries(ownNames.map((name) => [name, {}])))
+  const all: NonNullable<Config['servers']> = Object.fromEntries(ownNames.map((name) => [name, {}]))
+  const wanted = Object.entries(config.servers ?? all)
   const named: Named[] = []
   for (const [name, { module, enabled = true, env: more = {} }] of wanted)
     if (enabled)

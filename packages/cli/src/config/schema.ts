@@ -135,7 +135,10 @@ export const configSchema = z.strictObject({
     .strictObject({ keepMs: ms('How long idempotency keys are remembered'), maxRecord: count(1).optional() })
     .prefault({}),
   audit: z
-    .strictObject({ block: z.boolean().optional().describe('No call runs whose record cannot be written') })
+    .strictObject({
+      blocking: z.boolean().optional().describe('No call runs whose record cannot be written'),
+      maxQueued: count(1).optional(),
+    })
     .nullable()
     .prefault({}),
   metrics: z.boolean().default(true).describe('/metrics'),
@@ -152,7 +155,7 @@ export const configSchema = z.strictObject({
       maxPending: count(1).optional().describe('Undecided tickets of one caller'),
       holdMs: ms('How long a call waits for a quick decision'),
       grants: z
-        .strictObject({ maxMs: ms('The longest a grant may last') })
+        .strictObject({ maxMs: count(1).describe('The longest a grant may last, in milliseconds') })
         .optional()
         .describe('Standing permissions; off unless said'),
       webhook: url.optional().describe('Told of each ticket; signed with SLUICE_WEBHOOK_SECRET'),
