@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: [
       '{packages,servers}/*/src/**/*.test.ts',
-      'servers/*/test/**/*.test.ts',
+      '{packages,servers}/*/test/**/*.test.ts',
       'examples/**/*.test.ts',
       'test/**/*.test.ts',
     ],

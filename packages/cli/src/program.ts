@@ -53,6 +53,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .addOption(new Option('-p, --port <port>', 'the port to listen on'))
     .addOption(data)
     .addOption(config)
+    .option('--console-port <port>', 'the console’s port')
     .option('--no-demo', 'without the demo identities alice and bob')
     .addOption(json)
     .addHelpText('after', examples('sluice start', 'sluice start --port 4000 --data ~/sluice'))

@@ -17,6 +17,8 @@ export type { ApiKey, ApiKeys, NewApiKey } from './layers/identities/api-keys.ts
 export { apiKeys } from './layers/identities/api-keys.ts'
 export type { Verifier } from './layers/identities/identify.ts'
 export { verifyAudit } from './observe/chain.ts'
+export type { AuditEntry, AuditWindow } from './observe/chain-read.ts'
+export { allAudit, auditTenants, readAudit } from './observe/chain-read.ts'
 export type { Client } from './observe/observed.ts'
 export { clientOf } from './observe/observed.ts'
 export { traceIdOf } from './observe/trace-context.ts'

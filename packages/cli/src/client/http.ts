@@ -45,18 +45,26 @@ export function httpWire({ url, headers }: HttpTarget): Wire {
       })
       session = response.headers.get('mcp-session-id') ?? session
       const type = response.headers.get('content-type') ?? ''
+      // Refused for who we are: the body says so too, but only the header says where to get a credential.
+      if (response.status === 401 || response.status === 403) throw await statusError(response)
       if (type.startsWith('text/event-stream')) return readEvents(response, message, hear)
       const text = await response.text()
       const parsed = text === '' ? undefined : parse(text)
       if (parsed) return parsed
       if (response.status === 202 && message.id === undefined) return undefined
-      throw new HttpStatusError(response.status, text, response.headers.get('www-authenticate') ?? undefined)
+      throw new HttpStatusError(response.status, text, undefined)
     },
     async close() {
       if (session === undefined) return
       await fetch(url, { method: 'DELETE', headers: { ...headers, 'mcp-session-id': session } }).catch(() => {})
     },
   }
+}
+
+async function statusError(response: Response): Promise<HttpStatusError> {
+  const text = await response.text()
+  const said = parse(text)?.error?.message
+  return new HttpStatusError(response.status, said ?? text, response.headers.get('www-authenticate') ?? undefined)
 }
 
 /** What 2026-07-28 wants said twice, so that proxies need not read the body. */

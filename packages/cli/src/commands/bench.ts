@@ -40,6 +40,7 @@ export async function bench({ terminal, signal }: Around, target: string, option
   const until = performance.now() + seconds * 1000
   const times: number[] = []
   let failed = 0
+  let limited = 0
   const started = performance.now()
   const one = (): Promise<void> =>
     new Promise((resolve) => {
@@ -50,6 +51,7 @@ export async function bench({ terminal, signal }: Around, target: string, option
           if (text.length < 4096) text += chunk.toString()
         })
         response.on('end', () => {
+          if (response.statusCode === 429) limited++
           if (response.statusCode !== 200 || text.includes('"error":{')) failed++
           times.push(performance.now() - began)
           resolve()
@@ -99,6 +101,7 @@ export async function bench({ terminal, signal }: Around, target: string, option
         ],
       ),
     )
+  if (limited > 0) terminal.err(`${limited} were refused as too many: this measured the server’s limit, not its speed.`)
   return failed > 0 ? exitCodes.failed : exitCodes.ok
 }
 

@@ -18,6 +18,7 @@ import { untilStopped } from './stopping.ts'
 export interface StartOptions {
   readonly config?: string
   readonly port?: string
+  readonly consolePort?: string
   readonly data?: string
   readonly demo?: boolean
   readonly json?: boolean
@@ -25,11 +26,11 @@ export interface StartOptions {
 
 export async function start(around: Around, options: StartOptions): Promise<number> {
   const { terminal, env, cwd } = around
-  const { config, origins } = await loadConfig({
+  const { config } = await loadConfig({
     file: options.config,
     cwd,
     env,
-    flags: { port: options.port === undefined ? undefined : Number(options.port), data: options.data },
+    flags: { port: numeric(options.port), 'console.port': numeric(options.consolePort), data: options.data },
   })
   const folder = dataFolder(config.data)
   // The table is what people want to see; lines of requests go to a file beside the data unless said otherwise.
@@ -43,19 +44,14 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     if (enabled)
       named.push({ name, opened: await openServer({ name, module, folder, env: { ...env, ...more }, logger, clock }) })
 
-  const console = config.console
+  const at = config.console
   const page =
-    console && host.console
-      ? await host.console
-          .listen({
-            port: origins.has('port') && !origins.has('console.port') && config.port === 0 ? 0 : console.port,
-            host: console.host,
-            ...(console.origin && { origin: console.origin }),
-          })
-          .catch((thrown: unknown) => {
-            throw explained(thrown, console.host, console.port, 'SLUICE_CONSOLE__PORT=')
-          })
-      : undefined
+    at &&
+    (await host.console
+      ?.listen({ port: at.port, host: at.host, ...(at.origin && { origin: at.origin }) })
+      .catch((thrown: unknown) => {
+        throw explained(thrown, at.host, at.port, '--console-port')
+      }))
   const { serving } = await runSites(named, host, config)
   const keys = config.authenticate?.apiKeys
     ? await identitiesIn(folder, host.opened.store, [owner, ...(options.demo === false ? [] : demoNames)])
@@ -97,6 +93,9 @@ export async function start(around: Around, options: StartOptions): Promise<numb
   await host.opened.close()
   return exitCodes.ok
 }
+
+/** What is no number is refused by the configuration, with its name. */
+const numeric = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
 function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
   const { [owner]: mine, ...demo } = keys

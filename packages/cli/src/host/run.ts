@@ -3,7 +3,7 @@
 import type { ServerDefinition } from 'sluice'
 import { createServer, type Opened, type Server } from 'sluice'
 import type { SitesServing } from 'sluice/node'
-import { nodeClock, serveSites } from 'sluice/node'
+import { gate, nodeClock, protectedResource, serveSites } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
@@ -39,10 +39,10 @@ export async function runSites(named: readonly Named[], host: Host, config: Conf
       host: config.host,
       port: config.port,
       ...defined({ hosts: config.hosts, origins: config.origins }),
-      ...(config.gate && { gate: defined(config.gate) }),
+      ...(config.gate && { gate: gate(defined(config.gate)) }),
       ...(config.sse && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
-      ...(resource && { resource: defined(resource) }),
+      ...(resource && { resource: protectedResource(defined(resource)) }),
     })
     return { serving, servers }
   } catch (thrown) {

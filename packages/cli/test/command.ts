@@ -1,0 +1,87 @@
+/** The command as people run it: a process of its own, in a folder of its own. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+export function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+export interface Ended {
+  readonly out: string
+  readonly err: string
+  readonly code: number | null
+}
+
+/** Without what the machine's own environment would configure. */
+const clean = (env: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_'))),
+  ...env,
+})
+
+export async function sluice(cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...args], { cwd, env: clean(env), stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { out, err, code }
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly servers: readonly { readonly name: string; readonly url: string; readonly state: string }[]
+  readonly console: string
+  readonly keys: { readonly [name: string]: string }
+  /** What it said so far. */
+  readonly said: () => string
+  url(name: string): string
+  /** Ctrl-C, and how it ended. */
+  stop(): Promise<number | null>
+}
+
+/** `sluice start`, on free ports, until its table is printed. */
+export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
+  const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
+    cwd,
+    env: clean({}),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const printed = await new Promise<string>((resolve, reject) => {
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString()
+      if (out.trimEnd().endsWith('\n}')) resolve(out)
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
+  })
+  const table = JSON.parse(printed) as Pick<Started, 'servers' | 'console' | 'keys'>
+  return {
+    child,
+    ...table,
+    said: () => said,
+    url: (name) => table.servers.find((each) => each.name === name)?.url ?? '',
+    async stop() {
+      const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+      child.kill('SIGINT')
+      return exited
+    },
+  }
+}

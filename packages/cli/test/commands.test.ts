@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { words } from '../src/client/open.ts'
+import { readArguments } from '../src/commands/arguments.ts'
+import { node } from '../src/doctor/here.ts'
+import { aFolder, main, sluice } from './command.ts'
+
+describe('help, and what to do when something is wrong', () => {
+  test('every command has help with its options', async () => {
+    const cwd = aFolder()
+    const { out, code } = await sluice(cwd, ['--help'])
+    expect(code).toBe(0)
+    for (const name of [
+      'start',
+      'serve',
+      'call',
+      'doctor',
+      'bench',
+      'keys',
+      'approvals',
+      'audit',
+      'tenants',
+      'config',
+      'completion',
+    ])
+      expect(out).toContain(name)
+    expect(out).toContain('Exit codes')
+  })
+  test('a command mistyped is suggested, and the exit code says usage', async () => {
+    const { err, code } = await sluice(aFolder(), ['strat'])
+    expect(err).toContain('Did you mean start?')
+    expect(code).toBe(2)
+  })
+  test('a port that is taken says which, and what to do', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    const { port } = taken.address() as { port: number }
+    const { err, code } = await sluice(aFolder(), ['start', '--port', String(port), '--console-port', '0'])
+    expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
+    expect(code).toBe(1)
+  })
+  test('a folder that cannot be made says so', async () => {
+    const cwd = aFolder()
+    writeFileSync(join(cwd, 'file'), '')
+    const { err, code } = await sluice(cwd, ['start', '--data', 'file/below'])
+    expect(err).toContain('Choose another folder with --data')
+    expect(code).toBe(1)
+  })
+  test('an unknown server is suggested', async () => {
+    const { err, code } = await sluice(aFolder(), ['serve', 'memry', '--stdio'])
+    expect(err).toContain('did you mean memory?')
+    expect(code).toBe(2)
+  })
+  test('an old Node is told what it needs', () => {
+    expect(node('20.20.2')).toMatchObject({ state: 'bad', fix: expect.stringContaining('22.13') })
+    expect(node('22.13.0')).toMatchObject({ state: 'good' })
+  })
+})
+
+describe('keys', () => {
+  test('a key is made, listed without itself, and revoked', async () => {
+    const cwd = aFolder()
+    const made = await sluice(cwd, ['keys', 'create', 'nightly', '--tenant', 'acme', '--days', '90', '--json'])
+    const { secret, id } = JSON.parse(made.out) as { secret: string; id: string }
+    const listed = await sluice(cwd, ['keys', 'list'])
+    expect(listed.out).toMatch(new RegExp(`${id} .* nightly +acme +never +good`))
+    expect(listed.out).not.toContain(secret)
+    expect((await sluice(cwd, ['keys', 'revoke', id])).code).toBe(0)
+    expect((await sluice(cwd, ['keys', 'list', '--json'])).out).toContain('"revoked"')
+    expect((await sluice(cwd, ['keys', 'revoke', 'nope'])).err).toContain('There is no key nope')
+  })
+})
+
+const tool = (text: string): string => `
+import { defineServer, tool } from 'sluice'
+import * as z from 'zod'
+import { suffix } from './suffix.ts'
+export default defineServer({
+  info: { name: 'mine', version: '1.0.0' },
+  tools: [tool({ name: '${text}', description: 'Says it', input: z.object({ times: z.int().default(1) }), run: ({ times }) => '${text}'.repeat(times) + suffix })],
+})`
+
+describe('a module of one’s own', () => {
+  /** Inside the repository, so that it finds the library as a user's project does. */
+  function aProject(): string {
+    const cwd = join(
+      import.meta.dirname,
+      '..',
+      'node_modules',
+      `.try-${process.pid}-${Math.random().toString(36).slice(2)}`,
+    )
+    mkdirSync(cwd, { recursive: true })
+    writeFileSync(join(cwd, 'server.ts'), tool('hello'))
+    writeFileSync(join(cwd, 'suffix.ts'), 'export const suffix: string = "!"')
+    onTestFinished(async () => (await import('node:fs')).rmSync(cwd, { recursive: true, force: true }))
+    return cwd
+  }
+  test('is called over stdio, with arguments as its schema wants them', async () => {
+    const cwd = aProject()
+    const command = `${process.execPath} ${main} serve ./server.ts --stdio`
+    const listed = await sluice(cwd, ['call', command])
+    expect(listed.out).toMatch(/hello +times\? +Says it/)
+    const called = await sluice(cwd, ['call', command, 'hello', 'times=2'])
+    expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
+    expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')
+  })
+  test('that exports no server says what to export', async () => {
+    const cwd = aFolder()
+    writeFileSync(join(cwd, 'x.js'), 'export const a = 1')
+    expect((await sluice(cwd, ['serve', './x.js', '--stdio'])).err).toContain('exports no server')
+  })
+})
+
+test('arguments follow the schema', () => {
+  const schema = {
+    properties: {
+      n: { type: 'integer' },
+      b: { type: 'boolean' },
+      s: { type: 'string' },
+      l: { type: 'array' },
+      o: { type: 'object' },
+    },
+  }
+  expect(readArguments(['n=2', 'b=true', 's=3', 'l=a,b', 'o={"x":1}', 'raw:=[1]'], schema)).toEqual({
+    n: 2,
+    b: true,
+    s: '3',
+    l: ['a', 'b'],
+    o: { x: 1 },
+    raw: [1],
+  })
+  expect(() => readArguments(['nothing'], schema)).toThrow('key=value')
+  expect(words('npx -y "a b" \'c d\' e')).toEqual(['npx', '-y', 'a b', 'c d', 'e'])
+})
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command', async (shell) => {
+  const { out, code } = await sluice(aFolder(), ['completion', shell])
+  expect(code).toBe(0)
+  for (const word of ['start', 'approvals', 'memory', 'console-port']) expect(out).toContain(word)
+})
+
+test('bash completes what it is given', async () => {
+  const { out } = await sluice(aFolder(), ['completion', 'bash'])
+  const { execFileSync } = await import('node:child_process')
+  const completed = execFileSync('bash', [
+    '-c',
+    `${out}\nCOMP_WORDS=(sluice approvals a); COMP_CWORD=2; _sluice; echo "\${COMPREPLY[@]}"`,
+  ])
+    .toString()
+    .trim()
+  expect(completed).toBe('approve')
+})

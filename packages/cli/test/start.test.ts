@@ -1,0 +1,105 @@
+/** `sluice start` as a newcomer meets it: five servers, the console in a real browser, a gated call that a person allows. */
+
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { openBrowser } from '../../../test/services/chromium.ts'
+import { aFolder, sluice, startAll } from './command.ts'
+
+const patient = { timeout: 180_000 }
+
+async function connected(url: string, key: string): Promise<Client> {
+  const client = new Client({ name: 'a-client', version: '1.0.0' })
+  const headers = { Authorization: `Bearer ${key}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  onTestFinished(() => client.close())
+  return client
+}
+const textOf = (result: unknown): string => (result as { content: readonly { text: string }[] }).content[0]?.text ?? ''
+
+test('five servers, ready for the official client, each with its own tools', patient, async () => {
+  const cwd = aFolder()
+  const { servers, keys, url, stop } = await startAll(cwd)
+  expect(servers.map(({ name }) => name)).toEqual(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
+  for (const { name } of servers) {
+    const client = await connected(url(name), keys['you'] ?? '')
+    expect((await client.listTools()).tools.length, name).toBeGreaterThan(0)
+    await client.close()
+  }
+  for (const file of ['keys.json', 'secret', 'clients/mcp.json'])
+    expect(statSync(join(cwd, '.sluice', file)).mode & 0o077, file).toBe(0)
+  expect(JSON.parse(readFileSync(join(cwd, '.sluice/clients/mcp.json'), 'utf8'))).toMatchObject({
+    mcpServers: { 'sluice-memory': { url: url('memory') } },
+  })
+  expect(await stop()).toBe(0)
+})
+
+test('the same keys after a restart, and two tenants that do not see each other', patient, async () => {
+  const cwd = aFolder()
+  const first = await startAll(cwd)
+  const alice = await connected(first.url('memory'), first.keys['alice'] ?? '')
+  await alice.callTool({ name: 'add_memory', arguments: { text: 'the purple elephant sleeps' } })
+  const bob = await connected(first.url('memory'), first.keys['bob'] ?? '')
+  expect(textOf(await bob.callTool({ name: 'search_memory', arguments: { query: 'purple elephant' } }))).not.toContain(
+    'purple',
+  )
+  await first.stop()
+  const second = await startAll(cwd)
+  expect(second.keys).toEqual(first.keys)
+  const again = await connected(second.url('memory'), second.keys['alice'] ?? '')
+  expect(textOf(await again.callTool({ name: 'search_memory', arguments: { query: 'purple elephant' } }))).toContain(
+    'purple',
+  )
+})
+
+test(
+  'a gated call waits, a person signs in by the link and approves it in the page, and it runs once',
+  patient,
+  async () => {
+    const cwd = aFolder()
+    const { keys, url, console: link } = await startAll(cwd)
+    const client = await connected(url('memory'), keys['you'] ?? '')
+    await client.callTool({ name: 'add_memory', arguments: { text: 'soon to be gone' } })
+    const clear = { name: 'clear_all', arguments: { confirm_phrase: 'DELETE ALL MEMORIES' } }
+    expect(textOf(await client.callTool(clear))).toContain('approval_required')
+
+    const page = await (await openBrowser()).newPage()
+    await page.goto(link)
+    await page.getByText('clear_all').first().waitFor()
+    await page
+      .getByRole('button', { name: /^approve/i })
+      .first()
+      .click()
+    await page
+      .getByText(/nothing|no pending|all done|decided/i)
+      .first()
+      .waitFor({ timeout: 30_000 })
+      .catch(() => {})
+    await expect
+      .poll(async () => (await sluice(cwd, ['approvals', 'list', '--json'])).out, { timeout: 60_000 })
+      .toContain('"approved"')
+
+    expect(textOf(await client.callTool(clear))).not.toContain('approval_required')
+    expect(textOf(await client.callTool({ name: 'list_memories', arguments: {} }))).not.toContain('soon to be gone')
+    // The approval is spent: the same call again asks anew.
+    expect(textOf(await client.callTool(clear))).toContain('approval_required')
+    const verified = await sluice(cwd, ['audit', 'verify', '--tenant', 'you'])
+    expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('✓ you') })
+  },
+)
+
+test('doctor finds a good server good in both eras, and says what a bad address needs', patient, async () => {
+  const cwd = aFolder()
+  const { keys, url } = await startAll(cwd)
+  const good = await sluice(cwd, ['doctor', url('routes'), '--token', keys['you'] ?? ''])
+  expect(good.out).toContain('✓ MCP 2026-07-28: 2026-07-28, routes')
+  expect(good.out).toContain('✓ MCP by initialize: 2025-11-25, routes')
+  expect(good.code).toBe(0)
+  const locked = await sluice(cwd, ['doctor', url('routes')])
+  expect(locked.out).toContain('sluice keys create')
+  expect(locked.code).toBe(3)
+  expect((await sluice(cwd, ['call', url('routes')])).err).toContain('wants a credential')
+  expect((await sluice(cwd, ['doctor', 'http://127.0.0.1:1/mcp'])).out).toContain('nothing answers')
+})
