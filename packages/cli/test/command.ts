@@ -85,3 +85,26 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
     },
   }
 }
+
+/** `sluice serve`, until it says where it listens. */
+export async function serveHttp(
+  cwd: string,
+  args: readonly string[],
+): Promise<{ readonly url: string; readonly said: () => string }> {
+  const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
+    cwd,
+    env: clean({}),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const found = /on (http:\S+)/.exec(said)?.[1]
+      if (found) resolve(found)
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
+  })
+  return { url, said: () => said }
+}

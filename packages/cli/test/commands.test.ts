@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { words } from '../src/client/open.ts'
 import { readArguments } from '../src/commands/arguments.ts'
 import { node } from '../src/doctor/here.ts'
-import { aFolder, main, sluice } from './command.ts'
+import { aFolder, main, serveHttp, sluice } from './command.ts'
 
 describe('help, and what to do when something is wrong', () => {
   test('every command has help with its options', async () => {
@@ -87,12 +90,7 @@ export default defineServer({
 describe('a module of one’s own', () => {
   /** Inside the repository, so that it finds the library as a user's project does. */
   function aProject(): string {
-    const cwd = join(
-      import.meta.dirname,
-      '..',
-      'node_modules',
-      `.try-${process.pid}-${Math.random().toString(36).slice(2)}`,
-    )
+    const cwd = join(import.meta.dirname, '../../../out', `try-${process.pid}-${Math.random().toString(36).slice(2)}`)
     mkdirSync(cwd, { recursive: true })
     writeFileSync(join(cwd, 'server.ts'), tool('hello'))
     writeFileSync(join(cwd, 'suffix.ts'), 'export const suffix: string = "!"')
@@ -107,6 +105,24 @@ describe('a module of one’s own', () => {
     const called = await sluice(cwd, ['call', command, 'hello', 'times=2'])
     expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
     expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')
+  })
+  test('is reloaded while clients stay connected, and they hear of it; a mistake leaves what runs', async () => {
+    const cwd = aProject()
+    const { url, said } = await serveHttp(cwd, ['./server.ts', '--watch'])
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    const changed = new Promise<void>((resolve) =>
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
+    )
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    onTestFinished(() => client.close())
+    writeFileSync(join(cwd, 'server.ts'), 'export default {')
+    await expect.poll(said, { timeout: 30_000 }).toContain('Not reloaded')
+    expect(await client.callTool({ name: 'hello', arguments: {} })).toMatchObject({ content: [{ text: 'hello!' }] })
+    // What it imports is loaded anew too.
+    writeFileSync(join(cwd, 'suffix.ts'), 'export const suffix: string = "?"')
+    writeFileSync(join(cwd, 'server.ts'), tool('goodbye'))
+    await changed
+    expect(await client.callTool({ name: 'goodbye', arguments: {} })).toMatchObject({ content: [{ text: 'goodbye?' }] })
   })
   test('that exports no server says what to export', async () => {
     const cwd = aFolder()

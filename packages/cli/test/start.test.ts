@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { openBrowser } from '../../../test/services/chromium.ts'
+import { startChromium } from '../../../test/services/chromium.ts'
 import { aFolder, sluice, startAll } from './command.ts'
 
 const patient = { timeout: 180_000 }
@@ -65,7 +65,9 @@ test(
     const clear = { name: 'clear_all', arguments: { confirm_phrase: 'DELETE ALL MEMORIES' } }
     expect(textOf(await client.callTool(clear))).toContain('approval_required')
 
-    const page = await (await openBrowser()).newPage()
+    const browser = await startChromium()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
     await page.goto(link)
     await page.getByText('clear_all').first().waitFor()
     await page
