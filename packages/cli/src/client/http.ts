@@ -15,7 +15,9 @@ export class HttpStatusError extends Error {
   readonly status: number
   readonly challenge: string | undefined
   constructor(status: number, body: string, challenge: string | undefined) {
-    super(`HTTP ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`)
+    const said = `HTTP ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
+    const hint = challenge === undefined ? '' : `\nIt said: ${challenge}`
+    super(status === 401 ? `The server wants a credential. Give one with --token or SLUICE_TOKEN.${hint}` : said)
     this.status = status
     this.challenge = challenge
   }

@@ -3,7 +3,7 @@
 import { CommandError, exitCodes } from '../output.ts'
 import type { Client, ClientOptions } from './client.ts'
 import { connect } from './client.ts'
-import { HttpStatusError, httpWire } from './http.ts'
+import { httpWire } from './http.ts'
 import { stdioWire } from './stdio.ts'
 
 export interface ReachOptions {
@@ -32,10 +32,6 @@ export async function openClient(target: string, reach: ReachOptions, options: C
   try {
     return await connect(httpWire({ url: target, headers: headersOf(reach) }), options)
   } catch (thrown) {
-    if (thrown instanceof HttpStatusError && thrown.status === 401)
-      throw new CommandError(
-        `${target} wants a credential. Give one with --token or SLUICE_TOKEN.${thrown.challenge ? `\nIt said: ${thrown.challenge}` : ''}`,
-      )
     if (thrown instanceof TypeError)
       throw new CommandError(
         `Nothing answers at ${target}. Is the server running, and is the path right (usually /mcp)?`,

@@ -5,8 +5,7 @@ import { defined } from '../host/options.ts'
 import type { Around } from './command.ts'
 
 interface Stoppable {
-  close(): Promise<void>
-  drain?(options?: { readonly noticeMs?: number; readonly graceMs?: number }): Promise<void>
+  drain(options?: { readonly noticeMs?: number; readonly graceMs?: number }): Promise<void>
 }
 
 export async function untilStopped(
@@ -21,6 +20,5 @@ export async function untilStopped(
   terminal.err('Stopping: calls under way finish first; once more stops now.')
   // A person at the terminal waits for nobody's balancer.
   const notice = process.stdout.isTTY ? { noticeMs: 1 } : {}
-  if (serving.drain) await serving.drain({ ...notice, ...defined(drain) })
-  else await serving.close()
+  await serving.drain({ ...notice, ...defined(drain) })
 }
