@@ -1,8 +1,9 @@
 /** The figures of the servers, one file each: `npm run bench -- servers`. */
 import type { Section } from '../lib/figures.ts'
+import { knowledge } from './servers/knowledge.ts'
 import { memory } from './servers/memory.ts'
 
-const all: Record<string, () => Promise<Section>> = { memory }
+const all: Record<string, () => Promise<Section>> = { knowledge, memory }
 
 export async function servers(): Promise<Section> {
   const figures: Record<string, unknown> = {}

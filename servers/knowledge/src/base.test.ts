@@ -117,8 +117,12 @@ test('a base from an index file answers as the one it was made from', () => {
   expect(keys(again.articles)).toEqual(keys(base.articles))
   for (const query of ['contxt', 'performance', 'xyzzy', 'how do I read changes'])
     expect(keys(again.search(query))).toEqual(keys(base.search(query)))
-  again.put(anArticle({ slug: 'later', title: 'Added later' }))
+  again.put(anArticle({ slug: 'later', title: 'Added later', body: 'Performance.' }))
+  again.remove('concepts/caching')
   expect(keys(again.search('added'))).toEqual(['concepts/later'])
+  expect(keys(again.search('performance')).toSorted()).toEqual(['concepts/later', 'patterns/review'])
+  const twice = fromIndex(JSON.parse(JSON.stringify(again.toIndex())))
+  expect(keys(twice.search('performance')).toSorted()).toEqual(['concepts/later', 'patterns/review'])
 })
 
 const index = JSON.parse(JSON.stringify(base.toIndex()))
@@ -128,7 +132,7 @@ test.each([
   ['another version', { ...index, format: 'sluice-knowledge/0' }],
   ['no articles', { ...index, articles: undefined }],
   ['fewer articles', { ...index, articles: index.articles.slice(1) }],
-  ['no words', { ...index, search: { ...index.search, index: undefined } }],
+  ['no words', { ...index, search: { ...index.search, words: undefined } }],
   ['no search', { ...index, search: null }],
 ])('an index that is not whole is refused: %s', (_what, broken) => {
   expect(() => fromIndex(broken)).toThrow(/sluice-knowledge build/)

@@ -59,7 +59,7 @@ export function createBase(title: string, all: Iterable<Article>, saved?: Index[
       shelves = undefined
     },
     remove,
-    toIndex: () => ({ format: 'sluice-knowledge/1', title, articles: shelved().articles, search: search.toJSON() }),
+    toIndex: () => ({ format: 'sluice-knowledge/1', title, articles: shelved().articles, search: search.save() }),
   }
 }
 

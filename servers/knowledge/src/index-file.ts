@@ -1,16 +1,16 @@
 /** The one file that `sluice-knowledge build` makes: the visible articles and their search index, ready to serve. */
 
-import type { AsPlainObject } from 'minisearch'
 import type { Article } from './article.ts'
 import type { Base } from './base.ts'
 import { createBase } from './base.ts'
+import type { Saved } from './saved-index.ts'
 
 export interface Index {
   /** Changes with anything that decides which words are in the index. */
   readonly format: 'sluice-knowledge/1'
   readonly title: string
   readonly articles: readonly Article[]
-  readonly search: AsPlainObject
+  readonly search: Saved
 }
 
 /** Throws for anything that is not whole: a base that finds half of its articles would look like one that works. */

@@ -3,9 +3,10 @@
  * for a misspelling of one that somebody did, so that `form` does not find `from` and a common word costs one look-up.
  */
 
-import MiniSearch, { type AsPlainObject, type Options, type SearchOptions } from 'minisearch'
+import MiniSearch, { type Options, type SearchOptions } from 'minisearch'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
+import { pack, type Saved, SavedIndex } from './saved-index.ts'
 
 export interface Search {
   add(article: Article): void
@@ -14,7 +15,7 @@ export interface Search {
   find(query: string): readonly string[]
   /** Titles that look alike, where `find` has nothing. */
   suggest(query: string): readonly string[]
-  toJSON(): AsPlainObject
+  save(): Saved
 }
 
 interface Entry {
@@ -52,8 +53,8 @@ const tolerance = ({ length }: string): number => (length < 4 ? 0 : length < 8 ?
 /** Results past this are not what was asked for. */
 const most = 20
 
-export function createSearch(articles: Iterable<Article>, saved?: AsPlainObject): Search {
-  const known = new Set<string>(saved?.index.map(([word]) => word))
+export function createSearch(articles: Iterable<Article>, saved?: Saved): Search {
+  const known = new Set<string>(saved?.words.map(([word]) => word))
   const options: Options<Entry> = {
     fields: Object.keys(boost),
     tokenize,
@@ -64,7 +65,7 @@ export function createSearch(articles: Iterable<Article>, saved?: AsPlainObject)
       return stemmed
     },
   }
-  const mini = saved ? MiniSearch.loadJS(saved, options) : new MiniSearch(options)
+  const mini = saved ? new SavedIndex(options, saved) : new MiniSearch(options)
   if (!saved) for (const article of articles) mini.add(toEntry(article))
   /** Two letters in the wrong order are one slip of the fingers, but two edits. */
   function swapped(word: string): string {
@@ -101,7 +102,7 @@ export function createSearch(articles: Iterable<Article>, saved?: AsPlainObject)
         .search(query, { ...asking, fields: ['title', 'tags'], fuzzy: 0.34, prefix: true })
         .slice(0, 3)
         .map(({ id }) => String(id)),
-    toJSON: () => mini.toJSON(),
+    save: () => pack(mini.toJSON()),
   }
 }
 

@@ -1,0 +1,168 @@
+/**
+ * The knowledge server with 10,000 articles: how long until it answers, from the files and from their index; how long a
+ * search takes beside reading everything; and whether questions find the right page of Sluice's own documents.
+ */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { fromIndex } from '@sluice/knowledge'
+import { answered } from '../../../test/knowledge/questions.ts'
+import { type MadeArticle, makeLibrary, toMarkdown } from '../../lib/articles.ts'
+import { interleave, median, number, progress, ratio, type Section } from '../../lib/figures.ts'
+
+const count = 10_000
+const searches = 400
+const starts = 3
+const dist = dirname(fileURLToPath(import.meta.resolve('@sluice/knowledge')))
+const program = join(dist, 'main.js')
+
+async function run(...args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: 'ignore' })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`sluice-knowledge ${args[0]} ended with ${code}`)
+}
+
+/** From the start of the process to the answer to a first search: an index that is only read later would show here. */
+async function startMs(source: string, query: string): Promise<number> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [program, source], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const params = { name: 'search_articles', arguments: { query } }
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize' })}\n`)
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })}\n`)
+  let said = ''
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    said += text
+    if (said.includes('"id":2')) break
+  }
+  const took = performance.now() - startedAt
+  child.stdin.end()
+  child.kill()
+  if (!said.includes('"isError":false')) throw new Error(`The first search failed: ${said.slice(0, 500)}`)
+  return took
+}
+
+const weights = [
+  ['title', 6],
+  ['tags', 4],
+  ['description', 3],
+  ['body', 1],
+] as const
+
+/** What one writes first: every word looked up in every article, no misspelling found. */
+function scan(articles: readonly Record<(typeof weights)[number][0], string>[], query: string): readonly number[] {
+  const words = query.toLowerCase().split(' ')
+  const scored: [score: number, index: number][] = []
+  articles.forEach((article, index) => {
+    let score = 0
+    for (const [field, weight] of weights) {
+      const text = article[field].toLowerCase()
+      for (const word of words) if (text.includes(word)) score += weight
+    }
+    if (score > 0) scored.push([score, index])
+  })
+  return scored
+    .sort(([a], [b]) => b - a)
+    .slice(0, 20)
+    .map(([, index]) => index)
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
+
+async function write(folder: string, articles: readonly MadeArticle[]): Promise<void> {
+  for (const collection of new Set(articles.map((article) => article.collection)))
+    await mkdir(join(folder, collection), { recursive: true })
+  for (const [index, article] of articles.entries())
+    await writeFile(join(folder, article.collection, `${article.slug}.md`), toMarkdown(article, index))
+}
+
+export async function knowledge(): Promise<Section> {
+  const place = await mkdtemp(join(tmpdir(), 'sluice-bench-knowledge-'))
+  try {
+    progress(`knowledge: writing ${count} articles`)
+    const { articles, queries } = makeLibrary(count, searches)
+    const folder = join(place, 'articles')
+    const index = join(place, 'knowledge.json')
+    await write(folder, articles)
+    await run('build', folder, '--out', index)
+
+    const sources = { files: folder, index }
+    const started = await interleave(['files', 'index'] as const, starts, (name, round) => {
+      progress(`knowledge: start from ${name}, ${round + 1} of ${starts}`)
+      return startMs(sources[name], queries[round] ?? '')
+    })
+    const start = (name: 'files' | 'index'): number | undefined => {
+      const taken = started.get(name)
+      return taken && median(taken)
+    }
+
+    progress(`knowledge: ${searches} searches`)
+    const text = await readFile(index, 'utf8')
+    const base = fromIndex(JSON.parse(text))
+    const plain = articles.map(({ tags, ...article }) => ({ ...article, tags: tags.join(' ') }))
+    const taken: { readonly search: number[]; readonly scan: number[] } = { search: [], scan: [] }
+    let found = 0
+    for (const query of queries) {
+      const before = performance.now()
+      found += base.search(query).length > 0 ? 1 : 0
+      const between = performance.now()
+      scan(plain, query)
+      taken.search.push(between - before)
+      taken.scan.push(performance.now() - between)
+    }
+    const p99 = { search: quantile(taken.search, 0.99), scan: quantile(taken.scan, 0.99) }
+    const { asked, right, first } = answered(fromIndex(JSON.parse(await readFile(join(dist, 'sluice.json'), 'utf8'))))
+    return {
+      figures: {
+        startMs: { files: start('files'), index: start('index') },
+        searchMs: { p50: median(taken.search), p99: p99.search, found },
+        scanMs: { p50: median(taken.scan), p99: p99.scan },
+        indexMegabytes: text.length / 1e6,
+        retrieval: { asked, right, first },
+      },
+      tables: [
+        {
+          title: `knowledge: ${number(count)} articles, ms`,
+          notes: [
+            `start: a process until it has answered a search, median of ${starts}`,
+            `search: ${searches} queries of two to four words, one word in five misspelt, ${found} of them found something`,
+          ],
+          columns: ['', 'median', 'p99'],
+          rows: [
+            ['start from the files', number(start('files')), ''],
+            ['start from the index', number(start('index')), ''],
+            ['search', number(median(taken.search)), number(p99.search)],
+            ['reading everything', number(median(taken.scan)), number(p99.scan)],
+          ],
+        },
+      ],
+      goals: [
+        {
+          figure: 'knowledge: start from the files / from the index',
+          atLeast: 10,
+          unit: '×',
+          measured: ratio(start('files'), start('index')),
+        },
+        {
+          figure: 'knowledge: search p99 / reading everything',
+          atMost: 0.333,
+          unit: '×',
+          measured: ratio(p99.search, p99.scan),
+        },
+        {
+          figure: 'knowledge: questions answered in the first three',
+          atLeast: 95,
+          unit: ' %',
+          measured: (right / asked) * 100,
+        },
+      ],
+    }
+  } finally {
+    await rm(place, { recursive: true })
+  }
+}
