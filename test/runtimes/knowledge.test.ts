@@ -15,8 +15,8 @@ const worker = fileURLToPath(new URL('knowledge-worker.js', import.meta.url))
 /** The scenarios of the official suite that ask nothing of the server but to be one. */
 const withoutFixture: { readonly [revision: string]: readonly string[] } = {
   '2025-11-25': [
-    ...['server-initialize', 'ping', 'logging-set-level', 'tools-list', 'resources-list', 'resources-subscribe'],
-    ...['resources-unsubscribe', 'prompts-list', 'dns-rebinding-protection'],
+    ...['server-initialize', 'ping', 'logging-set-level', 'tools-list', 'resources-list', 'prompts-list'],
+    'dns-rebinding-protection',
   ],
   '2026-07-28': [
     ...['tools-list', 'resources-list', 'prompts-list', 'sep-2164-resource-not-found', 'dns-rebinding-protection'],

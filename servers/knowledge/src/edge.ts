@@ -14,5 +14,5 @@ import { fromIndex } from './index-file.ts'
 /** Without sessions: the next request may meet another isolate, and nothing here needs one. */
 export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
   const definition = knowledge(fromIndex(index))
-  return toFetch(createServer(definition, { layers: [flatInfo(definition)] }), { sessions: false, ...options })
+  return toFetch(createServer(definition, { layers: [flatInfo(definition)] }), options)
 }
