@@ -1,10 +1,13 @@
 /** Every way into a server, as the same question: a heap of messages in, every text that came back out. */
 
+import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
 import type { Params, Server, Via } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
+import { WebSocket } from 'ws'
 import { notes } from './isolation-world.ts'
 import { headersFor, initialize, modern, modernRequest, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
@@ -42,7 +45,7 @@ const listening = modernRequest('listening', 'subscriptions/listen', {
 type Headers = { readonly [name: string]: string }
 
 export async function openWays(server: Server): Promise<Ways> {
-  const serving = await serveHttp(server, { port: 0, sse: sse() })
+  const serving = await serveHttp(server, { port: 0, sse: sse(), websocket: websocket() })
   // Clients wait for each other between heaps: on a busy machine longer than an idle connection is kept.
   Object.assign(serving.server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   const port = Number(new URL(serving.url).port)
@@ -56,6 +59,10 @@ export async function openWays(server: Server): Promise<Ways> {
       })),
       { name: 'http+sse', open: (token) => overSse(port, token) },
       { name: 'fetch', open: (token) => overFetch(edge, token) },
+      ...[...legacy, modern].map((revision) => ({
+        name: `websocket, ${revision}`,
+        open: (token: string) => overSocket(port, token, revision),
+      })),
       ...[...legacy, modern].map((revision) => ({
         name: `stdio, ${revision}`,
         open: (token: string) => overPipe(server, token, revision),
@@ -252,6 +259,25 @@ async function overFetch(edge: ReturnType<typeof toFetch>, token: string): Promi
     unasked: inbox.unasked,
     close: () => stopped.abort(),
   }
+}
+
+async function overSocket(port: number, token: string, revision: string): Promise<Client> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, 'mcp', { headers: { authorization: `Bearer ${token}` } })
+  const inbox = createInbox()
+  socket.on('message', (data: Buffer) => inbox.put(JSON.parse(data.toString())))
+  await once(socket, 'open')
+  const heap = (messages: readonly Params[]): Promise<readonly Params[]> =>
+    inbox.heap(messages, () => {
+      for (const message of messages) socket.send(JSON.stringify(message))
+    })
+  const { unasked } = inbox
+  const close = (): void => socket.terminate()
+  if (revision === modern) {
+    const listen = async (): Promise<void> => socket.send(JSON.stringify(listening))
+    return { make: modernRequest, heap, listen, unasked, close }
+  }
+  await heap([initialize(revision)])
+  return { make: request, heap, unasked, close }
 }
 
 async function overPipe(server: Server, token: string, revision: string): Promise<Client> {
