@@ -1,0 +1,111 @@
+/**
+ * P10: a process dies somewhere in a ticket's life, and another one takes over: never two effects, and nothing lost that
+ * the first one had acknowledged.
+ */
+
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { StoreKind, Till } from './till.ts'
+import { cashier, effectsIn, openStore, openTill } from './till.ts'
+
+const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
+const program = fileURLToPath(new URL('programs/live.ts', import.meta.url))
+
+/** What the process had been told before it died. */
+interface Told {
+  readonly created?: string
+  readonly decided?: string
+  readonly answered?: string
+  readonly points?: readonly string[]
+}
+export interface Life {
+  readonly amount: number
+  readonly point: string
+  readonly told: Told
+  readonly killed: boolean
+}
+
+export const live = (store: StoreKind, folder: string, amount: number, point: string): Promise<Life> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(node, [program, store, folder, String(amount), point], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    child.on('error', reject)
+    child.on('close', (_, signal) => {
+      const lines = said.split('\n').filter((line) => line !== '')
+      const told = Object.assign({}, ...lines.map((line) => JSON.parse(line) as Told)) as Told
+      resolve({ amount, point, told, killed: signal === 'SIGKILL' })
+    })
+  })
+
+/** Every point of a life, found by living it once. */
+export async function pointsOf(store: StoreKind, folder: string): Promise<readonly string[]> {
+  const { told } = await live(store, folder, 1e9, '-')
+  return told.points ?? []
+}
+
+/** Takes over after each of these: what was lost, in sentences, and how the lives ended. */
+export async function takeOver(
+  store: StoreKind,
+  folder: string,
+  lives: readonly Life[],
+): Promise<{ readonly lost: readonly string[]; readonly ends: { readonly [end: string]: number } }> {
+  const shelf = openStore(store, folder)
+  // Past the deadline of whatever was begun, and long before any ticket's time is up.
+  const clock = { now: () => Date.now() + 60_000, after: () => () => {} }
+  const till = openTill(shelf, { folder, clock })
+  const lost: string[] = []
+  const ends: { [end: string]: number } = {}
+  for (const life of lives) {
+    const { problems, end } = await after(life, till, folder)
+    lost.push(...problems.map((problem) => `killed at "${life.point}": ${problem}`))
+    ends[end] = (ends[end] ?? 0) + 1
+  }
+  await till.server.close()
+  await shelf.close?.()
+  return { lost, ends }
+}
+
+async function after(
+  { amount, told, killed }: Life,
+  { pay, desk }: Till,
+  folder: string,
+): Promise<{ readonly problems: readonly string[]; readonly end: string }> {
+  const problems: string[] = killed ? [] : ['it did not die']
+  const effects = (): number => effectsIn(folder).get(amount) ?? 0
+  const before = effects()
+  const id = told.created ?? told.decided
+  if (told.decided !== undefined) {
+    const ticket = await desk.get(told.decided)
+    if (!ticket?.decisions.some(({ approved }) => approved)) problems.push(`the decision is lost: ${ticket?.status}`)
+    if (ticket && ['pending', 'expired', 'denied'].includes(ticket.status))
+      problems.push(`the ticket is ${ticket.status}`)
+  }
+  if (told.answered !== undefined) {
+    const again = await pay(amount, id)
+    if (again.text !== told.answered) problems.push(`the answer is lost: ${JSON.stringify(again)}`)
+    if (effects() !== 1) problems.push(`it was answered, and paid ${effects()} times`)
+    return { problems, end: 'answered' }
+  }
+  // Whoever the client is, it goes on: by name where it knows one.
+  let answer = await pay(amount, id)
+  if (answer.required !== undefined) {
+    if (before > 0) problems.push('it was paid, and a new approval is asked for')
+    await desk.decide(answer.required, { approved: true }, cashier)
+    answer = await pay(amount, answer.required)
+  }
+  if (answer.text === undefined) {
+    if (answer.reason !== 'conflict' || answer.state !== 'in doubt')
+      problems.push(`the end is ${JSON.stringify(answer)}`)
+    const ids = (await desk.list({ status: 'in doubt', limit: 200 })).tickets.filter(
+      (ticket) => ticket.arguments === `{"amount":${amount}}`,
+    )
+    if (ids.length !== 1) problems.push('it is in doubt, and the desk does not show it')
+    const again = [await pay(amount, id), await pay(amount)]
+    if (again.some(({ state }) => state !== 'in doubt')) problems.push(`repeated it is ${JSON.stringify(again)}`)
+  } else if (effects() !== 1) problems.push(`it was answered, and paid ${effects()} times`)
+  if (effects() > 1) problems.push(`it was paid ${effects()} times`)
+  return { problems, end: answer.text === undefined ? 'in doubt' : 'paid' }
+}

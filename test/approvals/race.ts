@@ -1,0 +1,102 @@
+/** P06: many processes spend the same approved tickets at once, and count what happened. */
+
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { StoreKind } from './till.ts'
+import { cashier, effectsIn, openStore, openTill } from './till.ts'
+
+const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
+const program = fileURLToPath(new URL('programs/spend.ts', import.meta.url))
+
+export interface Race {
+  readonly store: StoreKind
+  readonly folder: string
+  readonly tickets: number
+  readonly retries: number
+  readonly processes: number
+}
+export interface Raced {
+  readonly calls: number
+  readonly executions: number
+  /** Sentences; empty is what everybody wants. */
+  readonly lost: readonly string[]
+  readonly counts: { readonly [answer: string]: number }
+}
+interface Said {
+  readonly counts: { readonly [answer: string]: number }
+  readonly texts: readonly (readonly [amount: number, said: readonly string[]])[]
+}
+
+export async function race({ store: kind, folder, tickets, retries, processes }: Race): Promise<Raced> {
+  const store = openStore(kind, folder)
+  const { pay, desk, server } = openTill(store, { folder })
+  const ids = await Promise.all(
+    Array.from({ length: tickets }, async (_, amount) => (await pay(amount)).required ?? ''),
+  )
+  await Promise.all(ids.map((id) => desk.decide(id, { approved: true }, cashier)))
+  const said = await Promise.all(
+    (await Promise.all(Array.from({ length: processes }, () => start([kind, folder, String(retries), ...ids])))).map(
+      (go) => go(),
+    ),
+  )
+  const effects = effectsIn(folder)
+  const lost: string[] = []
+  for (const [amount, id] of ids.entries()) {
+    if (effects.get(amount) !== 1) lost.push(`${amount} was paid ${effects.get(amount) ?? 0} times`)
+    const texts = new Set(said.flatMap((each) => each.texts.flatMap(([n, all]) => (n === amount ? all : []))))
+    if (texts.size !== 1) lost.push(`${amount} was answered in ${texts.size} ways`)
+    const ticket = await desk.get(id)
+    if (ticket?.status !== 'done') lost.push(`the ticket of ${amount} is ${ticket?.status}`)
+  }
+  await server.close()
+  await store.close?.()
+  const counts: { [answer: string]: number } = {}
+  for (const each of said)
+    for (const [what, count] of Object.entries(each.counts)) counts[what] = (counts[what] ?? 0) + count
+  const calls = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  if (calls !== tickets * retries * processes) lost.push(`${calls} calls were answered`)
+  const executions = [...effects.values()].reduce((sum, count) => sum + count, 0)
+  return { calls, executions, lost, counts }
+}
+
+/** Resolves when it is ready, with what lets it go and resolves with what it says. */
+async function start(args: readonly string[]): Promise<() => Promise<Said>> {
+  const child: ChildProcess = spawn(node, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise<never>((_, reject) => {
+    child.on('close', (code) => reject(new Error(`A process ended with ${code} before it had said anything`)))
+  })
+  ended.catch(() => {})
+  if (!child.stdout) throw new Error('No output')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  await Promise.race([lines.next(), ended])
+  return async () => {
+    child.stdin?.write('go\n')
+    const { value } = await Promise.race([lines.next(), ended])
+    return JSON.parse(String(value)) as Said
+  }
+}
+
+/** All in this process, on its memory. */
+export async function raceInMemory({
+  folder,
+  tickets,
+  retries,
+}: Pick<Race, 'folder' | 'tickets' | 'retries'>): Promise<Raced> {
+  const { pay, desk } = openTill(openStore('memory', folder), { folder })
+  const ids = await Promise.all(
+    Array.from({ length: tickets }, async (_, amount) => (await pay(amount)).required ?? ''),
+  )
+  await Promise.all(ids.map((id) => desk.decide(id, { approved: true }, cashier)))
+  const answers = await Promise.all(
+    ids.flatMap((id, amount) => Array.from({ length: retries }, (_, n) => pay(amount, n % 2 === 0 ? id : undefined))),
+  )
+  const effects = effectsIn(folder)
+  const lost = ids.flatMap((_, amount) =>
+    effects.get(amount) === 1 ? [] : [`${amount} was paid ${effects.get(amount) ?? 0} times`],
+  )
+  const executions = [...effects.values()].reduce((sum, count) => sum + count, 0)
+  const counts = { result: answers.filter(({ text }) => text !== undefined).length }
+  return { calls: answers.length, executions, lost, counts }
+}

@@ -1,0 +1,29 @@
+/** 200 approved tickets, each retried 50 times in parallel from each of 4 processes, on SQLite and Redis: 200 executions. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { race, raceInMemory } from '../../approvals/race.ts'
+import { startRedis } from '../../services/redis.ts'
+import type { Soak } from '../soak.ts'
+
+export const run: Soak = async ({ times, say }) => {
+  const redis = await startRedis()
+  const size = { tickets: times(200), retries: 50, processes: 4 }
+  const counted: { [what: string]: number } = {}
+  const lost: string[] = []
+  for (const store of ['memory', 'sqlite', redis.url]) {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-race-'))
+    const name = store.startsWith('redis') ? 'redis' : store
+    const raced = store === 'memory' ? await raceInMemory({ folder, ...size }) : await race({ store, folder, ...size })
+    counted[`executions on ${name}`] = raced.executions
+    counted[`calls on ${name}`] = raced.calls
+    lost.push(...raced.lost.map((each) => `${name}: ${each}`))
+    if (raced.executions !== size.tickets)
+      lost.push(`${name}: ${raced.executions} executions of ${size.tickets} tickets`)
+    say(`approval-races: ${name} ${JSON.stringify(raced.counts)}`)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  await redis.stop()
+  return { counted, lost }
+}
