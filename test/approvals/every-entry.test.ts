@@ -22,6 +22,7 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './fetch': /^fetch/,
   './sse': /^http\+sse/,
   './websocket': /^websocket/,
+  './websocket-edge': /^fetch, websocket/,
   './testing': /^handle/,
   './websocket-client': 'brings no call in',
   './approvals': 'brings no call in',
@@ -57,6 +58,8 @@ const doors: { readonly [door in keyof Server]: By } = {
   admit: 'brings no call in',
   page: 'brings no call in',
   close: 'brings no call in',
+  drain: 'brings no call in',
+  finish: 'brings no call in',
   expose: 'brings no call in',
   ready: 'brings no call in',
 }

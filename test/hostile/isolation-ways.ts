@@ -7,6 +7,8 @@ import { sessions, toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
+import type { BunSocket } from 'sluice/websocket-edge'
+import { bunSockets, websocket as edgeWebsocket } from 'sluice/websocket-edge'
 import { WebSocket } from 'ws'
 import { notes } from './isolation-world.ts'
 import { headersFor, initialize, modern, modernRequest, request } from './messages.ts'
@@ -49,7 +51,7 @@ export async function openWays(server: Server): Promise<Ways> {
   // Clients wait for each other between heaps: on a busy machine longer than an idle connection is kept.
   Object.assign(serving.server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   const port = Number(new URL(serving.url).port)
-  const edge = toFetch(server, { sessions: sessions() })
+  const edge = toFetch(server, { sessions: sessions(), websocket: edgeWebsocket() })
   return {
     ways: [
       { name: 'http, stateless', open: (token) => overHttp(port, token) },
@@ -63,6 +65,7 @@ export async function openWays(server: Server): Promise<Ways> {
         name: `websocket, ${revision}`,
         open: (token: string) => overSocket(port, token, revision),
       })),
+      { name: 'fetch, websocket', open: (token) => overEdgeSocket(edge, token) },
       ...[...legacy, modern].map((revision) => ({
         name: `stdio, ${revision}`,
         open: (token: string) => overPipe(server, token, revision),
@@ -266,16 +269,59 @@ async function overSocket(port: number, token: string, revision: string): Promis
   const inbox = createInbox()
   socket.on('message', (data: Buffer) => inbox.put(JSON.parse(data.toString())))
   await once(socket, 'open')
+  return onSocket({
+    inbox,
+    revision,
+    send: (message) => socket.send(JSON.stringify(message)),
+    close: () => socket.terminate(),
+  })
+}
+
+/** As Bun hands a socket in: the one of the three runtimes' ways that needs nothing of the runtime. */
+async function overEdgeSocket(edge: ReturnType<typeof toFetch>, token: string): Promise<Client> {
+  const inbox = createInbox()
+  const begun = Promise.withResolvers<BunSocket>()
+  const beside = {
+    upgrade(_: Request, { data }: { data: BunSocket['data'] }) {
+      begun.resolve({
+        data,
+        send(text) {
+          inbox.put(JSON.parse(text))
+          return text.length
+        },
+        close() {},
+        terminate() {},
+        ping: () => 0,
+        getBufferedAmount: () => 0,
+      })
+      return true
+    },
+  }
+  const headers = { authorization: `Bearer ${token}`, upgrade: 'websocket', 'sec-websocket-version': '13' }
+  void edge(new Request('http://localhost/ws', { headers: { ...headers, 'sec-websocket-protocol': 'mcp' } }), beside)
+  const socket = await begun.promise
+  bunSockets.open(socket)
+  return onSocket({
+    inbox,
+    revision: modern,
+    send: (message) => bunSockets.message(socket, JSON.stringify(message)),
+    close: () => bunSockets.close(socket),
+  })
+}
+
+interface SocketClient {
+  readonly inbox: ReturnType<typeof createInbox>
+  readonly revision: string
+  send(message: Params): void
+  close(): void
+}
+async function onSocket({ inbox, revision, send, close }: SocketClient): Promise<Client> {
   const heap = (messages: readonly Params[]): Promise<readonly Params[]> =>
     inbox.heap(messages, () => {
-      for (const message of messages) socket.send(JSON.stringify(message))
+      for (const message of messages) send(message)
     })
   const { unasked } = inbox
-  const close = (): void => socket.terminate()
-  if (revision === modern) {
-    const listen = async (): Promise<void> => socket.send(JSON.stringify(listening))
-    return { make: modernRequest, heap, listen, unasked, close }
-  }
+  if (revision === modern) return { make: modernRequest, heap, listen: async () => send(listening), unasked, close }
   await heap([initialize(revision)])
   return { make: request, heap, unasked, close }
 }
