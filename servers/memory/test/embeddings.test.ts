@@ -1,0 +1,279 @@
+/** With an embedding service: meaning is found, and whatever the service does, nothing is lost and every answer comes. */
+
+import { fakeClock } from 'sluice/testing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { EmbeddingServer } from '../../../test/services/embeddings.ts'
+import { startEmbeddings } from '../../../test/services/embeddings.ts'
+import { createEmbedder } from '../src/embeddings/embedder.ts'
+import type { Service } from '../src/embeddings/request.ts'
+import { embeddingService } from '../src/embeddings/settings.ts'
+import { parseVectors, wires } from '../src/embeddings/wire.ts'
+import type { Answer, Opened, OpenOptions } from './server.ts'
+import { noon, openMemory, textOf } from './server.ts'
+
+let service: EmbeddingServer
+let inFlight = 0
+let hangs = false
+beforeEach(async () => {
+  service = await startEmbeddings()
+  inFlight = 0
+  hangs = false
+  const real = fetch
+  vi.stubGlobal('fetch', async (...asked: Parameters<typeof fetch>) => {
+    inFlight++
+    try {
+      const response = await real(...asked)
+      return new Response(await response.arrayBuffer(), response)
+    } finally {
+      inFlight--
+    }
+  })
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  await service.stop()
+})
+
+const ollama = (): Record<string, string> => ({
+  SLUICE_MEMORY_EMBEDDINGS: 'ollama',
+  SLUICE_MEMORY_EMBEDDINGS_URL: service.url,
+})
+const openWith = (more: OpenOptions = {}): Promise<Opened> => openMemory({ env: ollama(), ...more })
+
+/**
+ * A call that waits for the clock as well as for the service. Time stands still while the service works, however slow
+ * this machine is; it passes while nothing is asked, and while the service hangs.
+ */
+async function patiently<T>(memory: Opened, work: Promise<T>): Promise<T> {
+  let done = false
+  const finish = (): void => {
+    done = true
+  }
+  work.then(finish, finish)
+  while (!done) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (inFlight === 0 || hangs) await memory.clock.advance(100)
+  }
+  return work
+}
+
+test.each([
+  ['Ollama', (): Record<string, string> => ollama()],
+  [
+    'an OpenAI-compatible service',
+    (): Record<string, string> => ({
+      SLUICE_MEMORY_EMBEDDINGS: 'openai',
+      SLUICE_MEMORY_EMBEDDINGS_URL: `${service.url}/v1`,
+      SLUICE_MEMORY_EMBEDDINGS_MODEL: 'text-embedding-3-small',
+      SLUICE_MEMORY_EMBEDDINGS_KEY: 'sk-test',
+    }),
+  ],
+])('with %s a memory is found by what it means', async (_, env) => {
+  const memory = await openMemory({ env: env() })
+  await memory.add('Anna purchased an automobile yesterday.')
+  await memory.add('The kitten sleeps on the sofa.')
+  const answer = await memory.call('search_memory', { query: 'who did buy a vehicle?' })
+  expect(answer.structuredContent).toMatchObject({ mode: 'hybrid' })
+  expect(answer.structuredContent.results[0].text).toBe('Anna purchased an automobile yesterday.')
+  expect(textOf(answer)).not.toContain('Note:')
+  expect((await memory.search('feline'))[0]).toBe('The kitten sleeps on the sofa.')
+  if (service.authorization) expect(service.authorization).toBe('Bearer sk-test')
+  expect(await memory.text('get_stats')).toContain('Embedded Chunks: 2')
+})
+
+test('words and meaning count together: what both find comes first', async () => {
+  const memory = await openWith()
+  await memory.add('The budget meeting is on Monday.')
+  await memory.add('An appointment about funds is on Tuesday.')
+  await memory.add('Lunch is at noon.')
+  expect((await memory.search('budget meeting')).slice(0, 2)).toEqual([
+    'The budget meeting is on Monday.',
+    'An appointment about funds is on Tuesday.',
+  ])
+})
+
+test('filters hold for what is found by meaning, too', async () => {
+  const memory = await openWith()
+  for (let n = 0; n < 80; n++) await memory.add(`automobile number ${n}`, { tags: ['many'] })
+  await memory.add('a car of another kind, rarely thought of', { tags: ['one'] })
+  expect(await memory.search('vehicle', { filters: { tags: ['one'] } })).toEqual([
+    'a car of another kind, rarely thought of',
+  ])
+})
+
+test('the same text is asked for once, and texts stored together are asked for together', async () => {
+  const memory = await openWith()
+  const lines = Array.from({ length: 100 }, (_, n) => JSON.stringify({ type: 'memory', text: `fact ${n}` })).join('\n')
+  await memory.call('import_memories', { jsonl: lines })
+  expect(service.requests.map(({ length }) => length)).toEqual([64, 36])
+  await memory.search('fact')
+  await memory.search('fact')
+  await memory.add('fact 7')
+  expect(service.requests.slice(2)).toEqual([['fact']])
+  expect((await memory.call('get_stats')).structuredContent.cache_hit_rate).toBeGreaterThan(0)
+})
+
+test('a service that is away: stored, found by words, said so; embedded when it is back', async () => {
+  service.behave({ status: 503 })
+  const memory = await openWith()
+  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna purchased an automobile.' }))
+  expect(stored.isError).toBe(false)
+  expect(textOf(stored)).toMatch(
+    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is of no use now: it answers with status 503\. It is found by its words meanwhile\.$/,
+  )
+  const found = await patiently(memory, memory.call('search_memory', { query: 'automobile' }))
+  expect(found.structuredContent).toMatchObject({ mode: 'text', count: 1 })
+  expect(textOf(found)).toContain(
+    'Note: The embedding service is of no use now: it answers with status 503. Searched by words alone.',
+  )
+  service.behave('well')
+  await patiently(memory, backTo(memory, 1))
+  expect((await memory.search('vehicle'))[0]).toBe('Anna purchased an automobile.')
+})
+
+async function backTo(memory: Opened, embedded: number): Promise<void> {
+  for (let tries = 0; tries < 100_000; tries++) {
+    if ((await memory.call('get_stats')).structuredContent.embedded_chunks === embedded) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  throw new Error('not embedded')
+}
+
+test('a service that hangs costs its first callers five seconds and the next ones nothing', async () => {
+  service.behave('hang')
+  hangs = true
+  const memory = await openWith()
+  const stored: Answer = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  expect(textOf(stored)).toMatch(
+    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is slow/,
+  )
+  const found = await patiently(memory, memory.call('search_memory', { query: 'anna' }))
+  expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words alone.')
+  const before = memory.clock.now()
+  expect(await memory.text('search_memory', { query: 'car' })).toContain('Searched by words alone.')
+  expect(memory.clock.now()).toBe(before)
+})
+
+test('a failure that passes is asked again, in the same call', async () => {
+  const memory = await openWith()
+  service.behave({ status: 429, times: 2 })
+  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  expect(textOf(stored)).not.toContain('Note:')
+  expect(service.requests).toHaveLength(3)
+})
+
+test('vectors of another length are refused: nothing is mixed, words still find everything', async () => {
+  const memory = await openWith()
+  await memory.add('Anna bought a car')
+  service.behave({ length: 768 })
+  const stored = await patiently(memory, memory.call('add_memory', { text: 'Ben sold a ship' }))
+  const complaint =
+    'The embedding service gave vectors of 768 numbers, but 384 are kept: is nomic-embed-text still the same model?'
+  expect(textOf(stored)).toContain(`Note: ${complaint}`)
+  const found = await patiently(memory, memory.call('search_memory', { query: 'ship' }))
+  expect(textOf(found)).toContain(complaint)
+  expect(found.structuredContent.results[0].text).toBe('Ben sold a ship')
+})
+
+test('another model begins anew: what was stored before is embedded by it', async () => {
+  const first = await openWith()
+  await first.add('Anna bought a car')
+  await first.close()
+  const second = await openMemory({
+    folder: first.folder,
+    env: { ...ollama(), SLUICE_MEMORY_EMBEDDINGS_MODEL: 'another' },
+  })
+  await patiently(second, backTo(second, 1))
+  expect((await second.search('vehicle'))[0]).toBe('Anna bought a car')
+})
+
+test('what was stored without a service is embedded once there is one; without it again, words find everything', async () => {
+  const before = await openMemory()
+  await before.add('Anna bought a car')
+  await before.close()
+  const withService = await openWith({ folder: before.folder })
+  await patiently(withService, backTo(withService, 1))
+  expect((await withService.search('vehicle'))[0]).toBe('Anna bought a car')
+  await withService.close()
+  const after = await openMemory({ folder: before.folder })
+  expect(await after.search('vehicle')).toEqual([])
+  expect(await after.search('car')).toEqual(['Anna bought a car'])
+})
+
+test('one text the service will not take does not keep the others from it', async () => {
+  service.behave({ refuses: 'poison' })
+  const memory = await openWith()
+  const lines = ['a car', 'poison', 'a ship'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
+  const answer = await patiently(memory, memory.call('import_memories', { jsonl: lines }))
+  expect(textOf(answer)).not.toContain('Note:')
+  expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 2 })
+  expect((await memory.search('vessel'))[0]).toBe('a ship')
+})
+
+test.each([
+  ['{', 'it cannot be reached'],
+  ['null', 'its answer holds no vectors'],
+  ['{"embeddings":[]}', 'it gave 0 vectors for 1 texts'],
+  ['{"embeddings":[[1,"x"]]}', 'one of its vectors holds something that is no number'],
+  ['{"embeddings":[[0,0]]}', 'one of its vectors is zero'],
+  ['{"embeddings":[[]]}', 'one of its vectors is no vector'],
+  ['{"embeddings":["abc"]}', 'one of its vectors is no vector'],
+])('an answer of %s is no vector, and is told as such', async (raw, why) => {
+  service.behave({ raw })
+  const memory = await openWith()
+  const stored = await patiently(memory, memory.call('add_memory', { text: 'kept' }))
+  expect(textOf(stored)).toContain(why)
+  expect(await patiently(memory, memory.search('kept'))).toEqual(['kept'])
+})
+
+test('vectors that differ in length within one answer are no vectors', () => {
+  expect(parseVectors([[1, 2], [1]], 2)).toBe('its vectors differ in length')
+})
+
+test('an unknown model and a wrong key are named, without asking again', async () => {
+  for (const [status, why] of [
+    [404, 'it does not know the model nomic-embed-text'],
+    [401, 'it refuses the key'],
+  ] as const) {
+    service.behave({ status })
+    const memory = await openWith()
+    const asked = service.requests.length
+    const stored = await patiently(memory, memory.call('add_memory', { text: 'kept' }))
+    expect(textOf(stored)).toContain(why)
+    expect(service.requests.length).toBe(asked + 1)
+    await memory.close()
+  }
+})
+
+test('tenants do not share what is known: how fast an answer comes tells nobody what another has stored', async () => {
+  const clock = fakeClock(noon)
+  const settings: Service = {
+    wire: wires.ollama,
+    url: service.url,
+    model: 'm',
+    key: undefined,
+    clock,
+    fetch,
+    closing: new AbortController().signal,
+  }
+  const embedder = createEmbedder(settings)
+  await embedder.embed('ann', ['a secret'], 5000)
+  await embedder.embed('ann', ['a secret'], 5000)
+  await embedder.embed('bob', ['a secret'], 5000)
+  expect(service.requests).toEqual([['a secret'], ['a secret']])
+})
+
+test('settings that do not go together are named at the start', () => {
+  const closing = new AbortController().signal
+  const from = (env: Record<string, string>) => () => embeddingService(env, fakeClock(), closing)
+  expect(from({})()).toBeUndefined()
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'none' })()).toBeUndefined()
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'word2vec' })).toThrow('set it to ollama, openai or none')
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai' })).toThrow('SLUICE_MEMORY_EMBEDDINGS_URL')
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai', SLUICE_MEMORY_EMBEDDINGS_URL: 'ftp://x' })).toThrow('_URL')
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai', SLUICE_MEMORY_EMBEDDINGS_URL: 'https://x/v1' })).toThrow('_MODEL')
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'ollama' })()).toMatchObject({
+    url: 'http://127.0.0.1:11434',
+    model: 'nomic-embed-text',
+  })
+})
