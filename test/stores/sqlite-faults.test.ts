@@ -11,6 +11,7 @@ import type { SqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { migrate } from '../../packages/sluice/src/stores/sqlite-file.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { makeRoom, smallDisk } from '../services/small-disk.ts'
 import { steps } from './migrate-steps.ts'
 
 const closing: (() => unknown)[] = []
@@ -150,21 +151,8 @@ test('a damaged file is unavailable, and the path stays inside', async () => {
   } else expect(String(thrown)).toContain('it is damaged')
 })
 
-/** A small disk of its own, where this user may make one. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
-  closing.push(() => rmSync(folder, { recursive: true, force: true }))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  closing.push(() => execFileSync('umount', ['-l', folder]))
-  return folder
-}
-
 test('a full disk refuses what adds, keeps what was acknowledged, and works again with room', async ({ skip }) => {
-  const disk = smallDisk()
+  const disk = smallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const store = open(join(disk, 'store.db'))
   const kept: string[] = []
@@ -179,13 +167,13 @@ test('a full disk refuses what adds, keeps what was acknowledged, and works agai
   expect(refused).toMatchObject({ reason: 'storeUnavailable', message: 'The store is on a full disk' })
   expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length)
   expect(kept.length).toBeGreaterThan(5)
-  execFileSync('mount', ['-o', 'remount,size=8m', disk])
+  makeRoom(disk)
   await store.set(['k', 'more'], 'x'.repeat(40_000))
   expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length + 1)
 })
 
 test('a read-only disk is refused at the start, by name', async ({ skip }) => {
-  const disk = smallDisk()
+  const disk = smallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const path = join(disk, 'store.db')
   await open(path).set(['a'], '1')

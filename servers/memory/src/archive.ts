@@ -28,6 +28,8 @@ export interface Workspace {
   get(id: string): Promise<Memory | undefined>
   /** Newest first. */
   list(page: Page): Promise<readonly Memory[]>
+  /** In the order they were stored, from behind `after` on. */
+  walk(after: number, limit: number): Promise<readonly Memory[]>
   delete(id: string): Promise<boolean>
   /** Memories, pieces, vectors, entities and relations; the workspace itself stays. */
   clear(): Promise<void>

@@ -13,30 +13,21 @@ export interface ExportPage {
   readonly next: string | undefined
 }
 
-const noFilter = { tags: [] }
-
 /** A page of lines, at most so many bytes unless one record alone has more. First memories, then relations. */
 export async function exportPage(
   workspace: Workspace,
   cursor: string | undefined,
   mostBytes: number,
 ): Promise<ExportPage> {
-  const [kind = 'm', first, second] = cursor?.split('.') ?? []
-  return kind === 'm'
-    ? exportMemories(workspace, first, second, mostBytes)
-    : exportRelations(workspace, Number(first ?? 0), mostBytes)
+  const [kind = 'm', after = '0'] = cursor?.split('.') ?? []
+  return (kind === 'm' ? exportMemories : exportRelations)(workspace, Number(after), mostBytes)
 }
 
 const pageRows = 200
 
-async function exportMemories(
-  workspace: Workspace,
-  at: string | undefined,
-  key: string | undefined,
-  mostBytes: number,
-): Promise<ExportPage> {
-  const after = at === undefined || key === undefined ? undefined : { at: Number(at), key: Number(key) }
-  const page = await workspace.list({ filters: noFilter, limit: pageRows, after })
+/** In the order they were stored, so that the newest stay the newest where they are imported. */
+async function exportMemories(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
+  const page = await workspace.walk(after, pageRows)
   const lines: string[] = []
   let bytes = 0
   for (const memory of page) {
@@ -53,7 +44,7 @@ async function exportMemories(
   }
   const last = page[lines.length - 1]
   const isLast = lines.length === page.length && page.length < pageRows
-  return { lines, next: isLast || !last ? 'r.0' : `m.${last.at}.${last.key}` }
+  return { lines, next: isLast || !last ? 'r.0' : `m.${last.key}` }
 }
 
 async function exportRelations(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
@@ -74,7 +65,7 @@ async function exportRelations(workspace: Workspace, after: number, mostBytes: n
   return { lines, next: lines.length === page.length && page.length < pageRows ? undefined : `r.${last}` }
 }
 
-export const cursorPattern: RegExp = /^(m\.-?\d{1,16}\.\d{1,16}|r\.\d{1,16})$/
+export const cursorPattern: RegExp = /^[mr]\.\d{1,16}$/
 
 const end = z.object({ name: shortText(200), type: shortText(60).optional() })
 const record = z.discriminatedUnion('type', [

@@ -165,6 +165,9 @@ describe.each([
     }
     expect(texts).toEqual(['m5', 'm4', 'm3', 'm2', 'm1'])
     expect(await workspace.list({ filters: { tags: [], from: 40 }, limit: 9 })).toHaveLength(2)
+    const [, second, third] = await workspace.walk(0, 3)
+    expect(third?.text).toBe('m3')
+    expect((await workspace.walk(second?.key ?? 0, 9)).map(({ text }) => text)).toEqual(['m3', 'm4', 'm5'])
   })
 
   test('deleting takes the memory, its words, and its share of the counts', async () => {

@@ -46,7 +46,7 @@ test('over stdio; the next process finds what was stored, and begins in its own 
   expect(await textOf(next, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(next, 'search_memory', { query: 'office' })).toContain('The office is in Delft.')
   expect(await textOf(next, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
-})
+}, 120_000)
 
 test('over HTTP; another session begins in its own workspace', async () => {
   const connect = await serveHttp(aFolder())
@@ -54,7 +54,7 @@ test('over HTTP; another session begins in its own workspace', async () => {
   const other = await connect()
   expect(await textOf(other, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(other, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
-})
+}, 120_000)
 
 test('two processes share one file: what one stores, the other finds', async () => {
   const folder = aFolder()
@@ -64,4 +64,4 @@ test('two processes share one file: what one stores, the other finds', async () 
   )
   for (const client of [first, second])
     expect(await textOf(client, 'search_memory', { query: 'fact', limit: 100 })).toContain('Found 20 results')
-})
+}, 120_000)

@@ -50,5 +50,7 @@ const poolOf = (pool: pg.Pool): Postgres => ({
       client.release(broken)
     }
   },
-  close: () => pool.end(),
+  close: async () => {
+    if (!pool.ending) await pool.end()
+  },
 })

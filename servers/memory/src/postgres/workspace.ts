@@ -72,6 +72,10 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
       )
       return rows.map(toMemory)
     },
+    async walk(after, limit) {
+      const text = `SELECT * FROM ${s}.memories WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`
+      return (await told(postgres.query(text, [n, after, limit]))).map(toMemory)
+    },
     async delete(id) {
       const rows = await told(
         postgres.query(`DELETE FROM ${s}.memories WHERE workspace = $1 AND id = $2 RETURNING n`, [n, id]),

@@ -45,6 +45,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
       `SELECT * FROM memories m WHERE m.workspace = :workspace AND ${passes}
          AND (:at IS NULL OR m.at < :at OR (m.at = :at AND m.n < :n)) ORDER BY m.at DESC, m.n DESC LIMIT :limit`,
     ),
+    walk: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n > ? ORDER BY n LIMIT ?`),
     pieces: database.prepare('SELECT n FROM chunks WHERE memory = ?'),
     counts: database.prepare(
       `SELECT memories, chunks, bytes, (SELECT min(at) FROM memories WHERE workspace = ${n}) AS oldest,
@@ -108,6 +109,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
       const bound = { ...everyFilter(filters, n), at: after?.at ?? null, n: after?.key ?? null, limit }
       return sql.list.all(bound).map(toMemory)
     },
+    walk: async (after, limit) => sql.walk.all(after, limit).map(toMemory),
     delete: (id) => write(() => remove(id)),
     clear: () =>
       write(() => {

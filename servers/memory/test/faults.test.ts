@@ -1,0 +1,168 @@
+/** Kills, full disks, locks, damage, a database that goes away: clear words, and nothing that was acknowledged is lost. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import { startPostgres } from '../../../test/services/postgres.ts'
+import { makeRoom, smallDisk } from '../../../test/services/small-disk.ts'
+import { main } from './binary.ts'
+import type { Opened } from './server.ts'
+import { aFolder, openMemory, textOf } from './server.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** The binary, on a pipe, stores one memory after the other until it is killed; what it had acknowledged comes back. */
+async function storeUntilKilled(folder: string, round: number, kills: number): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [main, '--data', folder], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const ended = once(child, 'exit')
+  child.stdin.on('error', () => {})
+  const acknowledged: string[] = []
+  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const add = (n: number): void =>
+    say({
+      id: n,
+      method: 'tools/call',
+      params: { name: 'add_memory', arguments: { text: textFor(round, n), metadata: { tags: [`r${round}`] } } },
+    })
+  let sent = 0
+  for (const line of await firstLine(child.stdout, say)) expect(line).toContain('protocolVersion')
+  for (; sent < 8; sent++) add(sent + 1)
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { id, result } = JSON.parse(line)
+    if (result?.isError !== false) throw new Error(line)
+    acknowledged.push(textFor(round, id))
+    if (acknowledged.length === kills) child.kill('SIGKILL')
+    add(++sent)
+  }
+  await ended
+  return acknowledged
+}
+const textFor = (round: number, n: number): string =>
+  `round${round}note${n} ${'some words that take their room '.repeat(20)}`
+
+async function firstLine(stdout: NodeJS.ReadableStream, say: (message: object) => void): Promise<readonly string[]> {
+  const opening = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  say({ id: 0, method: 'initialize', params: opening })
+  const [chunk] = await once(stdout, 'data')
+  say({ method: 'notifications/initialized' })
+  return [String(chunk)]
+}
+
+test('kill −9 while storing, again and again, loses nothing that was acknowledged', async () => {
+  const folder = aFolder()
+  for (const [round, kills] of [3, 17, 60].entries()) {
+    const acknowledged = await storeUntilKilled(folder, round, kills)
+    expect(acknowledged.length).toBeGreaterThanOrEqual(kills)
+    const memory = await openMemory({ folder })
+    for (const text of acknowledged) expect(await memory.search(text.split(' ')[0] ?? '')).toEqual([text.trim()])
+    await memory.close()
+    const database = new DatabaseSync(join(folder, 'memory.db'))
+    expect(Object.values(database.prepare('PRAGMA integrity_check').get() ?? {})).toEqual(['ok'])
+    database.exec("INSERT INTO words_1 (words_1) VALUES ('integrity-check')")
+    const counted = database
+      .prepare(
+        'SELECT memories, chunks, (SELECT count(*) FROM memories) AS m, (SELECT count(*) FROM chunks) AS c FROM workspaces',
+      )
+      .get()
+    expect([counted?.['memories'], counted?.['chunks']]).toEqual([counted?.['m'], counted?.['c']])
+    database.close()
+  }
+}, 120_000)
+
+const tryToAdd = async ({ call }: Opened, text = 'more'): Promise<string> => {
+  const answer = await call('add_memory', { text })
+  expect(answer.isError).toBe(true)
+  return textOf(answer)
+}
+
+test('a locked file: storing says so, searching goes on, and when the lock is gone so does storing', async () => {
+  const memory = await openMemory()
+  await memory.add('kept')
+  const other = new DatabaseSync(join(memory.folder, 'memory.db'))
+  other.exec('BEGIN IMMEDIATE')
+  expect(await tryToAdd(memory)).toBe(
+    'The store is locked by another process. Nothing was changed; what was stored before is safe. Tell the person, and try again later.',
+  )
+  expect(await memory.search('kept')).toEqual(['kept'])
+  other.exec('ROLLBACK')
+  other.close()
+  await memory.add('after the lock')
+  expect(await memory.search('lock')).toEqual(['after the lock'])
+})
+
+test('a full disk: storing says so, everything before is there, and with room it goes on', async ({ skip }) => {
+  const disk = smallDisk(closing)
+  if (!disk) return skip('needs the right to mount')
+  const memory = await openMemory({ folder: disk })
+  const kept: string[] = []
+  let said = ''
+  for (let n = 0; n < 100 && said === ''; n++) {
+    const answer = await memory.call('add_memory', { text: `note${n} ${'lorem ipsum dolor '.repeat(1000)}` })
+    if (answer.isError) said = textOf(answer)
+    else kept.push(`note${n}`)
+  }
+  expect(said).toMatch(/^The store is on a full disk\. Nothing was changed/)
+  expect(kept.length).toBeGreaterThan(3)
+  for (const word of kept) expect(await memory.search(word)).toHaveLength(1)
+  expect((await memory.call('get_stats')).structuredContent.total_memories).toBe(kept.length)
+  makeRoom(disk)
+  await memory.add('there is room again')
+  expect(await memory.search('room')).toEqual(['there is room again'])
+  await memory.close()
+})
+
+test('a damaged file is named as such, and neither paths nor inner words leave', async () => {
+  const first = await openMemory()
+  for (let n = 0; n < 50; n++) await first.add(`note ${n} ${'many different words here '.repeat(50)}`)
+  await first.close()
+  const path = join(first.folder, 'memory.db')
+  const file = openSync(path, 'r+')
+  // The first page stays: the file opens, and the damage is met later.
+  for (let at = 4096; at < statSync(path).size; at += 4096) writeSync(file, Buffer.alloc(400, 0xa5), 0, 400, at)
+  closeSync(file)
+  const said = await openMemory({ folder: first.folder }).then(
+    async (memory) => textOf(await memory.call('search_memory', { query: 'note' })),
+    (thrown: unknown) => String(thrown),
+  )
+  expect(said).toMatch(/damaged/)
+  expect(said).not.toMatch(/SQLITE|SELECT|words_/)
+})
+
+test('a file of another program is not touched', async () => {
+  const folder = aFolder()
+  const other = new DatabaseSync(join(folder, 'memory.db'))
+  other.exec('CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)')
+  other.close()
+  await expect(openMemory({ folder })).rejects.toThrow('it is the database of another program')
+})
+
+test('PostgreSQL that goes away: clear words; killed and started again it has everything that was acknowledged', async () => {
+  const postgres = await startPostgres()
+  closing.push(() => postgres.stop())
+  // An embedding service is named, but Debian's PostgreSQL has no vectors: words alone, and no call waits for it.
+  const memory = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: postgres.url, SLUICE_MEMORY_EMBEDDINGS: 'ollama' } })
+  for (let n = 0; n < 20; n++) await memory.add(`note${n} in the database`)
+  await postgres.kill()
+  expect(await tryToAdd(memory)).toBe(
+    'The store is away. Nothing was changed; what was stored before is safe. Tell the person, and try again later.',
+  )
+  expect(textOf(await memory.call('search_memory', { query: 'note3' }))).toMatch(/^The store is away/)
+  await postgres.start()
+  expect((await memory.call('get_stats')).structuredContent.total_memories).toBe(20)
+  expect(await memory.search('note3')).toEqual(['note3 in the database'])
+  await memory.close()
+}, 120_000)
+
+test('PostgreSQL that cannot be reached at the start is named, without its password', async () => {
+  const url = 'postgresql://someone:secret@127.0.0.1:1/none'
+  const thrown: unknown = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: url } }).catch((error: unknown) => error)
+  expect(String(thrown)).toContain('The store is away')
+  expect(String(thrown)).not.toContain('secret')
+})
