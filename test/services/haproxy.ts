@@ -1,4 +1,4 @@
-/** A real HAProxy with the configuration of docs/deploy.md: only ports differ, and what its log says of each request. */
+/** A real HAProxy with the configuration of docs/deploy.md: only addresses differ, and what its log says of each request. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ export async function startHaproxy(ports: readonly number[], port: number): Prom
   const binary = installed('haproxy', 'haproxy', '-v')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-haproxy-'))
   const file = join(folder, 'haproxy.cfg')
-  writeFileSync(file, toConfiguration(ports, port))
+  writeFileSync(file, toConfiguration(ports, port, folder))
   execFileSync(binary, ['-c', '-q', '-f', file])
   const process = spawn(binary, ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'ignore'] })
   const log = new Map<string, Served>()
@@ -54,8 +54,10 @@ export async function startHaproxy(ports: readonly number[], port: number): Prom
   }
 }
 
-function toConfiguration(ports: readonly number[], port: number): string {
-  let text = readFileSync(configuration, 'utf8').replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+function toConfiguration(ports: readonly number[], port: number, folder: string): string {
+  let text = readFileSync(configuration, 'utf8')
+    .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll('/run/haproxy/mcp.sock', join(folder, 'mcp.sock'))
   for (const [index, own] of ports.entries()) text = text.replace(`127.0.0.1:${3001 + index}`, `127.0.0.1:${own}`)
   // Which process a request was given to is what the log says, not what its time suggests.
   const counted = `    http-request capture req.hdr(x-request-id) len 64

@@ -31,7 +31,7 @@ export interface Resumable {
   /** Ends the connection, not the stream: the client is told when to come back. */
   detach(): void
   /** Its client is on another connection now, and listens there. */
-  letGo(): void
+  letGo(): unknown
   /** Forgets what was sent. */
   drop(): void
   /** Goes on to this sink, after the event that was received last. */
@@ -41,11 +41,16 @@ export interface Resumable {
   readonly size: number
 }
 
-/** Where the events of a stream are kept for other processes too. `heard`: its client is connected here. */
+/**
+ * Where the events of a stream are kept for other processes too: first kept, then said, so that whatever a client has
+ * heard it can come back to. `say` tells whether anybody is connected here.
+ */
 export interface StreamLog {
-  write(number: number, data: string, heard: boolean): void
+  write(number: number, data: string, say: () => boolean): void
   forget(number: number): void
-  finish(heard: boolean): void
+  finish(say: () => boolean): void
+  /** When everything so far has been said. */
+  after(then: () => void): void
   /** Forgets it all. */
   drop(): void
 }
@@ -60,37 +65,49 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
   let size = 0
   let sink: Sink | undefined
   let finished = false
-  const isHeard = (): boolean => sink !== undefined && !sink.closed
+  /** The last event that went to this sink. */
+  let told = 0
+  const say = (number: number, data: string): boolean => {
+    if (!sink || sink.closed) return false
+    if (number > told) sink.write(toEvent(data, `${id}.${number}`))
+    told = Math.max(told, number)
+    return true
+  }
+  const letGo = (): boolean => {
+    const heard = sink !== undefined && !sink.closed
+    sink?.end()
+    sink = undefined
+    return heard
+  }
+  const detach = (): void => {
+    sink?.write(comeBack)
+    letGo()
+  }
   return {
     id,
     write(data) {
-      sent++
-      events.push({ number: sent, data })
+      const number = ++sent
+      events.push({ number, data })
       size += data.length
       while (size > maxSize && events.length > 1) {
         const oldest = events.shift()
         size -= oldest?.data.length ?? 0
         if (oldest) log?.forget(oldest.number)
       }
-      log?.write(sent, data, isHeard())
-      sink?.write(toEvent(data, `${id}.${sent}`))
+      if (log) log.write(number, data, () => say(number, data))
+      else say(number, data)
     },
     finish() {
       if (finished) return
       finished = true
-      log?.finish(isHeard())
-      sink?.end()
-      sink = undefined
+      if (log) log.finish(letGo)
+      else letGo()
     },
     detach() {
-      sink?.write(comeBack)
-      sink?.end()
-      sink = undefined
+      if (log) log.after(detach)
+      else detach()
     },
-    letGo() {
-      sink?.end()
-      sink = undefined
-    },
+    letGo,
     drop() {
       log?.drop()
     },
@@ -98,9 +115,9 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
       // The newest connection is the one the client listens on; an older one is most likely dead.
       sink?.end()
       sink = next
+      told = after ?? 0
       if (after === undefined && primed) next.write(`id: ${id}.0\ndata: \n\n`)
-      if (after !== undefined)
-        for (const { number, data } of events) if (number > after) next.write(toEvent(data, `${id}.${number}`))
+      if (after !== undefined) for (const { number, data } of events) say(number, data)
       events = events.filter(({ number }) => after === undefined || number > after)
       size = events.reduce((total, { data }) => total + data.length, 0)
       if (finished) next.end()

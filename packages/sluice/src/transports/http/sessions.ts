@@ -208,6 +208,9 @@ function createSession(
   const streams = new Map<string, Resumable>()
   const here: Here = {
     ended: () => over(session),
+    get listening() {
+      return standing.attached
+    },
     mailed(text) {
       if (standing.attached) standing.write(text)
       return standing.attached

@@ -43,6 +43,8 @@ export interface SharedSession extends Elsewhere {
 export interface Here {
   /** The session is over. */
   ended(): void
+  /** Whether its client listens here: then it is not silent, and the session goes on. */
+  readonly listening: boolean
   /** True if the session's one stream is here, and has it. */
   mailed(text: string): boolean
   /** Another process has the stream's connection now. */
@@ -73,6 +75,7 @@ const cancelMs = 60_000
 type Word = 'record' | 'cancel' | 'answer' | 'stream' | 'taken' | 'mail'
 
 interface Entry {
+  readonly here: Here
   /** When it is looked at although nothing is waited for. */
   lookAt: number
   look(word: Word | 'all', about: string): void
@@ -102,7 +105,8 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
     callOff ??= clock.after(lookMs, () => {
       callOff = undefined
       if (writing > 0) lease().catch(() => {})
-      for (const entry of entries.values()) if (entry.waiting || clock.now() >= entry.lookAt) entry.look('all', '')
+      for (const entry of entries.values())
+        if (entry.waiting || (entry.here.listening && clock.now() >= entry.lookAt)) entry.look('all', '')
       if (entries.size > 0 && !closed) watch()
     })
   }
@@ -127,6 +131,7 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
     let mailing: Promise<unknown> = Promise.resolve()
 
     const entry: Entry = {
+      here,
       lookAt: clock.now() + listenMs,
       look(word, about) {
         entry.lookAt = clock.now() + listenMs
@@ -161,17 +166,17 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
       text = now
     }
     async function reread(): Promise<void> {
-      const mine = read().catch(() => true)
+      const mine = read(here.listening).catch(() => true)
       reading = mine
       if (!(await mine)) here.ended()
       if (reading === mine) reading = undefined
     }
-    async function read(): Promise<boolean> {
+    async function read(inUse: boolean): Promise<boolean> {
       const now = await store.get(at)
       if (now === undefined) return false
       adopt(now)
       // Not on every message: a session in use would cost a write each time.
-      if (clock.now() >= renewAt) {
+      if (inUse && clock.now() >= renewAt) {
         await store.swap(at, now, now, idleMs)
         renewAt = clock.now() + idleMs / 8
       }
@@ -233,7 +238,7 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
         enter()
       },
       async read() {
-        if (!(await read())) return false
+        if (!(await read(true))) return false
         enter()
         return true
       },
@@ -282,9 +287,9 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
         const log = createLog({ store, at: [...at, 'stream', stream], self, call, wake, failed: complain })
         return {
           ...log,
-          finish(heard) {
+          finish(said) {
             writing--
-            log.finish(heard)
+            log.finish(said)
           },
         }
       },

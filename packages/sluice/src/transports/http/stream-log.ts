@@ -33,26 +33,32 @@ export interface LogOptions {
 }
 
 export function createLog({ store, at, self, call, wake, failed }: LogOptions): StreamLog {
-  let written: Promise<unknown> = store.set(at, JSON.stringify({ by: self, call }), keepMs)
   let lost = false
-  /** One after the other: a reader must never see an event before the one that precedes it. */
-  const then = (write: () => Promise<unknown>): void => {
-    written = written.then(write).catch((thrown: unknown) => {
-      // The stream itself goes on; only coming back to it elsewhere is no longer possible.
-      if (!lost) failed(thrown)
-      lost = true
-    })
+  const complain = (thrown: unknown): void => {
+    // The stream itself goes on; only coming back to it elsewhere is no longer possible.
+    if (!lost) failed(thrown)
+    lost = true
   }
+  let written: Promise<unknown> = store.set(at, JSON.stringify({ by: self, call }), keepMs).catch(complain)
+  /** One after the other: a reader must never see an event before the one that precedes it. */
+  const then = (step: () => unknown): void => {
+    written = written.then(step).catch(complain)
+  }
+  const tell = (say: () => boolean): void =>
+    then(() => {
+      if (!say()) wake()
+    })
   return {
-    write(number, data, heard) {
+    write(number, data, say) {
       then(() => store.set([...at, toPart(number)], data, keepMs))
-      if (!heard) then(async () => wake())
+      tell(say)
     },
     forget: (number) => then(() => store.delete([...at, toPart(number)])),
-    finish(heard) {
+    finish(say) {
       then(() => store.set([...at, end], '', keepMs))
-      if (!heard) then(async () => wake())
+      tell(say)
     },
+    after: then,
     drop: () => then(() => clear(store, at)),
   }
 }
