@@ -1,7 +1,7 @@
 /** A server with gated tools, its console and people who use it: what every test here begins with. */
 
 import { request } from 'node:http'
-import type { Clock, Server, Store } from 'sluice'
+import type { Clock, Server, ServerDefinition, Store } from 'sluice'
 import {
   apiKeys,
   ask,
@@ -81,34 +81,44 @@ export interface House {
   /** The secret of a new caller's key. */
   agent(subject?: string, tenants?: readonly string[]): Promise<string>
   /** A call of a tool with such a key; the result, or the error. */
-  call(secret: string, name: string, args: object, client?: string): Promise<Record<string, unknown>>
+  call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
   close(): Promise<void>
 }
 
 export interface HouseOptions extends ListenOptions {
-  readonly definition?: Parameters<typeof createServer>[0]
+  readonly definition?: ServerDefinition
+  /** Further servers that share the console. */
+  readonly also?: readonly ServerDefinition[]
   readonly maxPending?: number
 }
 
-export async function openHouse({ definition = shop, maxPending, ...options }: HouseOptions = {}): Promise<House> {
+export async function openHouse({
+  definition = shop,
+  also = [],
+  maxPending,
+  ...options
+}: HouseOptions = {}): Promise<House> {
   const clock = leapingClock()
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
   const desk = approvals({ ...(maxPending !== undefined && { maxPending }), url: () => panel.url })
   const panel: Console = createConsole({ store, desk, clock })
-  const server = createServer(definition, {
-    store,
-    clock,
-    ask: ask(),
-    once: once(),
-    audit: audit(),
-    approvals: desk,
-    authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ from: 'tenants' }),
-    limit: limit({ rate: { capacity: 100_000, perSecond: 100_000 } }),
-    concurrency: concurrency(),
-    console: panel.watch,
-  })
+  const serve = (each: ServerDefinition): Server =>
+    createServer(each, {
+      store,
+      clock,
+      ask: ask(),
+      once: once(),
+      audit: audit(),
+      approvals: desk,
+      authenticate: authenticate({ verifiers: [keys] }),
+      tenant: tenant({ from: 'tenants' }),
+      limit: limit({ rate: { capacity: 100_000, perSecond: 100_000 } }),
+      concurrency: concurrency(),
+      console: panel.watch,
+    })
+  const server = serve(definition)
+  const others = new Map(also.map((each) => [each.info.name, serve(each)]))
   const serving = await panel.listen({ port: 0, ...options })
   return {
     url: serving.url,
@@ -117,7 +127,7 @@ export async function openHouse({ definition = shop, maxPending, ...options }: H
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'for tests' })
       return secret
     },
-    async call(secret, name, args, client = 'test') {
+    async call(secret, name, args, client = 'test', on = '') {
       const message = {
         jsonrpc: '2.0',
         id: 1,
@@ -134,12 +144,14 @@ export async function openHouse({ definition = shop, maxPending, ...options }: H
       }
       const header = (wanted: string): string | undefined =>
         wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
-      const answer = await server.handle(message, { via: { transport: 'memory', peer: 'test', header } })
+      const answer = await (others.get(on) ?? server).handle(message, {
+        via: { transport: 'memory', peer: 'test', header },
+      })
       return { ...answer }
     },
     async close() {
       await serving.close()
-      await server.close()
+      for (const each of [server, ...others.values()]) await each.close()
     },
   }
 }

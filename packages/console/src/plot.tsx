@@ -87,11 +87,11 @@ function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: numb
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 6, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
     axes: [
-      { ...axis, space: 70, values: (_, marks) => marks.map(minuteOf), grid: { show: false } },
-      { ...axis, size: 54, space: 34, values: (_, marks) => marks.map(unit) },
+      { ...axis, size: 26, space: 70, values: (_, marks) => marks.map(minuteOf), grid: { show: false } },
+      { ...axis, size: 54, space: 34, values: (_, marks) => marks.map((mark) => (mark === 0 ? '0' : unit(mark))) },
     ],
     series: [
       {},

@@ -33,8 +33,8 @@ export function Arguments({ text, onWhole }: { readonly text: string; readonly o
       {hidden > 0 && (
         <p class="warning" role="alert">
           {hidden === 1
-            ? 'One character in here would not be seen, or would be taken for another. It is marked below.'
-            : `${hidden} characters in here would not be seen, or would be taken for others. They are marked below.`}
+            ? 'One character would not be seen, or be taken for another. It is marked below.'
+            : `${hidden} characters would not be seen, or be taken for others. They are marked below.`}
         </p>
       )}
       <Code label="Arguments, as JSON">{parts.map(({ element }) => element)}</Code>

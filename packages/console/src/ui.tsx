@@ -64,20 +64,33 @@ export const Problem = ({ text }: { readonly text: string | undefined }): JSX.El
     </p>
   )
 
-export function Head({
-  title,
-  children,
-}: {
+export function Head(props: {
   readonly title: string
+  /** The page has its heading elsewhere, for who cannot see this one. */
+  readonly silent?: boolean
   readonly children?: ComponentChildren
 }): JSX.Element {
   return (
     <header class="head">
-      <h1>{title}</h1>
-      <div class="head-tools">{children}</div>
+      {props.silent ? (
+        <p class="title" aria-hidden="true">
+          {props.title}
+        </p>
+      ) : (
+        <h1>{props.title}</h1>
+      )}
+      <div class="head-tools">{props.children}</div>
     </header>
   )
 }
+
+/** Scrolls sideways where it must; what scrolls can be reached by keyboard. */
+export const TableBox = (props: { readonly label: string; readonly children: ComponentChildren }): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+  <section class="table-box" aria-label={props.label} tabIndex={0}>
+    {props.children}
+  </section>
+)
 
 export interface Choice {
   readonly label: string
@@ -115,6 +128,7 @@ export function dateTime(at: number): string {
     day: '2-digit',
     hour: '2-digit',
     minute: '2-digit',
+    second: '2-digit',
     hour12: false,
   })
 }

@@ -32,8 +32,9 @@ export function ApprovalsPage(props: {
   }
   return (
     <div class={`approvals ${id === undefined ? '' : 'opened'}`}>
+      <h1 class="unseen">Approvals</h1>
       <section class="tickets" aria-label="Tickets">
-        <Head title="Approvals">
+        <Head title="Approvals" silent>
           <fieldset class="tabs">
             <legend class="unseen">Which tickets</legend>
             <button type="button" aria-pressed={view === 'pending'} onClick={() => setView('pending')}>

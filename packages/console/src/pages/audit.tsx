@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import type { AuditRecord, Verdict } from '../../../sluice/src/operate/console/api.ts'
 import { ask, problemOf } from '../client.ts'
 import { useAsked } from '../hooks.ts'
-import { Chip, dateTime, Empty, Head, number, Problem, Select, Visible } from '../ui.tsx'
+import { Chip, dateTime, Empty, Head, number, Problem, Select, TableBox, Visible } from '../ui.tsx'
 
 export function AuditPage(): JSX.Element {
   const tenants = useAsked(() => ask('listTenants', {}), '')
@@ -98,7 +98,7 @@ function Records(props: {
         </Empty>
       )}
       {records.length > 0 && (
-        <div class="table-box">
+        <TableBox label="Audit records">
           <table class="table audit">
             <caption class="unseen">Audit records, newest first</caption>
             <thead>
@@ -122,7 +122,7 @@ function Records(props: {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       )}
       {before !== undefined && (
         <p class="more">
@@ -155,7 +155,7 @@ function RecordRow({ record }: { readonly record: AuditRecord }): JSX.Element {
         </td>
         <td>{outcome !== '' && <Chip tone={outcome === 'complete' ? 'good' : 'bad'}>{outcome}</Chip>}</td>
         <td class="right">
-          <button type="button" class="button small" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <button type="button" class="button small quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? 'Less' : 'More'}
             <span class="unseen"> of record {seq}</span>
           </button>

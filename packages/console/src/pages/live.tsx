@@ -7,7 +7,19 @@ import { ask } from '../client.ts'
 import { hear, openFeed } from '../feed.ts'
 import { useAsked } from '../hooks.ts'
 import { Plot } from '../plot.tsx'
-import { anyOf, Chip, clockTime, Empty, Head, milliseconds, number, Problem, Select, Visible } from '../ui.tsx'
+import {
+  anyOf,
+  Chip,
+  clockTime,
+  Empty,
+  Head,
+  milliseconds,
+  number,
+  Problem,
+  Select,
+  TableBox,
+  Visible,
+} from '../ui.tsx'
 
 interface Filter {
   readonly server: string
@@ -59,8 +71,9 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
         </button>
       </Head>
       <Problem text={problem} />
-      <Tiles seconds={live.seconds} counts={live.counts} />
+      <Tiles seconds={live.seconds} />
       <Plots seconds={live.seconds} />
+      <Counts counts={live.counts} />
       <Requests requests={live.requests} missed={live.missed} />
     </>
   )
@@ -134,13 +147,7 @@ function useNames(requests: readonly Request[]): {
   return useMemo(() => ({ tenants: [...seen.tenants].sort(), tools: [...seen.tools].sort() }), [size])
 }
 
-function Tiles({
-  seconds,
-  counts,
-}: {
-  readonly seconds: readonly Second[]
-  readonly counts: readonly Count[]
-}): JSX.Element {
+function Tiles({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element {
   const recent = seconds.slice(-10)
   const minute = seconds.slice(-60)
   const calls = sum(recent, 'calls')
@@ -159,13 +166,10 @@ function Tiles({
       <Tile name="95th percentile" value={milliseconds(last?.p95)} />
       <Tile name="99th percentile" value={milliseconds(last?.p99)} />
       <Tile
-        name="Refused by limits, last minute"
+        name="Refused, last minute"
         value={number(sum(minute, 'shed'))}
         tone={sum(minute, 'shed') > 0 ? 'warn' : ''}
       />
-      {summed(counts).map(({ name, help, value }) => (
-        <Tile key={name} name={help.replace(/\.$/, '')} value={number(value)} />
-      ))}
     </dl>
   )
 }
@@ -187,6 +191,19 @@ const Tile = ({
 
 const sum = (seconds: readonly Second[], field: 'calls' | 'errors' | 'shed'): number =>
   seconds.reduce((total, second) => total + second[field], 0)
+
+/** What the parts of the servers count: their queues, what they shed, dropped or could not stop. */
+const Counts = ({ counts }: { readonly counts: readonly Count[] }): JSX.Element | null =>
+  counts.length === 0 ? null : (
+    <dl class="counts">
+      {summed(counts).map(({ name, help, value }) => (
+        <div key={name}>
+          <dt>{help.replace(/\.$/, '')}</dt>
+          <dd class={value > 0 ? 'some' : ''}>{number(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 
 /** Of all servers together. */
 function summed(counts: readonly Count[]): readonly Count[] {
@@ -236,7 +253,7 @@ function Requests({
   if (requests.length === 0)
     return <Empty title="Nothing has passed yet">Requests appear here as they are answered.</Empty>
   return (
-    <div class="table-box">
+    <TableBox label="Requests">
       <table class="table requests">
         <caption class="unseen">The last requests, newest first</caption>
         <thead>
@@ -262,7 +279,7 @@ function Requests({
           ? `${number(missed)} more passed in the last moment than are listed.`
           : `The last ${requests.length}.`}
       </p>
-    </div>
+    </TableBox>
   )
 }
 
@@ -273,7 +290,7 @@ const RequestRow = ({ request }: { readonly request: Request }): JSX.Element => 
       <span class="tool-name">
         <Visible text={request.tool ?? (request.method === '' ? 'refused unread' : request.method)} />
       </span>
-      <span class="dim sub">
+      <span class="dim from">
         <Visible text={request.server} />
         {request.client !== undefined && (
           <>
@@ -281,13 +298,12 @@ const RequestRow = ({ request }: { readonly request: Request }): JSX.Element => 
             <Visible text={request.client} />
           </>
         )}
-        {request.message !== undefined && (
-          <>
-            {' · '}
-            <Visible text={request.message} />
-          </>
-        )}
       </span>
+      {request.message !== undefined && (
+        <span class="bad-text sub">
+          <Visible text={request.message} />
+        </span>
+      )}
     </td>
     <td>
       <Visible text={request.tenant} />

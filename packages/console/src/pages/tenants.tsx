@@ -2,14 +2,16 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Grant, Key, Operator, Tenant } from '../../../sluice/src/operate/console/api.ts'
+import type { Grant, Key, Operator, Output, Tenant } from '../../../sluice/src/operate/console/api.ts'
 import { ask, problemOf } from '../client.ts'
 import { serverNow, useAsked } from '../hooks.ts'
-import { ago, Chip, Confirm, dateTime, Empty, Head, milliseconds, number, Problem, Visible } from '../ui.tsx'
+import { ago, Chip, Confirm, dateTime, Empty, Head, milliseconds, number, Problem, TableBox, Visible } from '../ui.tsx'
 
 export function TenantsPage({ operator }: { readonly operator: Operator }): JSX.Element {
   const tenants = useAsked(() => ask('listTenants', {}), '')
   const keys = useAsked(() => ask('listKeys', {}), '')
+  const [more, setMore] = useState<readonly Output<'listKeys'>[]>([])
+  const next = (more.at(-1) ?? keys.data)?.next
   const grants = useAsked(() => ask('listGrants', {}), '')
   return (
     <>
@@ -21,7 +23,25 @@ export function TenantsPage({ operator }: { readonly operator: Operator }): JSX.
       <Problem text={tenants.problem ?? keys.problem ?? grants.problem} />
       {tenants.data && <Tenants tenants={tenants.data.tenants} />}
       {keys.data && (
-        <Keys keys={keys.data.keys} mayRevoke={operator.scopes.includes('keys:manage')} onRevoked={keys.again} />
+        <Keys
+          keys={[keys.data, ...more].flatMap((page) => page.keys)}
+          mayRevoke={operator.scopes.includes('keys:manage')}
+          onRevoked={() => {
+            setMore([])
+            keys.again()
+          }}
+        />
+      )}
+      {next !== undefined && (
+        <p class="more">
+          <button
+            type="button"
+            class="button"
+            onClick={() => void ask('listKeys', { after: next }).then((page) => setMore([...more, page]))}
+          >
+            Show more keys
+          </button>
+        </p>
       )}
       {grants.data && grants.data.grants.length > 0 && (
         <Grants
@@ -39,7 +59,7 @@ function Tenants({ tenants }: { readonly tenants: readonly Tenant[] }): JSX.Elem
   return (
     <section>
       <h2>Tenants</h2>
-      <div class="table-box">
+      <TableBox label="Tenants">
         <table class="table">
           <thead>
             <tr>
@@ -79,26 +99,32 @@ function Tenants({ tenants }: { readonly tenants: readonly Tenant[] }): JSX.Elem
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   )
 }
 
-const Limits = ({ tenant }: { readonly tenant: Tenant }): JSX.Element =>
-  tenant.limits === undefined || tenant.limits.length === 0 ? (
-    <span class="dim">–</span>
-  ) : (
+/** What is in use; of what is not, only how much there would be. */
+function Limits({ tenant }: { readonly tenant: Tenant }): JSX.Element {
+  const limits = tenant.limits ?? []
+  const used = limits.filter((limit) => limit.used > 0)
+  if (used.length === 0) {
+    const room = limits.find(({ most }) => most > 0)
+    return <span class="dim">{room ? `idle, ${number(room.most)} ${room.name} for each server` : 'none'}</span>
+  }
+  return (
     <ul class="limits">
-      {tenant.limits.map(({ server, name, used, most }) => (
+      {used.map(({ server, name, used: taken, most }) => (
         <li key={`${server} ${name}`}>
-          <meter min={0} max={most} high={most * 0.8} value={used} aria-label={`${name} of ${server}`} />
+          <meter min={0} max={most} high={most * 0.8} value={taken} aria-label={`${name}, ${server}`} />
           <span>
-            {number(used)} of {number(most)} {name}
+            {number(taken)} of {number(most)} {name}, <Visible text={server} />
           </span>
         </li>
       ))}
     </ul>
   )
+}
 
 function Keys(props: {
   readonly keys: readonly Key[]
@@ -119,7 +145,7 @@ function Keys(props: {
       {props.keys.length === 0 ? (
         <Empty title="No API keys were made" />
       ) : (
-        <div class="table-box">
+        <TableBox label="Keys">
           <table class="table">
             <thead>
               <tr>
@@ -178,7 +204,7 @@ function Keys(props: {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       )}
       {chosen && (
         <Confirm
@@ -205,7 +231,7 @@ function Grants(props: {
   return (
     <section>
       <h2>Standing grants</h2>
-      <div class="table-box">
+      <TableBox label="Standing grants">
         <table class="table">
           <thead>
             <tr>
@@ -254,7 +280,7 @@ function Grants(props: {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   )
 }

