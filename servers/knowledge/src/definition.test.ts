@@ -71,12 +71,12 @@ test('collections and slugs are completed while they are typed', async () => {
 test('the prompt brings the articles that answer the question, each under its name', async () => {
   const { messages } = await client.request('prompts/get', {
     name: 'answer_with_citations',
-    arguments: { question: 'How do I keep living specs?' },
+    arguments: { question: 'Who quotes the living specs?' },
   })
-  expect(messages).toMatchObject([
+  expect((messages as unknown[]).slice(0, 2)).toMatchObject([
     {
       role: 'user',
-      content: { type: 'text', text: expect.stringMatching(/^How do I keep living specs\?\n\nAnswer from/) },
+      content: { type: 'text', text: expect.stringMatching(/^Who quotes the living specs\?\n\nAnswer from/) },
     },
     {
       role: 'user',

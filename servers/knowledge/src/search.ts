@@ -27,25 +27,31 @@ interface Entry {
   readonly body: string
 }
 
-const boost = { title: 6, tags: 4, description: 3, headings: 2, body: 1 }
+const boost = { title: 3, tags: 2.5, description: 2, headings: 1, body: 1 }
 
 /** Said in every question and in every article. */
 const stopWords = new Set(
-  `a about above all also am an and any are as at be because been but by can cannot could did do does doing done each for
-   from get gets give had has have he her here his how i if in into is it its just let like may me more most must my need
-   needs no not now of off on one only or other our out over own same she should so some such than that the their them
+  `a about above all also am an and any are as at be because been before but by can cannot could did do does doing done each for
+   from get gets give had has have he her here his how i if in into is it its just let like make makes many may me more most much must my need
+   needs no not now of off on one only or other our out over own per same she should so some such than that the their them
    then there these they this those through to too under until up us use used uses using very want was way we were what
    when where whether which while who whom why will with would you your`.split(/\s+/),
 )
 
-/** Letters and digits in one piece; `get_article` and `list-changed` are found by their parts, too. */
-const tokenize = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+/** What is longer is no word: keys and pictures in a text would fill the index. */
+const longestWord = 40
 
-/** Plurals and singulars are one word. */
-const stem = (word: string): string =>
-  word.length < 4 || /(?:ss|us|is)$/.test(word)
-    ? word
-    : word.replace(/ies$/, 'y').replace(/(?<=ss|x|sh|[nrt]ch)es$|s$/, '')
+/** Letters and digits in one piece; `get_article` and `list-changed` are found by their parts, too. */
+const tokenize = (text: string): string[] =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter(({ length }) => length <= longestWord)
+
+/** `store`, `stores`, `stored` and `storing` are one word. Cut by rule, so the rest may be no word: it is never shown. */
+function stem(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word
+  const one = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, 'y').replace(/(?<=ss|x|sh|[nrt]ch)es$|s$/, '')
+  const base = one.replace(/(?<=[aeiouy][a-z]*[^e])(?:ed|ing)$/, '')
+  return base === one ? base.replace(/(?<=...)e$/, '') : base.replace(/([^aeioulsz])\1$/, '$1')
+}
 
 /** Letters that may be wrong in a word of this length. */
 const tolerance = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
@@ -91,7 +97,7 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
     remove: (key) => mini.discard(key),
     find(query) {
       // One word in common with a long question is an accident.
-      const enough = wordsOf(query) * 0.4
+      const enough = wordsOf(query) / 3
       return mini
         .search(query, { ...asking, filter: ({ queryTerms }) => new Set(queryTerms).size >= enough })
         .slice(0, most)

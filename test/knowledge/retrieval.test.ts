@@ -1,0 +1,32 @@
+/** Whether Sluice's own documents, as the knowledge server ships them, answer what people ask about Sluice. */
+
+import { expect, test } from 'vitest'
+import { createBase } from '../../servers/knowledge/src/base.ts'
+import { openFolder } from '../../servers/knowledge/src/folder.ts'
+import { answered, questions } from './questions.ts'
+
+const docs = new URL('../../docs/', import.meta.url).pathname
+const { put, problems } = await openFolder(docs)()
+const base = createBase('Sluice', put)
+
+test('every page of the documents is an article', () => {
+  expect(problems).toEqual([])
+  expect(base.articles).toHaveLength(put.length)
+})
+
+test('of all questions, misspelt ones included, 95 % find their page among the first three', () => {
+  const { asked, right, missed } = answered(base)
+  expect(asked).toBeGreaterThanOrEqual(30)
+  expect(right / asked, missed.join('\n')).toBeGreaterThanOrEqual(0.95)
+})
+
+test('every question is about a page that is there', () => {
+  for (const [, page] of questions) expect(base.named(page).length, page).toBe(1)
+})
+
+test.each(['xyzzy plugh', 'qwertyuiop', 'lorem ipsum dolor sit amet', 'bananenbrot rezept', 'zzzzzz', '12345678901'])(
+  'nonsense finds nothing in them: %s',
+  (query) => {
+    expect(base.search(query).map(({ slug }) => slug)).toEqual([])
+  },
+)
