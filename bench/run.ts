@@ -16,12 +16,16 @@ import { documents } from './sections/documents.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
+import { overload } from './sections/overload.ts'
+import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
 import { tokens } from './sections/tokens.ts'
 
 const sections: Record<string, () => Promise<Section>> = {
   http,
+  redis,
+  overload,
   handle,
   stdio,
   install,

@@ -7,11 +7,9 @@
  */
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { isWhole, type Post, requestText } from './http-text.ts'
 
-export interface Job {
-  readonly url: string
-  readonly headers: Record<string, string>
-  readonly body: string
+export interface Job extends Post {
   readonly expect: string
   readonly connections: number
   readonly durationMs: number
@@ -30,20 +28,6 @@ export interface Load {
   readonly p99Ms: number
   /** Share of the time in which this process had work: at 1 the load, not the server, is the limit. */
   readonly busy: number
-}
-
-/** A response is whole when its declared length, or the last chunk, is there. One at a time per socket. */
-function isWhole(text: string): boolean {
-  const headEnd = text.indexOf('\r\n\r\n')
-  if (headEnd < 0) return false
-  const length = /\r\ncontent-length: *(\d+)/i.exec(text)
-  return length ? text.length >= headEnd + 4 + Number(length[1]) : text.endsWith('0\r\n\r\n')
-}
-
-function requestText({ url, headers, body }: Job): string {
-  const { pathname, host } = new URL(url)
-  const lines = Object.entries({ host, ...headers, 'content-length': String(Buffer.byteLength(body)) })
-  return `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
 async function load(job: Job): Promise<Load> {

@@ -1,43 +1,4 @@
-/**
- * Sluice as an operator on the internet runs it: JWT, tenants, the gate, limits and slots, a scoped tool, a log line per
- * request to a file, metrics. In memory, and none of it is turned down for the benchmark but the rates, which would end it.
- */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { SignJWT } from 'jose'
-import { authenticate, concurrency, createServer, health, limit, log, metrics, once, tenant } from 'sluice'
-import { jwt } from 'sluice/jwt'
-import { fileLogger, gate, nodeClock, serveHttp } from 'sluice/node'
-import { served } from '../served.ts'
-import { define } from '../sluice/server.ts'
+/** The full stack in memory. */
+import { serveFull } from './serve.ts'
 
-const secret = 'thirty-two characters of a secret'
-const issuer = 'https://id.example.com'
-const audience = 'https://mcp.example.com/mcp'
-const token = await new SignJWT({ tenants: ['acme'], scope: 'echo' })
-  .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' })
-  .setIssuer(issuer)
-  .setAudience(audience)
-  .setSubject('ann')
-  .setIssuedAt()
-  .setExpirationTime('1h')
-  .sign(new TextEncoder().encode(secret))
-
-const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-
-const plenty = { capacity: 1e9, perSecond: 1e9 }
-const server = createServer(define(1, ['echo']), {
-  clock: nodeClock,
-  log: log(fileLogger(join(folder, 'requests.log'))),
-  authenticate: authenticate({ verifiers: [jwt({ secret, issuer, audience })] }),
-  tenant: tenant({ from: 'tenants' }),
-  limit: limit({ rate: plenty }),
-  concurrency: concurrency(),
-  once: once(),
-  metrics: metrics(),
-  health: health(),
-})
-const http = await serveHttp(server, { port: 0, gate: gate({ perPeer: plenty }) })
-served(http.url, { authorization: `Bearer ${token}` })
+await serveFull()

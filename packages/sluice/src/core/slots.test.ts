@@ -48,6 +48,52 @@ test('in a full queue, a lane with little in it takes the last place of the long
   expect(slots.waiting).toBe(3)
 })
 
+/** Something comes, and is in, waits or is refused. */
+const arrive = (slots: ReturnType<typeof createSlots>, lane: string): 'in' | 'waits' | 'refused' => {
+  if (slots.take()) return 'in'
+  return slots.wait(lane, () => {}) ? 'waits' : 'refused'
+}
+
+test('a lane that floods does not wait any more; another still does, and gets the next slot', () => {
+  const slots = createSlots({ slots: 4, queue: 2 })
+  for (let i = 0; i < 200; i++) arrive(slots, 'flood')
+  expect(slots.waiting).toBe(2)
+  // Those who waited before it was known as a flood are served; then only who comes at the right moment is.
+  for (let i = 0; i < 2; i++) slots.free()
+  expect([arrive(slots, 'flood'), slots.waiting]).toEqual(['refused', 0])
+  const heard: string[] = []
+  expect(queueUp(slots, 'quiet', heard)).toBeDefined()
+  slots.free()
+  expect(heard).toEqual(['quiet'])
+  slots.free()
+  expect(arrive(slots, 'flood')).toBe('in')
+})
+
+test('when the flood is over, everybody may wait again', () => {
+  const slots = createSlots({ slots: 1, queue: 1 })
+  for (let i = 0; i < 200; i++) arrive(slots, 'flood')
+  slots.free()
+  expect(arrive(slots, 'flood')).toBe('refused')
+  for (let i = 0; i < 200; i++) {
+    slots.free()
+    slots.take()
+  }
+  expect(arrive(slots, 'flood')).toBe('waits')
+})
+
+test('a little more than fits is no flood: everybody may wait', () => {
+  const slots = createSlots({ slots: 10, queue: 5 })
+  const seen = new Map<string, number>()
+  for (let round = 0; round < 100; round++) {
+    for (let i = 0; i < 12; i++) {
+      const outcome = arrive(slots, 'a')
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
+    }
+    while (slots.taken > 0) slots.free()
+  }
+  expect([seen.get('in'), seen.get('waits'), seen.get('refused')]).toEqual([1000, 200, undefined])
+})
+
 test('whoever leaves the queue is not called and makes room', () => {
   const slots = createSlots({ slots: 1, queue: 1 })
   const heard: string[] = []

@@ -3,6 +3,10 @@
  *
  * A lane is whoever the queue is fair between (a tenant, a caller, a peer). Free slots go round the lanes, one each; and
  * when the queue is full, a lane with little in it takes the place of the last in the longest one.
+ *
+ * A queue is for moments when more comes than fits. In a flood, where most are refused, somebody is there for every slot
+ * that becomes free, and waiting gets no more done: then lanes that flood do not wait, and those who get in are served at
+ * once. The others keep the queue to themselves.
  */
 
 export interface Slots {
@@ -24,6 +28,13 @@ export interface SlotsOptions {
   readonly queue: number
 }
 
+/** Each outcome moves the share of refusals by this part: the last hundred or so count. */
+const memory = 1 / 64
+/** From this share of refusals on it is a flood. */
+const flood = 0.5
+/** Lanes of a flood that are remembered. */
+const maxFlooding = 1_000
+
 interface Waiter {
   readonly then: (got: boolean) => void
 }
@@ -37,6 +48,19 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
   const lanes = new Map<string, Set<Waiter>>()
   let taken = 0
   let waiting = 0
+  let refusals = 0
+  /** How often each lane was refused since it is a flood. */
+  const flooding = new Map<string, number>()
+
+  function refused(lane: string): undefined {
+    refusals += (1 - refusals) * memory
+    const times = flooding.get(lane) ?? 0
+    if (refusals > flood && (times > 0 || flooding.size < maxFlooding)) flooding.set(lane, times + 1)
+  }
+  function admitted(): void {
+    refusals -= refusals * memory
+    if (refusals <= flood && flooding.size > 0) flooding.clear()
+  }
 
   function leave(lane: string, waiter: Waiter): boolean {
     const line = lanes.get(lane)
@@ -61,10 +85,13 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     take() {
       if (taken >= slots) return false
       taken++
+      admitted()
       return true
     },
     wait(lane, then) {
-      if (waiting >= queue && !makeRoom(lane)) return undefined
+      if ((flooding.get(lane) ?? 0) > queue) return refused(lane)
+      if (waiting >= queue && !makeRoom(lane)) return refused(lane)
+      admitted()
       const waiter: Waiter = { then }
       const line = lanes.get(lane)
       if (line) line.add(waiter)

@@ -1,0 +1,5 @@
+/** The full stack with its limits on a Redis that `BENCH_REDIS` names. */
+import { redisStore } from 'sluice/redis'
+import { serveFull } from '../sluice-full/serve.ts'
+
+await serveFull({ store: redisStore({ url: process.env['BENCH_REDIS'] ?? '' }) })

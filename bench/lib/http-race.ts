@@ -1,0 +1,124 @@
+/**
+ * A race over HTTP: every contender in a process of its own, the load in another, rounds in turn.
+ *
+ * Requests per second with the server's core saturated, next to the CPU one request costs the server, which
+ * moves less when the machine is busy with something else.
+ */
+import { startChild } from './child.ts'
+import { type Contender, revisions, scriptOf } from './contenders.ts'
+import { interleave, median, number, progress, ratio } from './figures.ts'
+import type { Failed, Job, Load } from './http-load.ts'
+import { callMessage, httpHeaders, said } from './messages.ts'
+
+const connections = 32
+const warmUpMs = 3_000
+const roundMs = 600
+const rounds = 15
+
+const bodyOf = (name: Contender) => callMessage(revisions[name])
+
+interface Served {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+/** A contender that answers something else is faster for the wrong reason. */
+async function check(name: Contender, { url, headers }: Served): Promise<void> {
+  const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) })
+  const text = await response.text()
+  if (response.status !== 200 || !text.includes(`"text":"${said}"`)) {
+    throw new Error(`answers ${response.status} ${text.slice(0, 200)}`)
+  }
+}
+
+interface Sample extends Load {
+  readonly cpuUs: number
+  /** As share of a core. */
+  readonly serverBusy: number
+}
+
+export interface Race {
+  /** The median of a contender's rounds; `undefined` for one that left the race. */
+  of(name: Contender, pick: (sample: Sample) => number): number | undefined
+  rate(name: Contender): number | undefined
+  readonly notes: readonly string[]
+  readonly columns: readonly string[]
+  /** What `columns` name, of one contender. */
+  row(name: Contender): readonly string[]
+}
+
+export async function race(section: string, names: readonly Contender[]): Promise<Race> {
+  const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
+  const children = new Map(names.map((name) => [name, startChild(scriptOf(name, 'http'))]))
+  const servers = new Map<Contender, Served>()
+
+  async function drive(name: Contender, durationMs: number): Promise<Sample> {
+    const [server, child] = [servers.get(name), children.get(name)]
+    if (!server || !child) throw new Error('never started')
+    const job: Job = {
+      ...server,
+      body: bodyOf(name),
+      expect: said,
+      connections,
+      durationMs,
+    }
+    const before = await child.ask<{ cpuMs: number }>('cpu')
+    const result = await load.ask<Load | Failed>(job)
+    if ('failed' in result) throw new Error(result.failed)
+    const after = await child.ask<{ cpuMs: number }>('cpu')
+    if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
+    const cpuUs = ((after.cpuMs - before.cpuMs) * 1_000) / result.requests
+    return { ...result, cpuUs, serverBusy: (cpuUs * result.perSecond) / 1e6 }
+  }
+
+  async function warmUp(name: Contender) {
+    const told = await children.get(name)?.ask<Served>()
+    if (!told) throw new Error('never started')
+    const server = { url: told.url, headers: { ...httpHeaders('tools/call', revisions[name]), ...told.headers } }
+    await check(name, server)
+    servers.set(name, server)
+    return drive(name, warmUpMs)
+  }
+
+  try {
+    progress(`${section}: warming up ${names.join(', ')}`)
+    const warm = await interleave(names, 1, warmUp)
+    const samples = await interleave([...warm.keys()], rounds, (name, round) => {
+      if (name === names[0]) progress(`${section}: round ${round + 1} of ${rounds}`)
+      return drive(name, roundMs)
+    })
+    return toRace((name, pick) => {
+      const taken = samples.get(name)
+      return taken && median(taken.map(pick))
+    })
+  } finally {
+    load.close()
+    for (const child of children.values()) child.close()
+  }
+}
+
+function toRace(of: Race['of']): Race {
+  const rate: Race['rate'] = (name) => of(name, (sample) => sample.perSecond)
+  const floorBusy = of('floor', (sample) => sample.serverBusy) ?? 0
+  return {
+    of,
+    rate,
+    notes: [
+      `${connections} keep-alive connections, median of ${rounds} rounds of ${roundMs / 1_000} s`,
+      'busy, as share of a core: the server should be near 1 or above, the load well below',
+      ...(floorBusy < 0.9
+        ? [`the floor got ${number(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
+        : []),
+    ],
+    columns: ['req/s', 'of floor', 'CPU µs/req', 'p50 ms', 'p99 ms', 'server busy', 'load busy'],
+    row: (name) => [
+      number(rate(name)),
+      number(ratio(rate(name), rate('floor'))),
+      number(of(name, (sample) => sample.cpuUs)),
+      number(of(name, (sample) => sample.p50Ms)),
+      number(of(name, (sample) => sample.p99Ms)),
+      number(of(name, (sample) => sample.serverBusy)),
+      number(of(name, (sample) => sample.busy)),
+    ],
+  }
+}

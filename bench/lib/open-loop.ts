@@ -1,0 +1,121 @@
+/**
+ * Load that does not wait: so many requests a second, whatever becomes of them, as a crowd of clients would send.
+ *
+ * Each is timed from the moment it was due, so that a server, or a sender, that falls behind does not look faster for it.
+ */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { isWhole, type Post, requestText } from './http-text.ts'
+
+export interface OpenJob extends Post {
+  /** In the text of every answer that counts. */
+  readonly expect: string
+  readonly perSecond: number
+  readonly durationMs: number
+}
+
+export interface Heard {
+  readonly count: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+export interface OpenLoad {
+  readonly sent: number
+  /** Answers that came while requests were being sent, a second. */
+  readonly goodput: number
+  readonly accepted: Heard
+  /** Answered with 503 or 429. */
+  readonly shed: Heard
+  /** Anything else, connections that broke included. */
+  readonly wrong: number
+}
+
+/** Opened before the first request; more where these are not enough. */
+const connections = 100
+
+interface Line {
+  readonly socket: Socket
+  dueAt: number
+  received: string
+}
+
+async function load(job: OpenJob): Promise<OpenLoad> {
+  const { hostname, port } = new URL(job.url)
+  const request = Buffer.from(requestText(job))
+  const [accepted, shed]: [number[], number[]] = [[], []]
+  const idle: Line[] = []
+  let [sent, under, wrong, inTime] = [0, 0, 0, 0]
+  let running = true
+
+  function hear(line: Line, text: string): void {
+    line.received += text
+    if (!isWhole(line.received)) return
+    const tookMs = performance.now() - line.dueAt
+    const status = Number(line.received.slice(9, 12))
+    if (status === 200 && line.received.includes(job.expect)) {
+      accepted.push(tookMs)
+      if (running) inTime++
+    } else if (status === 503 || status === 429) shed.push(tookMs)
+    else wrong++
+    under--
+    line.received = ''
+    idle.push(line)
+  }
+  function open(): Line {
+    const socket = connect(Number(port), hostname)
+    const line: Line = { socket, dueAt: 0, received: '' }
+    socket.setNoDelay(true)
+    socket.setEncoding('latin1')
+    socket.on('data', (text: string) => hear(line, text))
+    socket.on('error', () => {
+      wrong++
+      under--
+    })
+    return line
+  }
+  // Clients keep their connections: making them all in the first moment is another story.
+  const ready = Array.from({ length: connections }, open)
+  await Promise.all(ready.map(({ socket }) => once(socket, 'connect')))
+  idle.push(...ready)
+  const begin = performance.now()
+  await new Promise<void>((resolve) => {
+    const step = (): void => {
+      const now = performance.now() - begin
+      if (now >= job.durationMs) {
+        resolve()
+        return
+      }
+      while ((sent * 1_000) / job.perSecond <= now) {
+        const line = idle.pop() ?? open()
+        line.dueAt = begin + (sent * 1_000) / job.perSecond
+        line.socket.write(request)
+        sent++
+        under++
+      }
+      // Not at once again: the server needs the core more than we need to be punctual.
+      setTimeout(step, 1)
+    }
+    step()
+  })
+  running = false
+  const seconds = (performance.now() - begin) / 1_000
+  // What is under way may come to its end; what never does is wrong.
+  for (let tries = 0; under > 0 && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (const { socket } of idle) socket.destroy()
+  return { sent, goodput: inTime / seconds, accepted: toHeard(accepted), shed: toHeard(shed), wrong: wrong + under }
+}
+
+function toHeard(times: number[]): Heard {
+  times.sort((a, b) => a - b)
+  const at = (part: number): number => times[Math.floor(times.length * part)] ?? 0
+  return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+process.on('message', (job: OpenJob) => {
+  load(job).then(
+    (result) => process.send?.(result),
+    (error: Error) => process.send?.({ failed: error.message }),
+  )
+})
+process.on('disconnect', () => process.exit())

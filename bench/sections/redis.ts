@@ -1,0 +1,37 @@
+/** The full stack with the limits of every call on a real Redis, beside the same in memory and the floor. */
+import { startRedis } from '../../test/services/redis.ts'
+import type { Contender } from '../lib/contenders.ts'
+import { ratio, type Section, whole } from '../lib/figures.ts'
+import { race } from '../lib/http-race.ts'
+
+const names: readonly Contender[] = ['floor', 'sluice-full', 'sluice-redis']
+
+export async function redis(): Promise<Section> {
+  // As most are run: what a limiter loses in a power cut is a second of counting.
+  const server = await startRedis(['--appendfsync', 'everysec'])
+  process.env['BENCH_REDIS'] = server.url
+  try {
+    const { rate, notes, columns, row } = await race('redis', names)
+    return {
+      figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
+      tables: [
+        {
+          title: 'redis: tools/call over HTTP, the full stack with its limits on Redis',
+          notes: [...notes, 'Redis is on the same machine, and takes its share of the cores'],
+          columns: ['', ...columns],
+          rows: names.map((name) => [name, ...row(name)]),
+        },
+      ],
+      goals: [
+        {
+          figure: 'full stack with limits on Redis, of the floor',
+          atLeast: 0.3,
+          unit: '',
+          measured: ratio(rate('sluice-redis'), rate('floor')),
+        },
+      ],
+    }
+  } finally {
+    await server.stop()
+  }
+}
