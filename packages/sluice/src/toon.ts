@@ -7,9 +7,14 @@ import { encodeLines } from '@toon-format/toon'
 import type { Result } from './core/answer.ts'
 import type { Params } from './core/json.ts'
 import { isObject } from './core/json.ts'
+import type { Format } from './protocol/format.ts'
+import { formatArgument, takeFormat } from './protocol/format.ts'
+
+/** For `tool({ format: toon })`. */
+export const toon: Format = Object.assign(write, { argument: formatArgument, take: takeFormat })
 
 /** Only the block that repeats `structuredContent` as JSON: other text is the tool's own. */
-export function toon(result: Result): Result {
+function write(result: Result): Result {
   const { structuredContent, content, isError } = result
   if (isError || structuredContent === undefined || !Array.isArray(content)) return result
   const json = JSON.stringify(structuredContent)

@@ -3,6 +3,7 @@
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Json, Params } from './json.ts'
+import type { OwnArguments } from './own-arguments.ts'
 
 export interface Policy {
   /** All of these are needed. */
@@ -32,9 +33,6 @@ export interface Target {
   /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */
   prepare(args: unknown): Ready | Refused | Promise<Ready | Refused>
 }
-
-/** By name, each with its JSON Schema. */
-export type OwnArguments = { readonly [name: string]: Params }
 
 export interface HeaderParam {
   /** `Mcp-Param-` and the name the schema gave, lower case. */

@@ -29,7 +29,7 @@ export interface CompletionRequest {
   readonly context: { readonly [argument: string]: string }
 }
 
-export function parseCompletion({ ref, argument, context }: Params): CompletionRequest {
+function parseCompletion({ ref, argument, context }: Params): CompletionRequest {
   const kind = isObject(ref) && ref['type'] === 'ref/prompt' ? 'prompt' : 'resource'
   const name = isObject(ref) ? ref[kind === 'prompt' ? 'name' : 'uri'] : undefined
   if (!isObject(ref) || (ref['type'] !== 'ref/prompt' && ref['type'] !== 'ref/resource') || typeof name !== 'string')
@@ -48,10 +48,17 @@ export function parseCompletion({ ref, argument, context }: Params): CompletionR
   }
 }
 
-export async function complete(completers: Completers, request: CompletionRequest, call: Call): Promise<Result> {
+async function complete(completers: Completers, request: CompletionRequest, call: Call): Promise<Result> {
   const completer = Object.hasOwn(completers, request.argument) ? completers[request.argument] : undefined
   const values = (await completer?.(request.value, request.context, call)) ?? []
   return {
     completion: { values: values.slice(0, most), total: values.length, hasMore: values.length > most },
   }
+}
+
+/** Brought by the definitions that can be completed, so that a server without any does not carry it. */
+export const completion: Completion = { parse: parseCompletion, complete }
+export interface Completion {
+  readonly parse: typeof parseCompletion
+  readonly complete: typeof complete
 }

@@ -10,7 +10,7 @@ import { aCall } from '../testing/call.ts'
 import { testClient } from '../testing/client.ts'
 import { toon } from '../toon.ts'
 import { defineServer } from './definition.ts'
-import { withFormat } from './format.ts'
+import { formatArgument } from './format.ts'
 import type { RevisionName } from './revisions.ts'
 import { tool } from './tools.ts'
 
@@ -124,7 +124,7 @@ test.each(['format', 'output_format'])('a tool with an argument %s of its own ca
 test('a schema that may hide such an argument cannot opt in', () => {
   const parts = [{ properties: { format: { type: 'string' } } }]
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', '$ref'])
-    expect(() => withFormat({ type: 'object', [keyword]: parts }, 'here')).toThrow(`behind ${keyword}`)
+    expect(() => formatArgument.extend({ type: 'object', [keyword]: parts }, 'here')).toThrow(`behind ${keyword}`)
 })
 
 test('an output schema is checked as ever', async () => {

@@ -11,7 +11,8 @@
 import type { Result } from '../core/answer.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { withOwn } from './own-arguments.ts'
+import type { OwnArguments } from '../core/own-arguments.ts'
+import { ownArguments } from '../core/own-arguments.ts'
 
 const argument = 'format'
 /** Taken as well, since one of the documents has it; lists do not show it, or models would pass both. */
@@ -24,12 +25,14 @@ const property: Params = {
   description: 'How the text of the result is written; toon takes fewer tokens for many uniform rows',
 }
 
-/** The input schema with our argument in it. */
-export const withFormat = (schema: Params, where: string): Params =>
-  withOwn(schema, { [argument]: property }, { where, what: 'format', alias: [alias] })
-
 /** Writes the text of a structured result in another way: `toon` from `sluice/toon`. Handed in, so that only who uses it pays for it. */
-export type Format = (result: Result) => Result
+export interface Format {
+  (result: Result): Result
+  readonly argument: OwnArguments
+  take(raw: unknown): Asked
+}
+
+export const formatArgument: OwnArguments = ownArguments('format', { [argument]: property }, [alias])
 
 export interface Asked {
   /** What is left for the tool's own schema. */
@@ -40,7 +43,6 @@ export interface Asked {
 /** In any case; whatever is not TOON means JSON, so that a guess of the model's costs nothing. */
 export function takeFormat(raw: unknown): Asked {
   if (!isObject(raw)) return { args: raw, toon: false }
-  const { [argument]: asked, [alias]: other, ...args } = raw
-  const format = asked ?? other
-  return { args, toon: typeof format === 'string' && format.toLowerCase() === 'toon' }
+  const format = raw[argument] ?? raw[alias]
+  return { args: formatArgument.without(raw), toon: typeof format === 'string' && format.toLowerCase() === 'toon' }
 }

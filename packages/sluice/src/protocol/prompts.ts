@@ -9,7 +9,8 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
-import type { Completers } from './completion.ts'
+import type { Completers, Completion } from './completion.ts'
+import { completion } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import { toIssues } from './issues.ts'
@@ -55,6 +56,7 @@ export interface Prompt extends Target {
   /** As `prompts/list` shows it to the newest revision. */
   readonly entry: Params
   readonly complete: Completers
+  readonly completion: Completion
 }
 
 export function prompt<S extends Schema = Schema<Record<never, never>>, A extends Asks = Record<never, never>>(
@@ -82,6 +84,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     policy,
     entry,
     complete: definition.complete ?? {},
+    completion,
     asks: definition.ask !== undefined,
     async prepare(args): Promise<Ready | Refused> {
       const parsed = input ? await input['~standard'].validate(args) : { value: {}, issues: undefined }

@@ -11,7 +11,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import type { Policy, Target } from '../core/target.ts'
-import { complete, parseCompletion } from './completion.ts'
+import type { Completion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
 import { createEncoder } from './encode.ts'
@@ -23,7 +23,6 @@ import { policyOf } from './policy.ts'
 import { projectEntry, projectServerInfo, projectTool } from './project.ts'
 import type { Prompt } from './prompts.ts'
 import { unknownPrompt } from './prompts.ts'
-import { createResourceList } from './resource-list.ts'
 import type { Resource } from './resources.ts'
 import { notFound } from './resources.ts'
 import type { Features } from './revisions.ts'
@@ -94,10 +93,10 @@ export function compile(
   const toolList = list('tools', tools.values(), projectTool)
   const promptList = list('prompts', prompts.values(), projectEntry)
   const templateList = list('resourceTemplates', templates, projectEntry)
-  const resourceList = createResourceList(list('resources', fixed.values(), projectEntry), templates, {
-    ttlMs,
-    serverMeta,
-  })
+  const fixedList = list('resources', fixed.values(), projectEntry)
+  const lister = templates.find((template) => template.list)
+  const resourceList: Run =
+    lister?.listing(fixedList, templates, { ttlMs, serverMeta }) ?? ((call) => page(fixedList, call))
 
   /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
   const capabilities = (features: Features): Params => ({
@@ -109,7 +108,7 @@ export function compile(
     ...(methods.length > 0 && { [features.era === 'modern' ? 'extensions' : 'experimental']: extensions }),
   })
   const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
-  const completable = [...prompts.values(), ...templates].some(({ complete }) => Object.keys(complete).length > 0)
+  const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
 
   const byName = (targets: ReadonlyMap<string, Target>, what: string): Resolve =>
     function resolveByName({ name, arguments: args }) {
@@ -130,14 +129,18 @@ export function compile(
     const { scopes, listed } = target.policy
     return on(method, run, { ...open, scopes, listed })(params)
   }
-  const completing: Resolve = (params) => {
-    const request = parseCompletion(params)
-    const { kind, name } = request.ref
-    const target =
-      kind === 'prompt' ? prompts.get(name) : (templates.find((template) => template.name === name) ?? fixed.get(name))
-    const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
-    return likeTarget('completion/complete', target, suggest, params)
-  }
+  const completing =
+    ({ parse, complete }: Completion): Resolve =>
+    (params) => {
+      const request = parse(params)
+      const { kind, name } = request.ref
+      const target =
+        kind === 'prompt'
+          ? prompts.get(name)
+          : (templates.find((template) => template.name === name) ?? fixed.get(name))
+      const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
+      return likeTarget('completion/complete', target, suggest, params)
+    }
   const subscribing: Resolve = (params) =>
     likeTarget('resources/subscribe', resourceAt(uriOf(params)), subscribe, params)
   const mayHear = (uri: string, { caller }: Call): boolean =>
@@ -158,7 +161,7 @@ export function compile(
       ['prompts/list', on('prompts/list', (call) => page(promptList, call))],
       ['prompts/get', byName(prompts, 'prompt')],
     )
-  if (completable) shared.push(['completion/complete', completing])
+  if (completable) shared.push(['completion/complete', completing(completable.completion)])
   for (const { name, extension, scopes, run } of methods)
     shared.push([name, on(name, forExtension(extension, run), { ...open, scopes, listed: true, readOnly: false })])
 

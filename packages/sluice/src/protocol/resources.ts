@@ -11,12 +11,14 @@ import { isObject } from '../core/json.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
-import type { Completers } from './completion.ts'
+import type { Completers, Completion } from './completion.ts'
+import { completion } from './completion.ts'
 import type { Annotations, Icon, ResourceContents } from './content.ts'
 import { toWireContents } from './content.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
+import { createResourceList } from './resource-list.ts'
 import type { Work } from './work.ts'
 import { workOf } from './work.ts'
 
@@ -71,6 +73,9 @@ export interface Resource extends Target {
   readonly entry: Params
   readonly template: UriTemplate | undefined
   readonly complete: Completers
+  readonly completion: Completion
+  /** `resources/list`, once one of the templates can list. */
+  readonly listing: typeof createResourceList
   readonly list: ResourceDefinition['list'] | undefined
 }
 
@@ -105,6 +110,8 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     entry,
     template,
     complete: definition.complete ?? {},
+    completion,
+    listing: createResourceList,
     list: definition.list,
     asks: definition.ask !== undefined,
     prepare(args): Ready | Refused {

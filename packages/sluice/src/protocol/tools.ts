@@ -6,13 +6,12 @@ import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { OwnArguments, Ready, Refused, Target } from '../core/target.ts'
+import type { OwnArguments } from '../core/own-arguments.ts'
+import type { Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import type { Format } from './format.ts'
-import { takeFormat, withFormat } from './format.ts'
 import { toIssues } from './issues.ts'
-import { withOwn, withoutOwn } from './own-arguments.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
@@ -119,10 +118,8 @@ export function tool<
   refuseName('tool', name, description)
   const ownSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
   const where = `tool "${name}", input`
-  const formatted = format ? withFormat(ownSchema, where) : ownSchema
-  const inputSchema = approvalArguments
-    ? withOwn(formatted, approvalArguments, { where, what: 'approvalArguments' })
-    : formatted
+  const formatted = format?.argument.extend(ownSchema, where) ?? ownSchema
+  const inputSchema = approvalArguments?.extend(formatted, where) ?? formatted
   const outputSchema = output && toJsonSchema(output, 'output', `tool "${name}", output`)
   const headers = headerParams(inputSchema, `tool "${name}", input`)
   const entry: ToolEntry = {
@@ -168,9 +165,9 @@ export function tool<
     asks: definition.ask !== undefined,
     ...(approvalArguments && { approvalArguments }),
     prepare(received) {
-      const raw = approvalArguments ? withoutOwn(received, approvalArguments) : received
+      const raw = approvalArguments ? approvalArguments.without(received) : received
       if (!format) return check(raw, false)
-      const { args, toon } = takeFormat(raw)
+      const { args, toon } = format.take(raw)
       return check(args, toon)
     },
   }

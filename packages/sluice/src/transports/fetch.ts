@@ -11,7 +11,7 @@ import { createSite, pathOf, upgradeRequired } from './http/site.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
 export { gate } from './http/gate.ts'
-export { sessions } from './http/sessions.ts'
+export { sessions } from './http/session-routes.ts'
 export type { SiteOptions } from './http/site.ts'
 export { protectedResource } from './http/well-known.ts'
 

@@ -8,14 +8,12 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
-import type { Stop } from '../../core/stop.ts'
-import { createStop } from '../../core/stop.ts'
-import { isOneWay, legacyRevision, routeOf } from '../../protocol/classify.ts'
+import { isOneWay, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Outlet, Posted } from './answering.ts'
-import { Answering, inSession, statusFor } from './answering.ts'
+import { Answering, statusFor } from './answering.ts'
 import { challengeHeaders } from './challenge.ts'
 import { corsFor, preflight } from './cors.ts'
 import type { Sink } from './events.ts'
@@ -26,7 +24,8 @@ import { createGuard } from './guard.ts'
 import { checkContentType, checkEncoding, parseAccept } from './media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { json, noHeaders } from './message.ts'
-import type { MakeSessions, Session, Sessions, SessionsOptions } from './sessions.ts'
+import type { MakeSessions } from './session-routes.ts'
+import type { Sessions, SessionsOptions } from './sessions.ts'
 import type { ProtectedResource } from './well-known.ts'
 
 export interface HttpOptions extends GuardOptions {
@@ -81,7 +80,6 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, resource } = options
   server.expose()
   const guard = createGuard(options)
-  const sessions = options.sessions ? options.sessions(server, options.share) : undefined
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
   const gate = options.gate?.({ clock: server.clock, hasSession })
   if (gate) server.counts.push(...gate.counts)
@@ -111,6 +109,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   const outlet: Outlet = { openStream, headersFor }
+  const legacy = options.sessions ? options.sessions(server, outlet, options.share) : undefined
+  const sessions = legacy?.kept
 
   function check(request: HttpRequest): HttpHeaders {
     const origin = request.header('origin')
@@ -170,10 +170,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       message = frame(await request.body(maxBodyBytes))
       const shed = admission && (await admission.heard(isOneWay(message)))
       if (shed) throw shed
-      const route = sessions ? routeOf(message, request) : 'alone'
+      const route = legacy ? routeOf(message, request) : 'alone'
       const posted: Posted = { request, message, accepts, reply, headers, admission }
-      if (route === 'initialize' && sessions) return await begin(sessions, posted)
-      if (route === 'session' && sessions) return await goOn(sessions, posted)
+      if (legacy && route !== 'alone') return await legacy[route](posted)
       const answering = new Answering(posted, outlet)
       if (isOneWay(message)) await server.admit(answering.via)
       answering.finish(await server.text(message, answering))
@@ -184,87 +183,19 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     }
   }
 
-  /** The handshake. One that fails leaves no session behind. */
-  async function begin(kept: Sessions, posted: Posted): Promise<void> {
-    const session = kept.create()
-    const headers = { ...posted.headers, 'mcp-session-id': session.id }
-    const answering = new Answering({ ...posted, headers }, outlet, session)
-    const text = await server.text(posted.message, answering)
-    if (session.connection.agreed) await kept.keep(session)
-    else session.connection.close()
-    answering.finish(text)
-  }
-
-  async function goOn(kept: Sessions, posted: Posted): Promise<void> {
-    const session = await kept.get(posted.request.header('mcp-session-id'))
-    const answering = new Answering(posted, outlet, session)
-    if (isOneWay(posted.message)) await server.admit(answering.via)
-    const text = await server.text(posted.message, answering)
-    // Before the answer: who has it may act on it anywhere.
-    await kept.save(session)
-    answering.finish(text)
-  }
-
-  /** A session's standing stream, or its end. */
+  /** GET and DELETE exist for sessions only. */
   async function visit(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     try {
-      const session = await sessionOf(request)
-      if (request.method === 'GET') return await resume(session, request, reply, headers)
-      await server.admit(inSession(request, session))
-      await sessions?.end(session)
-      reply.end(204, headers)
+      if (!legacy || request.header('mcp-protocol-version')?.trim() === modernRevision)
+        throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions; use POST`)
+      await legacy.visit(request, reply, headers)
     } catch (thrown) {
       refuse(thrown, request, reply, headers)
     }
   }
-
-  async function resume(session: Session, request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
-    const stop = createStop()
-    try {
-      await server.admit(inSession(request, session), stop)
-      if (!parseAccept(request.header('accept')).events)
-        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
-      const open = (): Sink => stoppable(openStream(reply, headers), stop)
-      if (!(await session.resume(open, request.header('last-event-id'))))
-        throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
-      reply.onGone(stop)
-    } catch (thrown) {
-      stop.stop(over())
-      throw thrown
-    }
-
-    /** Ends with its credential and with its client, and is then nobody's any more. */
-    function stoppable(sink: Sink, until: Stop): Sink {
-      const stream: Sink = {
-        write: (text) => sink.write(text),
-        end() {
-          sink.end()
-          until.stop(over())
-        },
-        get closed() {
-          return sink.closed
-        },
-      }
-      until.onStop(() => {
-        sink.end()
-        session.left(stream)
-      })
-      return stream
-    }
-  }
-
-  /** GET and DELETE exist for sessions only. */
-  function sessionOf(request: HttpRequest): Session | Promise<Session> {
-    if (!sessions || request.header('mcp-protocol-version')?.trim() === modernRevision)
-      throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions; use POST`)
-    // Throws for a version nobody serves: that is refused whatever the HTTP method.
-    legacyRevision(request)
-    return sessions.get(request.header('mcp-session-id'))
-  }
 }
 
 const done = Promise.resolve()
-const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')
 
 /** Throws the refusal. */
 export async function admit(gate: Gate, request: Knock): Promise<Admission> {

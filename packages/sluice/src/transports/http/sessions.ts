@@ -79,14 +79,6 @@ interface Kept {
 
 const notFound = (): RpcError => new RpcError('sessionNotFound', 'Session not found: send initialize again')
 
-/** An option of whatever serves HTTP, ready made: on the edge, where the next request may meet another isolate, few want it. */
-export type MakeSessions = (server: Server, share: SessionsOptions['share']) => Sessions
-
-export const sessions =
-  ({ idleMs = 30 * 60_000, max = 10_000 }: Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> = {}): MakeSessions =>
-  (server, share) =>
-    createSessions(server, { idleMs, max, share })
-
 export function createSessions(server: Server, { idleMs, max, share }: SessionsOptions): Sessions {
   const { clock, logger } = server
   const shared = server.shared && share?.(server.shared, { clock, logger, idleMs, max })

@@ -1,0 +1,105 @@
+/**
+ * What the endpoint does for clients with a session: the handshake, messages in it, its streams, its end.
+ *
+ * Handed to the endpoint made (`sessions()`): on the edge, where the next request may meet another isolate, few want it.
+ */
+
+import { RpcError } from '../../core/error.ts'
+import type { Stop } from '../../core/stop.ts'
+import { createStop } from '../../core/stop.ts'
+import { isOneWay, legacyRevision } from '../../protocol/classify.ts'
+import type { Server } from '../../protocol/server.ts'
+import type { Outlet, Posted } from './answering.ts'
+import { Answering, inSession } from './answering.ts'
+import type { Sink } from './events.ts'
+import { parseAccept } from './media.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+import type { Session, Sessions, SessionsOptions } from './sessions.ts'
+import { createSessions } from './sessions.ts'
+
+export interface SessionRoutes {
+  readonly kept: Sessions
+  /** By what `routeOf` says of a message. */
+  initialize(posted: Posted): Promise<void>
+  session(posted: Posted): Promise<void>
+  /** A session's standing stream, or its end. Throws the refusal. */
+  visit(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void>
+}
+
+export type MakeSessions = (server: Server, outlet: Outlet, share: SessionsOptions['share']) => SessionRoutes
+
+export const sessions =
+  ({ idleMs = 30 * 60_000, max = 10_000 }: Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> = {}): MakeSessions =>
+  (server, outlet, share) =>
+    createRoutes(server, outlet, createSessions(server, { idleMs, max, share }))
+
+function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRoutes {
+  return {
+    kept,
+    /** One that fails leaves no session behind. */
+    async initialize(posted) {
+      const session = kept.create()
+      const headers = { ...posted.headers, 'mcp-session-id': session.id }
+      const answering = new Answering({ ...posted, headers }, outlet, session)
+      const text = await server.text(posted.message, answering)
+      if (session.connection.agreed) await kept.keep(session)
+      else session.connection.close()
+      answering.finish(text)
+    },
+    async session(posted) {
+      const session = await kept.get(posted.request.header('mcp-session-id'))
+      const answering = new Answering(posted, outlet, session)
+      if (isOneWay(posted.message)) await server.admit(answering.via)
+      const text = await server.text(posted.message, answering)
+      // Before the answer: who has it may act on it anywhere.
+      await kept.save(session)
+      answering.finish(text)
+    },
+    async visit(request, reply, headers) {
+      // Throws for a version nobody serves: that is refused whatever the HTTP method.
+      legacyRevision(request)
+      const session = await kept.get(request.header('mcp-session-id'))
+      if (request.method === 'GET') return resume(session, request, reply, headers)
+      await server.admit(inSession(request, session))
+      await kept.end(session)
+      reply.end(204, headers)
+    },
+  }
+
+  async function resume(session: Session, request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+    const stop = createStop()
+    try {
+      await server.admit(inSession(request, session), stop)
+      if (!parseAccept(request.header('accept')).events)
+        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
+      const open = (): Sink => stoppable(session, outlet.openStream(reply, headers), stop)
+      if (!(await session.resume(open, request.header('last-event-id'))))
+        throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
+      reply.onGone(stop)
+    } catch (thrown) {
+      stop.stop(over())
+      throw thrown
+    }
+  }
+}
+
+/** Ends with its credential and with its client, and is then nobody's any more. */
+function stoppable(session: Session, sink: Sink, until: Stop): Sink {
+  const stream: Sink = {
+    write: (text) => sink.write(text),
+    end() {
+      sink.end()
+      until.stop(over())
+    },
+    get closed() {
+      return sink.closed
+    },
+  }
+  until.onStop(() => {
+    sink.end()
+    session.left(stream)
+  })
+  return stream
+}
+
+const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')
