@@ -10,6 +10,7 @@ import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
+import { createHub } from './core/hub.ts'
 import type { Params } from './core/json.ts'
 import type { Logger, LogLine } from './core/log.ts'
 import type { Part, Piece, Surroundings } from './core/part.ts'
@@ -31,11 +32,9 @@ import type { Context } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
-import { createHub } from './protocol/hub.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
-import { createSharedHub } from './protocol/shared-hub.ts'
 import { newsFor } from './protocol/subscriptions.ts'
 import { surroundings } from './surroundings.ts'
 
@@ -100,7 +99,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const { clock, logger, reference, tenants } = around
   const all = Object.values(pieces)
   const shared = around.store.shared && { store: around.own, bus: around.bus, name: around.name }
-  const hub = shared ? createSharedHub(shared, clock) : createHub(around.bus, around.name)
+  const hub = (shared && around.store.shared?.(shared, clock)) ?? createHub(around.bus, around.name)
   const connections = new Set<Connection>()
   let exposed = false
   /** An approval is worth nothing where anybody can be anybody. Where nobody can approve, nothing gated runs anyway. */

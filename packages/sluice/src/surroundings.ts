@@ -37,7 +37,7 @@ export function surroundings(given: SurroundingsOptions): Surroundings {
     bus,
     clock,
     logger,
-    secrets: secretsOf(given.secret, { shared: store.shared === true, edge: onEdge() }),
+    secrets: secretsOf(given.secret, { shared: store.shared !== undefined, edge: onEdge() }),
     tenants: createTenants({ store, logger, clock }),
     reference,
     closing: given.closing ?? (() => false),

@@ -67,28 +67,33 @@ export function settledBy(kept: Exclude<Kept, { state: 'free' }>, bound: Bound, 
 export const isSame = (one: Bound, other: Bound): boolean =>
   one.tool === other.tool && one.fingerprint === other.fingerprint
 
-const conflict = (message: string, data: Params): Failure => ({ reason: 'conflict', message, data })
-
-export const otherCall: Failure = conflict('This idempotency key was used for another tool or other arguments', {
-  state: 'other arguments',
+export const otherCall: Failure = {
+  reason: 'conflict',
+  message: 'This idempotency key was used for another tool or other arguments',
+  data: { state: 'other arguments' },
+}
+const inDoubt: Failure = {
+  reason: 'conflict',
+  message:
+    'The call under this idempotency key was interrupted: whether it had its effect is unknown, and it does not run again',
+  data: { state: 'in doubt' },
+}
+const notKept: Failure = {
+  reason: 'conflict',
+  message: 'The call under this idempotency key ran, but its result was not kept',
+  data: { state: 'done' },
+}
+const inFlight = (leftMs: number): Failure => ({
+  reason: 'conflict',
+  message: 'The call under this idempotency key is still running',
+  data: { state: 'in flight', retryAfterMs: Math.min(Math.max(1, leftMs), 1000) },
 })
-const inDoubt: Failure = conflict(
-  'The call under this idempotency key was interrupted: whether it had its effect is unknown, and it does not run again',
-  { state: 'in doubt' },
-)
-const notKept: Failure = conflict('The call under this idempotency key ran, but its result was not kept', {
-  state: 'done',
-})
-const inFlight = (leftMs: number): Failure =>
-  conflict('The call under this idempotency key is still running', {
-    state: 'in flight',
-    retryAfterMs: Math.min(Math.max(1, leftMs), 1000),
-  })
 /** Its client gave up while it ran; who asks again did not, and must not be answered as if it had. */
-export const givenUp: Failure = conflict(
-  'The call under this idempotency key was cancelled while it ran: whether it had its effect is unknown',
-  { state: 'cancelled' },
-)
+export const givenUp: Failure = {
+  reason: 'conflict',
+  message: 'The call under this idempotency key was cancelled while it ran: whether it had its effect is unknown',
+  data: { state: 'cancelled' },
+}
 
 export interface InDoubt {
   readonly tenant: string

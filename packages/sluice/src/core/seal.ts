@@ -17,8 +17,7 @@ export interface Seal {
   open(text: string, bound: Key): Promise<unknown>
 }
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
 /**
  * `purpose` is a word and the server's name (`state weather`), so that neither another use nor another server with the
@@ -32,7 +31,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
       if (!key) throw new Error('No secret to seal with')
       // Random, since processes share the key and no counter: safe for 2^32 seals of a purpose, then the secret must change.
       const iv = crypto.getRandomValues(new Uint8Array(12))
-      const plain = encoder.encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
+      const plain = encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
       const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, plain)
       return `${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
     },
@@ -42,7 +41,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
         for (const key of await ready()) {
           const opened = await crypto.subtle
             .decrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, sealed)
-            .then((plain): unknown => JSON.parse(decoder.decode(new Uint8Array(plain))))
+            .then((plain): unknown => JSON.parse(new TextDecoder().decode(new Uint8Array(plain))))
             .catch(() => undefined)
           if (isObject(opened) && typeof opened['until'] === 'number' && opened['until'] > clock.now())
             return opened['value']
@@ -56,11 +55,11 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
 }
 
 /** As JSON, never joined: `['a', 'bc']` and `['ab', 'c']` must differ. */
-const bind = (bound: Key): Uint8Array => encoder.encode(JSON.stringify(bound))
+const bind = (bound: Key): Uint8Array => encode(JSON.stringify(bound))
 
 async function deriveKey(secret: string, purpose: string) {
-  const base = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, ['deriveKey'])
-  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encoder.encode(`sluice ${purpose}`) }
+  const base = await crypto.subtle.importKey('raw', encode(secret), 'HKDF', false, ['deriveKey'])
+  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encode(`sluice ${purpose}`) }
   return crypto.subtle.deriveKey(how, base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
 }
 

@@ -1,5 +1,7 @@
 /** State that outlives a call: seven atomic verbs over keys that are arrays. */
 
+import type { MakeHub } from './hub.ts'
+
 /** Parts, never a joined string: tenant `a:b` must not reach the keys of tenant `a`. */
 export type Key = readonly string[]
 
@@ -23,8 +25,11 @@ export interface Page {
 
 /** Each verb is atomic; callers build on that and on nothing more. */
 export interface Store {
-  /** Whether other processes use it too: then what is sealed must open there, so a secret must be given. */
-  readonly shared?: true
+  /**
+   * Of a store that other processes use too, and then how a server's processes tell each other of changes: `sharedHub`.
+   * What is sealed must open there, so a secret must be given.
+   */
+  readonly shared?: MakeHub
   /**
    * Rejects where what was acknowledged may be forgotten, with what to change; resolves with what is merely weaker than it
    * could be, as sentences. Absent where there is nothing to ask.
@@ -46,7 +51,7 @@ export interface Store {
 
 /** The same store below a prefix: what a tenant is handed. */
 export const below = (store: Store, prefix: Key): Store => ({
-  ...(store.shared && { shared: true }),
+  ...(store.shared && { shared: store.shared }),
   get: (key) => store.get([...prefix, ...key]),
   set: (key, value, ttlMs) => store.set([...prefix, ...key], value, ttlMs),
   swap: (key, from, to, ttlMs) => store.swap([...prefix, ...key], from, to, ttlMs),

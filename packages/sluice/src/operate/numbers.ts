@@ -2,9 +2,9 @@
 
 import type { Piece } from '../core/part.ts'
 import type { Readers } from './readers.ts'
-import { mayRead, plain } from './readers.ts'
+import { mayRead } from './readers.ts'
 
-const headers = { ...plain, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' }
 
 /** To strangers it is not there. */
 export function numbersPage(text: () => string, readers?: Readers): NonNullable<Piece['page']> {

@@ -1,14 +1,13 @@
 /** The doors of a running server: all that transports, tests and other programs know of it. */
 
-import type { Bus } from '../core/bus.ts'
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Connection, Elsewhere } from '../core/connection.ts'
+import type { Shared } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Count, Page } from '../core/part.ts'
 import type { Stop } from '../core/stop.ts'
-import type { Store } from '../core/store.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Context } from './dispatch.ts'
 
@@ -66,12 +65,4 @@ export interface ConnectOptions {
   readonly send?: (message: object) => void
   /** Where other processes serve the same connection. */
   readonly elsewhere?: Elsewhere | undefined
-}
-
-/** The store is the truth, the bus only wakes. The store is this server's own: it does not reach other servers' keys. */
-export interface Shared {
-  readonly store: Store
-  readonly bus: Bus
-  /** The server's, for channels. */
-  readonly name: string
 }

@@ -8,21 +8,10 @@ import type { Result } from '../core/answer.ts'
 import type { Call, ServerEvent } from '../core/call.ts'
 import type { Connection } from '../core/connection.ts'
 import { RpcError } from '../core/error.ts'
+import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { metaKeys } from './revisions.ts'
-
-/** The events of one server, wherever they were published. */
-export interface Hub {
-  /** Settles when nothing published from then on is missed; `undefined` where that is so already. */
-  ready(): Promise<void> | undefined
-  /** From now on; the returned function ends it. */
-  subscribe(hear: (event: ServerEvent, position: string) => void): () => void
-  /** What was published after that position and is still known, then as above. */
-  subscribeAfter(position: string, hear: (event: ServerEvent, position: string) => void): () => void
-  /** Calls `then` when the server closes; the returned function forgets it. */
-  onClose(then: () => void): () => void
-}
 
 interface Wanted {
   readonly tools: boolean

@@ -7,6 +7,7 @@
 
 import type { Bus } from '../core/bus.ts'
 import { systemClock } from '../core/clock.ts'
+import { sharedHub } from '../core/shared-hub.ts'
 import type { Entry, Key, Store } from '../core/store.ts'
 import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
 import { hearSafely } from './memory-bus.ts'
@@ -31,7 +32,7 @@ export function redisStore(options: RedisOptions): RedisStore {
   const run = (script: Script, ...args: readonly string[]): Promise<unknown> =>
     evaluate(link, script, ['1', names, ...args])
   return {
-    shared: true,
+    shared: sharedHub,
     durable: () => durabilityOf(link),
     async get(key) {
       const name = `${names}v:${encodeKey(key)}`

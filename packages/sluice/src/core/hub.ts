@@ -1,9 +1,22 @@
 /** The events of one server: published on the bus, handed to whoever subscribed, and the last of them kept. */
 
-import type { Bus } from '../core/bus.ts'
-import type { ServerEvent } from '../core/call.ts'
-import { isObject } from '../core/json.ts'
-import type { Hub } from './subscriptions.ts'
+import type { Bus } from './bus.ts'
+import type { ServerEvent } from './call.ts'
+import type { Clock } from './clock.ts'
+import { isObject } from './json.ts'
+import type { Store } from './store.ts'
+
+/** The events of one server, wherever they were published. */
+export interface Hub {
+  /** Settles when nothing published from then on is missed; `undefined` where that is so already. */
+  ready(): Promise<void> | undefined
+  /** From now on; the returned function ends it. */
+  subscribe(hear: (event: ServerEvent, position: string) => void): () => void
+  /** What was published after that position and is still known, then as above. */
+  subscribeAfter(position: string, hear: (event: ServerEvent, position: string) => void): () => void
+  /** Calls `then` when the server closes; the returned function forgets it. */
+  onClose(then: () => void): () => void
+}
 
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
@@ -11,6 +24,17 @@ export interface OwnedHub extends Hub {
   finish(): void
   /** Settles when what was published can be read by others. */
   close(): Promise<void>
+}
+
+/** How the processes of one server tell each other; `sharedHub`. */
+export type MakeHub = (shared: Shared, clock: Clock) => OwnedHub
+
+/** The store is the truth, the bus only wakes. The store is this server's own: it does not reach other servers' keys. */
+export interface Shared {
+  readonly store: Store
+  readonly bus: Bus
+  /** The server's, for channels. */
+  readonly name: string
 }
 
 export type Hear = (event: ServerEvent, position: string) => void

@@ -6,12 +6,11 @@
  * position it knows.
  */
 
-import type { ServerEvent } from '../core/call.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Key } from '../core/store.ts'
-import type { Hear, OwnedHub } from './hub.ts'
+import type { ServerEvent } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Hear, OwnedHub, Shared } from './hub.ts'
 import { maxKept, parseEvent } from './hub.ts'
-import type { Shared } from './server.ts'
+import type { Key } from './store.ts'
 
 const log: Key = ['events']
 /** How long, so that a client that comes back finds what it missed. */
@@ -20,7 +19,7 @@ const pageSize = 100
 /** How often it is looked whether the bus forgot to say something. */
 const lookMs = 5_000
 
-export function createSharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub {
+export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub {
   const channel = `events ${name}`
   const hearers = new Set<Hear>()
   const closers = new Set<() => void>()
