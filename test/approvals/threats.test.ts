@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Params, Store } from 'sluice'
 import { audit, defineServer, memoryStore, RpcError, tool, verifyAudit } from 'sluice'
 import type { Decider } from 'sluice/approvals'
+import { approvalArguments } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -31,7 +32,7 @@ test('P03: a tool, server version or rule that changed while its call waited nee
             description,
             input: z.object({ amount: z.number() }),
             approval: 'always',
-            approvalArguments: tools.find(({ name }) => name === 'refund')?.approvalArguments ?? {},
+            approvalArguments,
             run: (input) => {
               ran.push(input)
               return 'changed'
