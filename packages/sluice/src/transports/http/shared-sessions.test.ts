@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { Bus } from '../../core/bus.ts'
+import { sharedHub } from '../../core/shared-hub.ts'
 import type { Store } from '../../core/store.ts'
 import type { Verifier } from '../../layers/identities/identify.ts'
 import { ask, authenticate } from '../../parts.ts'
@@ -14,7 +15,7 @@ import { memoryBus } from '../../stores/memory-bus.ts'
 import { fakeClock, settle } from '../../testing/clock.ts'
 import type { FetchHandler } from '../fetch.ts'
 import { toFetch } from '../fetch.ts'
-import { sessions } from './sessions.ts'
+import { sessions } from './session-routes.ts'
 import { createSharedSessions } from './shared-sessions.ts'
 
 type Headers = { readonly [name: string]: string }
@@ -30,7 +31,7 @@ interface Settings {
 
 function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   const clock = fakeClock(1_000_000)
-  const store: Store = { ...memoryStore(clock), shared: true }
+  const store: Store = { ...memoryStore(clock), shared: sharedHub }
   const stopped: string[] = []
   const gates = new Map<string, () => void>()
   const definition = defineServer({
