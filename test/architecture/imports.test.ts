@@ -22,7 +22,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 const nodeOnly: readonly RegExp[] = [
   /^(node(-clock)?|main|signals)\.ts$/,
   /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger)\.ts$/,
-  /^transports\/http\/(node|node-message|listen|pressure)\.ts$/,
+  /^transports\/http\/(node|node-message|listen|fastify|pressure)\.ts$/,
   /^transports\/websocket\/node\.ts$/,
   /^stores\/(sqlite|redis|contract)/,
   /^operate\/console\//,
