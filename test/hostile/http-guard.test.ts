@@ -3,36 +3,21 @@
  * by adding one.
  */
 
-import { createServer as createNodeServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Server } from 'sluice'
-import { sessions, toFetch } from 'sluice/fetch'
-import { createHttpHandler, serveHttp } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Door, HeaderLine } from './doors.ts'
+import { doorKinds } from './doors.ts'
 import { attacked } from './fixture.ts'
 import { callOf, headersFor, initialize } from './messages.ts'
 import { rawHttp, requestHead } from './raw-http.ts'
-
-interface Allowed {
-  readonly hosts?: readonly string[]
-  readonly origins?: readonly string[]
-}
-type HeaderLine = readonly [name: string, value: string]
-
-interface Leg {
-  readonly port: number
-  /** Sends a tool call with exactly these headers beside what the leg itself needs; gives back the status. */
-  knock(headers: readonly HeaderLine[], method?: string): Promise<number>
-  close(): Promise<void>
-}
 
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const basics: readonly HeaderLine[] = [['content-type', 'application/json'], ...Object.entries(headersFor(call))]
 
-const knockAt = (port: number, path = '/mcp', host?: string) =>
+const knockAt = (port: number, path = '/mcp') =>
   async function knock(headers: readonly HeaderLine[], method = 'POST'): Promise<number> {
-    const http = await rawHttp(port, host)
+    const http = await rawHttp(port)
     const withBody: readonly HeaderLine[] = method === 'POST' ? [['content-length', String(body.length)]] : []
     http.write(requestHead([...headers, ...basics, ...withBody], { method, path }) + (method === 'POST' ? body : ''))
     const { status } = await http.next()
@@ -40,69 +25,10 @@ const knockAt = (port: number, path = '/mcp', host?: string) =>
     return status
   }
 
-interface LegKind {
-  readonly name: string
-  /** Whether it sees the header lines as they came: some runtimes hand in a URL and one value for each name. */
-  readonly raw: boolean
-  open(server: Server, allowed: Allowed): Promise<Leg>
-}
-
-const legKinds: readonly LegKind[] = [
-  {
-    name: '/mcp',
-    raw: true,
-    async open(server, allowed) {
-      const serving = await serveHttp(server, { port: 0, ...allowed })
-      const port = Number(new URL(serving.url).port)
-      return { port, knock: knockAt(port), close: serving.close }
-    },
-  },
-  {
-    name: 'mounted into a server of your own',
-    raw: true,
-    async open(server, allowed) {
-      const handler = createHttpHandler(server, allowed)
-      const node = createNodeServer(handler)
-      await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-      const { port } = node.address() as AddressInfo
-      return {
-        port,
-        knock: knockAt(port, '/anywhere'),
-        async close() {
-          handler.close()
-          await new Promise((resolve) => node.close(resolve))
-        },
-      }
-    },
-  },
-  {
-    name: 'fetch',
-    raw: false,
-    async open(server, allowed) {
-      const handler = toFetch(server, { ...allowed, sessions: sessions() })
-      return {
-        port: 8787,
-        async knock(headers, method = 'POST') {
-          const all = new Map([...headers, ...basics].map(([name, value]) => [name.toLowerCase(), value]))
-          const host = all.get('host') ?? 'localhost'
-          all.delete('host')
-          const request = new Request(`http://${host}/mcp`, {
-            method,
-            headers: [...all],
-            ...(method === 'POST' && { body }),
-          })
-          return (await handler(request)).status
-        },
-        close: async () => handler.close(),
-      }
-    },
-  },
-]
-
-describe.each(legKinds)('$name', ({ open, raw }) => {
+describe.each(doorKinds)('$name', ({ open, raw }) => {
   describe('by default', () => {
     const { server, runs } = attacked()
-    let leg: Leg
+    let leg: Door
     beforeAll(async () => {
       leg = await open(server, {})
     })
@@ -200,7 +126,8 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     test.each(evil.filter((host) => raw || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
       const before = ran()
       const status = await leg.knock(filled([['Host', host]])).catch(() => 403)
-      expect(status === 403 || (status === 400 && raw && /[^\x20-\x7e]/.test(host))).toBe(true)
+      // Where a URL is made of it first, it may be none.
+      expect(status === 403 || (status === 400 && (!raw || /[^\x20-\x7e]/.test(host)))).toBe(true)
       expect(ran()).toBe(before)
     })
 
@@ -270,14 +197,14 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
     test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])(
       'refuses strangers before it looks at the method: %s',
       async (method) => {
-        expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), method)).toBe(403)
+        expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
         expect(
           await leg.knock(
             filled([
               ['Host', 'localhost:PORT'],
               ['Origin', 'http://evil.example'],
             ]),
-            method,
+            { method },
           ),
         ).toBe(403)
       },
@@ -289,7 +216,7 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
         ['Origin', 'http://localhost:PORT'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.knock(filled(preflight), 'OPTIONS')).toBe(405)
+      expect(await leg.knock(filled(preflight), { method: 'OPTIONS' })).toBe(405)
     })
 
     if (raw) {
@@ -344,9 +271,7 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
       test('refuses a request without a host, of either version of HTTP', async () => {
         const before = ran()
         expect([400, 403]).toContain(await leg.knock([]))
-        const http = await rawHttp(leg.port)
-        http.write(requestHead([...basics, ['content-length', String(body.length)]], { version: 'HTTP/1.0' }) + body)
-        expect((await http.next()).status).toBe(403)
+        expect([400, 403]).toContain(await leg.knock([], { version: 'HTTP/1.0' }))
         expect(ran()).toBe(before)
       })
 
@@ -366,7 +291,7 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
 
   describe('with lists', () => {
     const { server, runs } = attacked()
-    let leg: Leg
+    let leg: Door
     beforeAll(async () => {
       leg = await open(server, {
         hosts: ['mcp.example.com', 'MCP.example.com:8443'],
@@ -463,7 +388,7 @@ describe.each(legKinds)('$name', ({ open, raw }) => {
         ['Origin', 'https://app.example.com'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.knock(preflight, 'OPTIONS')).toBe(204)
+      expect(await leg.knock(preflight, { method: 'OPTIONS' })).toBe(204)
     })
   })
 })

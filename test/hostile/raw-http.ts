@@ -25,6 +25,8 @@ export interface RawHttp {
   readonly closed: Promise<void>
   /** Everything received so far that is no complete response yet. */
   readonly partial: string
+  /** The same as bytes. */
+  readonly bytes: Buffer
   /** Settles when `partial` matches. */
   seen(pattern: RegExp): Promise<string>
   /** Closes our end at once. */
@@ -118,6 +120,9 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
     closed,
     get partial() {
       return received.toString('utf8')
+    },
+    get bytes() {
+      return received
     },
     seen: (pattern) =>
       new Promise((resolve, reject) => {

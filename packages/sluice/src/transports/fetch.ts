@@ -75,7 +75,7 @@ function toRequest(request: Request): HttpRequest {
     peer: '',
     header: (name) => request.headers.get(name) ?? undefined,
     // Where the runtime shows the header, it must agree with the URL; where it does not, the URL is all there is.
-    host: (request.headers.get('host') ?? host) === host ? host : undefined,
+    host: (request.headers.get('host') ?? host).toLowerCase() === host ? host : undefined,
     port: undefined,
     body: (maxBytes) => readBody(request, maxBytes),
   }

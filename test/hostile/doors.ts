@@ -1,0 +1,215 @@
+/**
+ * Every door that HTTP opens, behind one question: is this knock let in? A transport or mount is one more row, and every
+ * case of `doors.test.ts` and `http-guard.test.ts` is then asked of it too.
+ */
+
+import type { Server } from 'sluice'
+import { toFetch } from 'sluice/fetch'
+import type { NodeSiteOptions } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
+import { mountKinds } from '../transports/mounts.ts'
+import { serveEdgeSockets } from './edge-sockets.ts'
+import { callOf, headersFor } from './messages.ts'
+import type { RawHttp } from './raw-http.ts'
+import { rawHttp, requestHead } from './raw-http.ts'
+import type { HeaderLine } from './raw-socket.ts'
+import { frameOf, upgradeHeaders } from './raw-socket.ts'
+
+export type { HeaderLine } from './raw-socket.ts'
+
+export type DoorOptions = Pick<NodeSiteOptions, 'hosts' | 'origins' | 'maxBodyBytes'>
+
+export interface Given {
+  /** Instead of the door's own. */
+  readonly method?: string
+  /** Instead of a call of `echo`, where the door takes a body. */
+  readonly body?: Buffer
+  /** Sent with the credentials the door's own session needs. */
+  readonly token?: string
+  /** Of HTTP. */
+  readonly version?: string
+  /** Behind the path. */
+  readonly query?: string
+}
+
+export interface Door {
+  readonly port: number
+  /**
+   * Sends a call of `echo` with exactly these headers beside what the door itself needs. 200 where it was let in, and
+   * then the call has run; else the status it was refused with.
+   */
+  knock(headers: readonly HeaderLine[], given?: Given): Promise<number>
+  close(): Promise<void>
+}
+
+export interface DoorKind {
+  readonly name: string
+  /** The entry of the package that opens it. */
+  readonly entry: string
+  /** Whether it sees the header lines as they came: some runtimes hand in a URL and one value for each name. */
+  readonly raw: boolean
+  /** Whether a knock brings its message along, with a media type, an encoding and a size. */
+  readonly posts: boolean
+  open(server: Server, options: DoorOptions): Promise<Door>
+}
+
+const call = callOf(1, 'echo', { text: 'a' })
+const body = Buffer.from(JSON.stringify(call))
+
+/** What a POST needs besides, unless the case is about that very header. */
+function posting(headers: readonly HeaderLine[], bytes: Buffer): readonly HeaderLine[] {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()))
+  const own: readonly HeaderLine[] = [
+    ['content-type', 'application/json'],
+    ['content-length', String(bytes.length)],
+    ...Object.entries(headersFor(call)),
+  ]
+  return [
+    ...headers.filter(([name]) => name !== 'no-content-type'),
+    ...own.filter(([name]) => !given.has(name) && !given.has(`no-${name}`)),
+  ]
+}
+
+async function exchange(port: number, path: string, headers: readonly HeaderLine[], given: Given): Promise<RawHttp> {
+  const { method = 'POST', body: bytes = body, version = 'HTTP/1.1' } = given
+  const http = await rawHttp(port)
+  const head = requestHead(method === 'POST' ? posting(headers, bytes) : headers, {
+    method,
+    path: path + (given.query ?? ''),
+    version,
+  })
+  http.write(method === 'POST' ? Buffer.concat([Buffer.from(head), bytes]) : head)
+  return http
+}
+
+const postAt = (port: number, path: string) =>
+  async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
+    const http = await exchange(port, path, headers, given)
+    const { status } = await http.next().finally(http.destroy)
+    return status
+  }
+
+/** Opens the stream of HTTP+SSE with these headers, and tells where its messages go. */
+async function openSse(
+  port: number,
+  headers: readonly HeaderLine[],
+  path: string,
+): Promise<{ http: RawHttp; status: number; endpoint: string }> {
+  const http = await rawHttp(port)
+  http.write(requestHead([...headers, ['accept', 'text/event-stream']], { method: 'GET', path }))
+  // A refusal is a whole response; a stream never is.
+  const opened = await Promise.race([http.next(), http.seen(/data: \S+\n\n/)])
+  if (typeof opened !== 'string') return { http, status: opened.status, endpoint: '' }
+  return { http, status: 200, endpoint: /data: (\S+)/.exec(opened)?.[1] ?? '' }
+}
+const host = (port: number, hosts: readonly string[] | undefined): HeaderLine => [
+  'host',
+  hosts?.[0] ?? `127.0.0.1:${port}`,
+]
+const bearer = ({ token }: Given): readonly HeaderLine[] =>
+  token === undefined ? [] : [['authorization', `Bearer ${token}`]]
+
+/** The knock is the GET that opens the stream; what is then said goes in by its own endpoint. */
+const sseAt = (port: number, { hosts }: DoorOptions) =>
+  async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
+    if (given.method !== undefined && given.method !== 'GET') return postAt(port, '/sse')(headers, given)
+    const { http, status, endpoint } = await openSse(port, headers, `/sse${given.query ?? ''}`)
+    try {
+      if (status !== 200) return status
+      const credentials = headers.filter(([name]) => name === 'authorization')
+      await postAt(port, endpoint)([host(port, hosts), ...credentials])
+      await http.seen(/"id":1[,}]/)
+      return 200
+    } finally {
+      http.destroy()
+    }
+  }
+
+/** The stream is opened properly; the knock is the POST. */
+const messagesAt = (port: number, { hosts }: DoorOptions) =>
+  async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
+    const own = await openSse(port, [host(port, hosts), ...bearer(given)], '/sse')
+    try {
+      const query = given.query === undefined ? '' : given.query.replace('?', '&')
+      const status = await postAt(port, own.endpoint)(headers, { ...given, query })
+      if (status !== 202) return status
+      await own.http.seen(/"id":1[,}]/)
+      return 200
+    } finally {
+      own.http.destroy()
+    }
+  }
+
+const socketAt = (port: number, path: string) =>
+  async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
+    if (given.method !== undefined) return postAt(port, path)(headers, given)
+    const http = await rawHttp(port)
+    try {
+      http.write(requestHead([...headers, ...upgradeHeaders], { method: 'GET', path: path + (given.query ?? '') }))
+      const { status } = await http.next()
+      if (status !== 101) return status
+      http.write(frameOf(given.body ?? body))
+      await http.seen(/"id":1[,}]/)
+      return 200
+    } finally {
+      http.destroy()
+    }
+  }
+
+/** One server with every way in, and the knock of one of them. */
+const served =
+  (knockAt: (port: number, options: DoorOptions) => Door['knock']) =>
+  async (server: Server, options: DoorOptions): Promise<Door> => {
+    const serving = await serveHttp(server, { port: 0, sse: sse(), websocket: websocket(), ...options })
+    const port = Number(new URL(serving.url).port)
+    return { port, knock: knockAt(port, options), close: serving.close }
+  }
+
+const openFetch = async (server: Server, options: DoorOptions): Promise<Door> => {
+  const handler = toFetch(server, options)
+  return {
+    port: 8787,
+    async knock(headers, { method = 'POST', body: bytes = body, query = '' } = {}) {
+      const all = new Map(posting(headers, bytes).map(([name, value]) => [name.toLowerCase(), value]))
+      const name = all.get('host') ?? 'localhost'
+      for (const own of ['host', 'content-length']) all.delete(own)
+      const content = method === 'POST' ? { body: new Uint8Array(bytes) } : {}
+      return (await handler(new Request(`http://${name}/mcp${query}`, { method, headers: [...all], ...content })))
+        .status
+    },
+    close: () => handler.close(),
+  }
+}
+
+export const doorKinds: readonly DoorKind[] = [
+  { name: '/mcp', entry: './node', raw: true, posts: true, open: served((port) => postAt(port, '/mcp')) },
+  { name: '/sse', entry: './sse', raw: true, posts: false, open: served(sseAt) },
+  { name: '/messages', entry: './sse', raw: true, posts: true, open: served(messagesAt) },
+  { name: '/ws', entry: './websocket', raw: true, posts: false, open: served((port) => socketAt(port, '/ws')) },
+  { name: 'fetch', entry: './fetch', raw: false, posts: true, open: openFetch },
+  {
+    name: '/ws on the edge',
+    entry: './websocket-edge',
+    raw: false,
+    posts: false,
+    async open(server, options) {
+      const { port, close } = await serveEdgeSockets(server, options)
+      return { port, knock: socketAt(port, '/ws'), close }
+    },
+  },
+  ...mountKinds.map(
+    ({ name, open, sockets }): DoorKind => ({
+      name: `mounted into ${name}`,
+      entry: sockets ? './node' : './fetch',
+      raw: sockets,
+      posts: true,
+      async open(server, options) {
+        const mounted = await open(server, options)
+        const { port, pathname } = new URL(mounted.url)
+        return { port: Number(port), knock: postAt(Number(port), pathname), close: mounted.close }
+      },
+    }),
+  ),
+]
