@@ -42,8 +42,12 @@ export async function serveEdgeSockets(
   options: FetchOptions = {},
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const handler = toFetch(server, { ...options, websocket: websocket() })
-  const upgrader = new WebSocketServer({ noServer: true, maxPayload: bunSockets.maxPayloadLength })
-  const node = createNodeServer((request, response) => void answer(handler(toRequest(request)), response))
+  const settings = { noServer: true, maxPayload: bunSockets.maxPayloadLength, closeTimeout: 1000 }
+  const upgrader = new WebSocketServer(settings)
+  const node = createNodeServer((request, response) => {
+    const answered = Promise.resolve().then(() => handler(toRequest(request)))
+    void answer(answered, response)
+  })
   node.on('upgrade', (request, socket, head) => {
     let upgraded = false
     const bun = {

@@ -1,21 +1,30 @@
-/** Every way bytes can reach the core, behind one question: what is this answered with? A new transport is one more row. */
+/**
+ * Every way bytes can reach the core, behind one question: what is this answered with? A new transport is one more row;
+ * `doors.test.ts` fails where the package exports one that has none.
+ */
 
 import { isUtf8 } from 'node:buffer'
 import type { Params, Server, Via } from 'sluice'
 import { RpcError } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
 import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
 import { isOneWay } from '../../packages/sluice/src/protocol/classify.ts'
-import { headersFor, modern } from './messages.ts'
+import { openEvents, openSocket } from './channels.ts'
+import { serveEdgeSockets } from './edge-sockets.ts'
+import { headersFor, modern, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
 import { rawHttp } from './raw-http.ts'
 
 export interface Reply {
   /** The answer as text; `undefined` for silence. */
   readonly text: string | undefined
-  /** Where the transport has one. */
+  /** Where the transport has one for this answer. */
   readonly status?: number
+  /** The code a socket was closed with instead of an answer. */
+  readonly closed?: number
 }
 
 export interface Leg {
@@ -26,6 +35,8 @@ export interface Leg {
 
 export interface LegKind {
   readonly name: string
+  /** The entry of the package it comes in by. */
+  readonly entry: string
   /** Whether a newline ends a message, and an empty one is none. */
   readonly lines: boolean
   open(server: Server): Promise<Leg>
@@ -103,9 +114,80 @@ const openStdio = async (server: Server): Promise<Leg> => {
   }
 }
 
+/** What came back on a stream that all messages share, once nothing is under way any more. */
+async function settled(
+  send: (message: Params) => Promise<void>,
+  heard: { next(): Promise<Params> },
+): Promise<string | undefined> {
+  const id = `barrier ${++barriers}`
+  await send(request(id, 'tools/call', { name: 'barrier', arguments: {} }))
+  const answers: Params[] = []
+  for (;;) {
+    const message = await heard.next()
+    if (message['id'] === id) break
+    answers.push(message)
+  }
+  if (answers.length > 1) throw new Error(`Answered ${answers.length} times: ${JSON.stringify(answers)}`)
+  return answers[0] && JSON.stringify(answers[0])
+}
+let barriers = 0
+
+const openSse = async (server: Server): Promise<Leg> => {
+  const serving = await serveHttp(server, { port: 0, sse: sse() })
+  const { origin } = new URL(serving.url)
+  const stream = await openEvents(`${origin}/sse`)
+  const endpoint = origin + (await stream.endpoint)
+  const post = (bytes: Buffer | string, headers: { readonly [name: string]: string }): Promise<Response> =>
+    fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: new Uint8Array(Buffer.from(bytes as string)),
+    })
+  return {
+    async send(bytes, like) {
+      const response = await post(bytes, modernHeaders(like))
+      const body = await response.text()
+      if (response.status !== 202) return { status: response.status, text: body }
+      return { text: await settled(async (message) => void (await post(JSON.stringify(message), {})), stream) }
+    },
+    async close() {
+      stream.close()
+      await serving.close()
+    },
+  }
+}
+
+/** Text frames only: bytes that are none end the socket, and the next message has a new one. */
+const overSocket = async (url: string, close: () => Promise<void>): Promise<Leg> => {
+  let socket = await openSocket(url)
+  return {
+    async send(bytes) {
+      if (socket.ws.readyState !== socket.ws.OPEN) socket = await openSocket(url)
+      socket.ws.send(bytes, { binary: false })
+      const text = settled(async (message) => socket.ws.send(JSON.stringify(message)), socket)
+      return Promise.race([text.then((said) => ({ text: said })), socket.closed])
+    },
+    async close() {
+      socket.ws.terminate()
+      await close()
+    },
+  }
+}
+const openWebSocket = async (server: Server): Promise<Leg> => {
+  const serving = await serveHttp(server, { port: 0, websocket: websocket() })
+  return overSocket(`ws://127.0.0.1:${new URL(serving.url).port}/ws`, serving.close)
+}
+const openEdgeSocket = async (server: Server): Promise<Leg> => {
+  const { port, close } = await serveEdgeSockets(server)
+  return overSocket(`ws://127.0.0.1:${port}/ws`, close)
+}
+
 export const legKinds: readonly LegKind[] = [
-  { name: 'text', lines: false, open: openText },
-  { name: 'http', lines: false, open: openHttp },
-  { name: 'fetch', lines: false, open: openFetch },
-  { name: 'stdio', lines: true, open: openStdio },
+  { name: 'text', entry: '.', lines: false, open: openText },
+  { name: 'http', entry: './node', lines: false, open: openHttp },
+  { name: 'fetch', entry: './fetch', lines: false, open: openFetch },
+  { name: 'stdio', entry: './node', lines: true, open: openStdio },
+  { name: 'http+sse', entry: './sse', lines: false, open: openSse },
+  { name: 'websocket', entry: './websocket', lines: false, open: openWebSocket },
+  { name: 'websocket on the edge', entry: './websocket-edge', lines: false, open: openEdgeSocket },
 ]

@@ -1,0 +1,208 @@
+/** Frames no proper client would send, readers that stall, and every way to go away. */
+
+import { createServer, defineServer, tool } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { serveEdgeSockets } from './edge-sockets.ts'
+import type { Attacked } from './fixture.ts'
+import { attacked } from './fixture.ts'
+import { callOf, initialize, request } from './messages.ts'
+import type { RawHttp } from './raw-http.ts'
+import { rawHttp, requestHead, toPost } from './raw-http.ts'
+import { closeCode, frameOf, rawSocket } from './raw-socket.ts'
+
+type Server = Attacked['server']
+interface Watched {
+  readonly server: Server
+  /** Connections that were opened and not yet closed. */
+  open(): number
+}
+
+/** A server that counts. */
+function watched(server: Server): Watched {
+  const made: { readonly closed: boolean }[] = []
+  return {
+    server: {
+      ...server,
+      connect(options) {
+        const connection = server.connect(options)
+        made.push(connection)
+        return connection
+      },
+    },
+    open: () => made.filter(({ closed }) => !closed).length,
+  }
+}
+
+const kinds = [
+  {
+    name: 'on Node',
+    async open(server: Server): Promise<{ readonly port: number; close(): Promise<void> }> {
+      const serving = await serveHttp(server, { port: 0, websocket: websocket() })
+      return { port: Number(new URL(serving.url).port), close: serving.close }
+    },
+  },
+  { name: 'on the edge', open: serveEdgeSockets },
+]
+
+describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
+  const { server, runs } = attacked()
+  const { server: counted, open } = watched(server)
+  let serving: Awaited<ReturnType<typeof serve>>
+  beforeAll(async () => {
+    serving = await serve(counted)
+  })
+  afterAll(() => serving.close())
+  const socket = async (): Promise<RawHttp> => {
+    const { http, response } = await rawSocket(serving.port)
+    onTestFinished(http.destroy)
+    expect(response.status).toBe(101)
+    return http
+  }
+  const call = JSON.stringify(callOf(1, 'echo', { text: 'a' }))
+
+  test.each([
+    ['a frame of 5 MB', frameOf(Buffer.alloc(5 * 1024 * 1024, 'x')), 1009],
+    ['a frame that claims to have 2^62 bytes', Buffer.from('81ff4000000000000000', 'hex'), 1009],
+    ['a frame without a mask', frameOf(call, { masked: false }), 1002],
+    ['a frame of an unknown kind', frameOf(call, { opcode: 3 }), 1002],
+    ['a control frame in pieces', frameOf('', { opcode: 9, final: false }), 1002],
+    ['a ping that is too long', frameOf('x'.repeat(126), { opcode: 9 }), 1002],
+    ['the rest of a message that never began', frameOf(call, { opcode: 0 }), 1002],
+    ['text that is not UTF-8', frameOf(Buffer.from([0xff, 0xfe])), 1007],
+    ['a binary frame', frameOf(call, { opcode: 2 }), 1003],
+    ['reserved bits', Buffer.concat([Buffer.from([0xf1]), frameOf(call).subarray(1)]), 1002],
+  ])('%s ends it, and nothing runs', async (_, bytes, code) => {
+    const http = await socket()
+    http.write(bytes)
+    // The other side of the goodbye: who does not say it is cut off all the same.
+    expect(await closeCode(http)).toBe(code)
+    expect(runs.get('echo')).toBeUndefined()
+    await expect.poll(open).toBe(0)
+  })
+
+  test('a flood of pings ends it', async () => {
+    const http = await socket()
+    http.write(Buffer.concat(Array.from({ length: 100_000 }, () => frameOf('', { opcode: 9 }))))
+    expect(await closeCode(http)).toBe(1008)
+    await expect.poll(open).toBe(0)
+  })
+
+  test('a message in a hundred thousand pieces ends it', async () => {
+    const http = await socket()
+    const pieces = Array.from({ length: 100_000 }, (_, at) => frameOf('x', { opcode: at === 0 ? 1 : 0, final: false }))
+    http.write(Buffer.concat(pieces))
+    expect(await closeCode(http)).toBe(1008)
+    await expect.poll(open).toBe(0)
+  })
+
+  test('a message in a few pieces is one', async () => {
+    const http = await socket()
+    const ping = JSON.stringify(request(9, 'ping'))
+    http.write(
+      Buffer.concat([
+        frameOf(ping.slice(0, 5), { final: false }),
+        frameOf('', { opcode: 9 }),
+        frameOf(ping.slice(5), { opcode: 0 }),
+      ]),
+    )
+    await http.seen(/"id":9/)
+  })
+
+  test('a client that leaves in the middle of a frame leaves nothing behind', async () => {
+    const http = await socket()
+    http.write(frameOf(call).subarray(0, 20))
+    http.socket.resetAndDestroy()
+    await expect.poll(open).toBe(0)
+    expect(runs.get('echo')).toBeUndefined()
+  })
+})
+
+test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve }) => {
+  const long = 'x'.repeat(200_000)
+  const { server, open } = watched(
+    createServer(
+      defineServer({
+        info: { name: 'long', version: '1' },
+        tools: [tool({ name: 'long', description: 'A long text', run: () => long })],
+      }),
+    ),
+  )
+  const serving = await serve(server)
+  onTestFinished(serving.close)
+  const { http } = await rawSocket(serving.port)
+  onTestFinished(http.destroy)
+  http.socket.pause()
+  // Far more than the kernel keeps for a connection on top of what we do.
+  for (let id = 0; id < 300 && open() > 0; id++) {
+    http.write(frameOf(JSON.stringify(callOf(id, 'long'))))
+    await new Promise(setImmediate)
+  }
+  await expect.poll(open, { timeout: 20_000 }).toBe(0)
+})
+
+describe('clients go away in every way', () => {
+  const { server, runs } = attacked()
+  const { server: counted, open } = watched(server)
+  let serving: Awaited<ReturnType<typeof serveHttp>>
+  let port = 0
+  beforeAll(async () => {
+    serving = await serveHttp(counted, { port: 0, sse: sse(), websocket: websocket() })
+    port = Number(new URL(serving.url).port)
+  })
+  afterAll(() => serving.close())
+
+  const get = (path: string): string =>
+    requestHead({ host: `127.0.0.1:${port}`, accept: 'text/event-stream' }, { method: 'GET', path })
+  /** Where each transport is when its client leaves. */
+  const moments: readonly (readonly [string, () => Promise<RawHttp>])[] = [
+    ['in the middle of a head', async () => at('POST /mcp HTTP/1.1\r\nHost: 127')],
+    ['in the middle of a body', async () => at(toPost(port, JSON.stringify(initialize())).subarray(0, -10))],
+    ['while a call runs', async () => at(toPost(port, JSON.stringify(callOf(1, 'wait')), waiting))],
+    ['with a stream of HTTP+SSE', async () => after(await at(get('/sse')), /event: endpoint/)],
+    ['before a socket is one', async () => at(get('/ws').slice(0, -2))],
+    ['with a socket', async () => (await rawSocket(port)).http],
+    [
+      'with a socket in the middle of a frame',
+      async () => {
+        const { http } = await rawSocket(port)
+        http.write(frameOf('x'.repeat(1000)).subarray(0, 500))
+        return http
+      },
+    ],
+  ]
+  const waiting = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'wait' }
+  async function at(bytes: string | Buffer): Promise<RawHttp> {
+    const http = await rawHttp(port)
+    http.write(bytes)
+    return http
+  }
+  async function after(http: RawHttp, pattern: RegExp): Promise<RawHttp> {
+    await http.seen(pattern)
+    return http
+  }
+  const ways: readonly (readonly [string, (http: RawHttp) => void])[] = [
+    ['FIN', ({ socket }) => socket.end()],
+    ['RST', ({ socket }) => socket.resetAndDestroy()],
+    ['half-close, then nothing', ({ socket }) => void socket.end(() => setImmediate(() => socket.destroy()))],
+    ['FIN behind more bytes', ({ socket }) => socket.end('\0\0\0\0')],
+  ]
+  const connections = (): Promise<number> =>
+    new Promise((resolve, reject) =>
+      serving.server.getConnections((problem, count) => (problem ? reject(problem) : resolve(count))),
+    )
+
+  test.each(moments.flatMap(([moment, begin]) => ways.map(([way, leave]) => ({ moment, way, begin, leave }))))(
+    '$moment: $way',
+    async ({ begin, leave }) => {
+      const clients = await Promise.all(Array.from({ length: 10 }, begin))
+      for (const client of clients) leave(client)
+      await expect.poll(open, { timeout: 20_000 }).toBe(0)
+      for (const client of clients) client.destroy()
+      await expect.poll(connections, { timeout: 20_000 }).toBe(0)
+      await expect.poll(() => runs.get('wait stopped') ?? 0, { timeout: 20_000 }).toBe(runs.get('wait') ?? 0)
+    },
+  )
+})
