@@ -4,7 +4,7 @@
  */
 
 import type { Server } from 'sluice'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import type { NodeSiteOptions } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
@@ -168,7 +168,7 @@ const served =
   }
 
 const openFetch = async (server: Server, options: DoorOptions): Promise<Door> => {
-  const handler = toFetch(server, options)
+  const handler = toFetch(server, { sessions: sessions(), ...options })
   return {
     port: 8787,
     async knock(headers, { method = 'POST', body: bytes = body, query = '' } = {}) {

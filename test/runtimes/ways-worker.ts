@@ -2,7 +2,7 @@
 
 import type { Server } from 'sluice'
 import { authenticate, createServer, defineServer, tool } from 'sluice'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import { sse } from 'sluice/sse'
 import { bunSockets, websocket } from 'sluice/websocket-edge'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ const definition = defineServer({
 })
 
 const serve = (server: Server): ReturnType<typeof toFetch> =>
-  toFetch(server, { sse: sse(), websocket: websocket({ maxPayload: 10_000 }) })
+  toFetch(server, { sessions: sessions(), sse: sse(), websocket: websocket({ maxPayload: 10_000 }) })
 
 const everything = (): ReturnType<typeof toFetch> => {
   const open = serve(createServer(definition))

@@ -9,7 +9,7 @@ import { fastify } from 'fastify'
 import { Hono } from 'hono'
 import type { Server } from 'sluice'
 import type { FetchOptions } from 'sluice/fetch'
-import { toFetch } from 'sluice/fetch'
+import { sessions, toFetch } from 'sluice/fetch'
 import type { NodeHandler, NodeSiteOptions } from 'sluice/node'
 import { createHttpHandler, toFastify } from 'sluice/node'
 
@@ -76,7 +76,7 @@ export const mountKinds: readonly MountKind[] = [
     sockets: false,
     async open(server, { websocket: _, ...options }) {
       const app = new Hono()
-      const handler = toFetch(server, options satisfies FetchOptions)
+      const handler = toFetch(server, { sessions: sessions(), ...options } satisfies FetchOptions)
       app.mount('/tools/mcp', handler, { replaceRequest: false })
       return listening(createAdaptorServer(app) as NodeServer, handler)
     },
