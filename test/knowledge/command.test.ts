@@ -1,10 +1,12 @@
 /** The command as a person types it. */
 
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { fromIndex } from '../../servers/knowledge/src/index.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
 import { aFolder, anArticle } from './a-folder.ts'
@@ -61,6 +63,18 @@ test.each([
   expect(ran).toMatchObject({ code, stdout: '' })
   expect(ran.stderr).toMatch(said)
   expect(ran.stderr).not.toMatch(/ {4}at /)
+})
+
+test('a port that is taken is named, with the way out', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const { code, stderr } = await run(['--http', '--port', String(port)])
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^sluice-knowledge: .*EADDRINUSE.*; name another with --port\n$/),
+  ])
 })
 
 test('--version and --help are answered on stdout', async () => {

@@ -39,15 +39,22 @@ function usage({ name, about, argument, commands = {} }: MainOptions): string {
     ...Object.entries(commands).map(([command, { usage }]) => [`${command} ${usage[0]}`, usage[1]] as const),
     ['--version', ''],
   ]
-  const width = Math.max(...rows.map(([takes]) => takes.length))
-  return [`${about}\n`, ...rows.map(([takes, does]) => `  ${name} ${takes.padEnd(width)}  ${does}`.trimEnd())].join(
-    '\n',
-  )
+  const lines = rows.map(([takes, does]) => {
+    const call = `  ${name} ${takes}`.trimEnd()
+    const column = name.length + 25
+    return call.length > column - 2
+      ? `${call}\n${' '.repeat(column)}${does}`
+      : `${call.padEnd(column)}${does}`.trimEnd()
+  })
+  return [`${about}\n`, ...lines].join('\n')
 }
 
 /** Where a server keeps its data when nobody says: the place the desktop gives programs for it. */
 export const dataFolder = (name: string, env: NodeJS.ProcessEnv = process.env): string =>
   join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'sluice', name)
+
+/** Without it, who starts a server by hand sees nothing happen. */
+const typed = 'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
 
 /** Ends only with the process. A bad flag is answered with the usage, on stderr, and exit code 2. */
 export async function runMain(open: Open, options: MainOptions): Promise<void> {
@@ -78,20 +85,22 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   opened.started?.(server)
   const { maxMessageBytes: most } = opened
   if (flags.http) {
-    const serving = await serveHttp(server, {
-      port: Number(flags.port ?? 3000),
-      ...(most && { maxBodyBytes: most }),
-    })
+    const port = Number(flags.port ?? 3000)
+    const serving = await serveHttp(server, { port, ...(most && { maxBodyBytes: most }) }).catch(giveUp)
+    if (!serving) return opened.close()
     onSignals(serving, { flush: opened.close })
     process.stderr.write(`${name} ${version} on ${serving.url}\n`)
     return
   }
+  if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${typed}\n`)
   await serveStdio(server, most ? { maxLineBytes: most } : {}).closed
   await opened.close()
 
   /** For the person who started it; there is no client yet. */
   function giveUp(thrown: unknown): void {
-    process.stderr.write(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    const taken = thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE'
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    process.stderr.write(`${name}: ${taken ? `${why}; name another with --port` : why}\n`)
     process.exitCode = 1
   }
 }

@@ -42,6 +42,7 @@ async function serveFolder(path: string, { env, logger, clock }: Site): Promise<
   const definition = knowledge(base)
   const complained = new Set<string>()
   let unwatch = (): void => {}
+  logger.info({ event: 'articles', visible: base.articles.length, hidden: reading.put.length - base.articles.length })
   complain(reading)
 
   /** Each problem once: the folder is read often. */
