@@ -1,4 +1,4 @@
-/** `sluice-memory export`, `import` and `graph`: whole workspaces to stdout and from stdin, of any size. */
+/** What a person does with whole workspaces: `sluice-memory export`, `import`, `graph` and `clear`. */
 
 import { mkdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -10,6 +10,7 @@ import type { Archive, Workspace } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
 import { toGraphML, wholeGraph } from './graph.ts'
 import { archiveFrom } from './index.ts'
+import { clearPhrase } from './inputs.ts'
 import { exportPage, importLines } from './transfer.ts'
 
 /** Whoever has the file has it all: the command works for the tenant of a server without tenants. */
@@ -84,4 +85,22 @@ export const graphCommand: Command = {
       const graph = await wholeGraph(await existing(archive, id))
       await write(format === 'json' ? `${JSON.stringify(graph)}\n` : toGraphML(graph))
     }),
+}
+
+export const clearCommand: Command = {
+  usage: ['[--workspace id]', 'delete everything in a workspace; asks first'],
+  run: (argv) =>
+    withArchive(argv, async (archive, id) => {
+      const workspace = await existing(archive, id)
+      const { memories } = await workspace.counts()
+      process.stderr.write(`Workspace ${id} holds ${memories} memories. To delete them all, type ${clearPhrase}: `)
+      if ((await firstLine()).trim() !== clearPhrase) throw new Error('That was not the phrase; nothing was deleted.')
+      await workspace.clear()
+      process.stderr.write(`${memories} memories deleted\n`)
+    }),
+}
+
+async function firstLine(): Promise<string> {
+  for await (const line of createInterface({ input: process.stdin })) return line
+  return ''
 }

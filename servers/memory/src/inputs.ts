@@ -3,6 +3,9 @@
 import * as z from 'zod'
 import type { Filters } from './archive.ts'
 
+/** What has to be typed before everything is deleted. */
+export const clearPhrase = 'DELETE ALL MEMORIES'
+
 /** PostgreSQL cannot keep it, and no text worth remembering has it. */
 const withoutNul = (text: string): boolean => !text.includes('\0')
 const nul = 'must not contain the NUL character'

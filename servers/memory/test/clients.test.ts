@@ -2,6 +2,7 @@
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { overStdio, serveHttp, textOf } from './binary.ts'
 import { aFolder } from './server.ts'
 
@@ -54,6 +55,20 @@ test('over HTTP; another session begins in its own workspace', async () => {
   const other = await connect()
   expect(await textOf(other, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(other, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
+}, 120_000)
+
+test('everything is cleared over stdio once the client brings its person’s word, and never over HTTP from strangers', async () => {
+  const clear = { confirm_phrase: 'DELETE ALL MEMORIES' }
+  const folder = aFolder()
+  const client = await overStdio(folder)
+  await textOf(client, 'add_memory', { text: 'to be cleared' })
+  const { request_id } = JSON.parse(await textOf(client, 'clear_all', clear))
+  expect(await textOf(client, 'search_memory', { query: 'cleared' })).toContain('Found 1')
+  await client.request({ method: 'approval/respond', params: { request_id, approved: true } }, z.looseObject({}))
+  expect(await textOf(client, 'clear_all', clear)).toContain('All memories deleted from workspace default.')
+  await client.close()
+  const stranger = await (await serveHttp(folder))()
+  await expect(stranger.callTool({ name: 'clear_all', arguments: clear })).rejects.toThrow('needs an approval')
 }, 120_000)
 
 test('two processes share one file: what one stores, the other finds', async () => {

@@ -114,6 +114,20 @@ test('the command moves a workspace through a pipe, and writes its graph', async
   expect(JSON.parse((await command(['graph', '--data', second])).out).edges).toHaveLength(1)
 }, 120_000)
 
+test('the command clears a workspace for whoever types the phrase', async () => {
+  const data = aFolder()
+  await command(['import', '--data', data], '{"type":"memory","text":"a"}')
+  expect(await command(['clear', '--data', data], 'yes\n')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(
+      'holds 1 memories. To delete them all, type DELETE ALL MEMORIES: sluice-memory: That was not the phrase',
+    ),
+  })
+  expect((await command(['export', '--data', data])).out).toContain('"text":"a"')
+  expect(await command(['clear', '--data', data], 'DELETE ALL MEMORIES\n')).toMatchObject({ code: 0 })
+  expect((await command(['export', '--data', data])).out).toBe('')
+}, 120_000)
+
 test('the command says what is wrong and ends with 1', async () => {
   const data = aFolder()
   expect(await command(['export', '--workspace', 'none', '--data', data])).toMatchObject({

@@ -1,6 +1,7 @@
 /** Workspaces and tenants: what is in one is not in another, whoever asks and however. */
 
-import { authenticate, createServer, tenant } from 'sluice'
+import { authenticate, createServer, once, tenant } from 'sluice'
+import { approvals } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { open } from '../src/index.ts'
@@ -87,6 +88,24 @@ test('nothing is cleared without an approval, and the phrase is asked for before
   expect(await text('clear_all', { confirm_phrase: 'yes' })).toContain('must be exactly "DELETE ALL MEMORIES"')
   await expect(client.call('clear_all', { confirm_phrase: 'DELETE ALL MEMORIES' })).rejects.toThrow('needs an approval')
   expect(await search('kept')).toEqual(['kept'])
+})
+
+test('an approved clearing empties the workspace it named, once, and no other', async () => {
+  const runtime = { approvals: approvals({ approver: 'client' }), once: once() }
+  const { client, add, search, call, text } = await openMemory({ runtime })
+  await call('create_workspace', { workspace_id: 'other' })
+  await add('to be cleared')
+  await add('to be kept', {}, { workspace_id: 'other' })
+  const clear = { confirm_phrase: 'DELETE ALL MEMORIES' }
+  const { request_id } = JSON.parse(await text('clear_all', clear))
+  expect(await search('cleared')).toHaveLength(1)
+  await client.request('approval/respond', { request_id, approved: true })
+  expect(await text('clear_all', clear)).toBe('All memories deleted from workspace default.\nMemories: 1\nChunks: 1')
+  expect(await search('cleared')).toEqual([])
+  expect(await search('kept', { workspace_id: 'other' })).toEqual(['to be kept'])
+  await add('new after that')
+  expect(await text('clear_all', clear)).toContain('approval_required')
+  expect(await search('new')).toHaveLength(1)
 })
 
 test('two tenants with the same words see nothing of each other, and the archive’s size is nobody’s business', async () => {

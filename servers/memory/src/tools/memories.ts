@@ -5,7 +5,7 @@ import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import type { Desk } from '../desk.ts'
 import { workspaceFor } from '../desk.ts'
-import { filters, inWorkspace, longText, memoryId, metadata, shortText, toFilters } from '../inputs.ts'
+import { clearPhrase, filters, inWorkspace, longText, memoryId, metadata, shortText, toFilters } from '../inputs.ts'
 import { preview, show, toNewMemory, uriOf } from '../memory.ts'
 import { answer } from './answer.ts'
 
@@ -161,11 +161,8 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       'Delete all memories, entities and relations of the workspace. Needs the exact phrase, and a person who approves',
     input: z.strictObject({
       confirm_phrase: z
-        .literal(
-          'DELETE ALL MEMORIES',
-          'must be exactly "DELETE ALL MEMORIES": this deletes everything in the workspace',
-        )
-        .describe('Exactly: DELETE ALL MEMORIES'),
+        .literal(clearPhrase, `must be exactly "${clearPhrase}": this deletes everything in the workspace`)
+        .describe(`Exactly: ${clearPhrase}`),
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
