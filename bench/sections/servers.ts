@@ -2,8 +2,9 @@
 import type { Section } from '../lib/figures.ts'
 import { knowledge } from './servers/knowledge.ts'
 import { memory } from './servers/memory.ts'
+import { memoryEmbeddings } from './servers/memory-embeddings.ts'
 
-const all: Record<string, () => Promise<Section>> = { knowledge, memory }
+const all: Record<string, () => Promise<Section>> = { knowledge, memory, memoryEmbeddings }
 
 export async function servers(): Promise<Section> {
   const figures: Record<string, unknown> = {}

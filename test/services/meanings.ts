@@ -59,6 +59,8 @@ const meanings = new Map<string, string>(
 
 /** The group's first word stands for all; a plain plural or past form counts as the word. */
 export function meaningOf(word: string): string {
+  // As for real models: one number is to them much like another.
+  if (/\d/.test(word)) return 'number'
   for (const form of [word, word.replace(/s$/, ''), word.replace(/e?d$/, ''), word.replace(/ing$/, '')]) {
     const group = meanings.get(form)
     if (group) return group

@@ -1,0 +1,152 @@
+/**
+ * The memory server with embeddings: what they cost, and whether words and meaning together find at least what the
+ * better of the two finds alone. The service is the tests' own, on this machine, with 384 numbers a vector; its meanings
+ * are made, so the recall says how the two rankings are joined, not how good a model is.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { chunk } from '../../../servers/memory/dist/chunk.js'
+import { createEmbedder } from '../../../servers/memory/dist/embeddings/embedder.js'
+import { wires } from '../../../servers/memory/dist/embeddings/wire.js'
+import { fuse } from '../../../servers/memory/dist/fuse.js'
+import { sqliteArchive } from '../../../servers/memory/dist/sqlite/archive.js'
+import { wordsOf } from '../../../servers/memory/dist/words.js'
+import { length, startEmbeddings } from '../../../test/services/embeddings.ts'
+import { number, progress, type Section } from '../../lib/figures.ts'
+import { type Kind, labelled } from '../../lib/labelled.ts'
+
+const kinds: readonly Kind[] = ['same words', 'same meaning', 'name']
+const ways = ['words', 'vectors', 'hybrid'] as const
+const within = 10
+const facts = 400
+const noise = 9_600
+
+export async function memoryEmbeddings(): Promise<Section> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-embeddings-'))
+  const service = await startEmbeddings()
+  const closing = new AbortController()
+  const clock = { now: () => Date.now(), after: () => () => {} }
+  const path = join(folder, 'memory.db')
+  const archive = sqliteArchive(path, clock)
+  try {
+    const settings = {
+      wire: wires.openai,
+      url: `${service.url}/v1`,
+      model: 'double',
+      key: undefined,
+      clock,
+      fetch,
+      closing: closing.signal,
+    }
+    const embedder = createEmbedder(settings)
+    await archive.useVectors('double')
+    const workspace = await archive.workspace('default', 'default')
+    if (!workspace) throw new Error('no workspace')
+    const { memories, questions } = labelled(facts, noise)
+    progress(`memory: storing and embedding ${memories.length}`)
+    const ids = memories.map(() => crypto.randomUUID())
+    for (let at = 0; at < memories.length; at += 500)
+      await workspace.add(
+        memories.slice(at, at + 500).map((text, place) => ({
+          ...{ id: ids[at + place] ?? '', text, source: undefined, tags: [], metadata: '{}', at: at + place },
+          chunks: chunk(text),
+        })),
+      )
+    const plainBytes = sizeOf(path)
+    const begun = performance.now()
+    for (;;) {
+      const pieces = await workspace.unembedded(64)
+      if (pieces.length === 0) break
+      const vectors = await embedder.embed(
+        'default',
+        pieces.map(({ text }) => text),
+        60_000,
+      )
+      await workspace.embed(pieces.map(({ piece }, at) => ({ piece, vector: vectors[at] })))
+    }
+    const embedMs = performance.now() - begun
+    const vectorBytes = sizeOf(path) - plainBytes
+
+    progress(`memory: ${questions.length} questions with known answers`)
+    const found = new Map<string, number>()
+    const taken: number[] = []
+    for (const { ask, kind, answer } of questions) {
+      const [vector] = await embedder.embed('default', [ask], 60_000)
+      if (!vector) throw new Error('no vector')
+      const start = performance.now()
+      const words = await workspace.searchText(wordsOf(ask), { tags: [] }, 50)
+      const near = await workspace.searchVectors(vector, { tags: [] }, 50)
+      const rankings = {
+        words: fuse([words], within),
+        vectors: fuse([near], within),
+        hybrid: fuse([words, near], within),
+      }
+      taken.push(performance.now() - start)
+      for (const way of ways) {
+        const memories = await workspace.read(rankings[way].map(({ memory }) => memory))
+        if ([...memories.values()].some(({ id }) => id === ids[answer]))
+          for (const key of [`${way} ${kind}`, way]) found.set(key, (found.get(key) ?? 0) + 1)
+      }
+    }
+    const recall = (way: string, of: number): number => (100 * (found.get(way) ?? 0)) / of
+    const whole = Object.fromEntries(ways.map((way) => [way, recall(way, questions.length)]))
+    const better = Math.max(whole['words'] ?? 0, whole['vectors'] ?? 0)
+    taken.sort((a, b) => a - b)
+    const p95 = taken[Math.floor(taken.length * 0.95)]
+    return {
+      figures: {
+        recall: whole,
+        bytesPerVector: vectorBytes / memories.length,
+        searchP95: p95,
+        embeddedPerSecond: Math.round(memories.length / (embedMs / 1000)),
+      },
+      tables: [
+        {
+          title: `memory with embeddings: right answer among the first ${within}, per cent`,
+          notes: [
+            `${memories.length} memories, ${questions.length} questions; ${length} numbers a vector, kept as bytes`,
+            'the service is a double whose meanings are made: this measures the joining, not a model',
+          ],
+          columns: ['', ...kinds, 'all'],
+          rows: ways.map((way) => [
+            way,
+            ...kinds.map((kind) => number(recall(`${way} ${kind}`, facts))),
+            number(whole[way]),
+          ]),
+        },
+        {
+          title: 'memory with embeddings: what they cost',
+          columns: ['', ''],
+          rows: [
+            ['bytes on disk a vector', number(vectorBytes / memories.length)],
+            ['embedded and stored per second, with the double', number(memories.length / (embedMs / 1000))],
+            [`both searches in ${memories.length}, p95, ms`, number(p95)],
+          ],
+        },
+      ],
+      goals: [
+        {
+          figure: 'memory: hybrid recall, points above the better part',
+          atLeast: -2,
+          unit: '',
+          measured: (whole['hybrid'] ?? 0) - better,
+        },
+      ],
+    }
+  } finally {
+    closing.abort()
+    await archive.close()
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** With what waits in the log. */
+function sizeOf(path: string): number {
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  return statSync(path).size
+}
