@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { constants, createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto'
+import fc from 'fast-check'
 import { exportJWK, SignJWT } from 'jose'
 import { expect, test, vi } from 'vitest'
 import type { Facts } from '../../core/call.ts'
@@ -175,6 +176,16 @@ const attacks: readonly (readonly [string, string | Promise<string>])[] = [
   ['claims that are a list', signedText('[]')],
   ['claims that are no JSON', signedText('{')],
   ['claims that are null', signedText('null')],
+  ['a claim that comes twice', signedText(`{"sub":"root",${JSON.stringify(good).slice(1)}`)],
+  ['a claim twice, further in', signedText(`{"x":{"a":1,"a":2},${JSON.stringify(good).slice(1)}`)],
+  ['a header member twice', signedHead('{"alg":"none","alg":"RS256","kid":"rsa"}')],
+  ['a claim called __proto__', signedText(`{"__proto__":{"sub":"root"},${JSON.stringify(good).slice(1)}`)],
+  ['a number past what numbers can tell', signedText(`{"tenant":9007199254740993,${JSON.stringify(good).slice(1)}`)],
+  [
+    'claims nested without end',
+    signedText(`{"x":${'['.repeat(100)}${']'.repeat(100)},${JSON.stringify(good).slice(1)}`),
+  ],
+  ['claims that are no UTF-8', signedBytes(Buffer.from(`${JSON.stringify(good).slice(0, -1)},"x":"\xff"}`, 'latin1'))],
   ['another kind of JWT', signed(good, { alg: 'RS256', kid: 'rsa', typ: 'logout+jwt' })],
   ['a kind that is no text', signedByHand({ alg: 'RS256', kid: 'rsa', typ: 5 })],
   ['a wrong aud', signed({ ...good, aud: 'https://other.example' })],
@@ -214,7 +225,13 @@ function signedByHand(header: Params, claims: Params = good): string {
   return forged(header, (input) => signBytes('sha256', Buffer.from(input), rsa.privateKey), claims)
 }
 function signedText(claims: string): string {
-  const input = `${part({ alg: 'RS256', kid: 'rsa' })}.${Buffer.from(claims).toString('base64url')}`
+  return signedBytes(Buffer.from(claims))
+}
+function signedHead(header: string): string {
+  return signedBytes(Buffer.from(JSON.stringify(good)), Buffer.from(header))
+}
+function signedBytes(claims: Buffer, header = Buffer.from('{"alg":"RS256","kid":"rsa"}')): string {
+  const input = `${header.toString('base64url')}.${claims.toString('base64url')}`
   return `${input}.${signBytes('sha256', Buffer.from(input), rsa.privateKey).toString('base64url')}`
 }
 /** Signed by a stranger, who says in the header where to find the key. */
@@ -233,6 +250,20 @@ test('the table refuses for what it names: the same by hand, with nothing wrong,
   const es256 = (input: string): Buffer =>
     signBytes('sha256', Buffer.from(input), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' })
   expect(await verify(forged({ alg: 'ES256', kid: 'ec' }, es256))).toMatchObject({ subject: 'ann' })
+})
+
+test('one character changed anywhere makes it another token, and none that is good', async () => {
+  const { verify } = verifying()
+  const token = await signed(good, { alg: 'ES256', kid: 'ec' }, ec.privateKey)
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= '
+  await fc.assert(
+    fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...digits), async (at, digit) => {
+      fc.pre(token[at] !== digit)
+      expect(await verify(token.slice(0, at) + digit + token.slice(at + 1))).toBeUndefined()
+    }),
+    { numRuns: 1000 },
+  )
+  expect(await verify(token)).toMatchObject({ subject: 'ann' })
 })
 
 test('a shared secret takes no other algorithm, whatever the header says', async () => {
