@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { authenticate, createServer, defineServer, tenant, tool } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { expect, onTestFinished, test } from 'vitest'
+import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import { hammer } from './isolation-hammer.ts'
 import { canariesIn, canaryOf, createWorld, tenants } from './isolation-world.ts'
+import { initialize, request } from './messages.ts'
 
 test('two tenants on every way in, with the same ids, keys and texts: nobody gets a byte of the other', async () => {
   const world = await createWorld({ audited: true })
@@ -17,3 +22,46 @@ test('two tenants on every way in, with the same ids, keys and texts: nobody get
     expect(stray).toEqual([])
   }
 }, 180_000)
+
+test('cancelling an id in one session leaves the call of the same id in another, of either tenant, alone', async () => {
+  const gate = Promise.withResolvers<void>()
+  const started: string[] = []
+  const hold = tool({
+    name: 'hold',
+    description: 'Ends when it is let go, or stopped',
+    async run(_, { call, signal }) {
+      started.push(call.tenant.id)
+      await Promise.race([gate.promise, once(signal, 'abort')])
+      return call.tenant.id
+    },
+  })
+  const byName = {
+    verify: async (token: string) => ({ ...anonymous, subject: 'ann', credential: token, claims: { org: token } }),
+  }
+  const server = createServer(defineServer({ info: { name: 'hold', version: '1' }, tools: [hold] }), {
+    authenticate: authenticate({ verifiers: [byName] }),
+    tenant: tenant({ from: 'org' }),
+  })
+  const serving = await serveHttp(server, { port: 0 })
+  onTestFinished(serving.close)
+  const open = async (org: string) => {
+    const post = (message: object, headers = {}) =>
+      fetch(serving.url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${org}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(message),
+      })
+    const session = { 'mcp-session-id': (await post(initialize())).headers.get('mcp-session-id') ?? '' }
+    return (message: object) => post(message, session)
+  }
+  const [ant, bee, other] = await Promise.all([open('ants'), open('bees'), open('ants')])
+  const calls = [ant, bee, other].map((say) => say(request(1, 'tools/call', { name: 'hold', arguments: {} })))
+  while (started.length < 3) await new Promise(setImmediate)
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
+  expect((await ant(cancelled)).status).toBe(202)
+  gate.resolve()
+  const [first, ...rest] = await Promise.all(calls)
+  expect(await first?.text()).not.toContain('"result"')
+  for (const [index, answer] of rest.entries())
+    expect(await answer.json()).toMatchObject({ id: 1, result: { content: [{ text: ['bees', 'ants'][index] }] } })
+})

@@ -1,11 +1,12 @@
-/** One of the processes that share a limiter. Started by exact.ts with the address of Redis; is sent schedules. */
+/** One of the processes that share a limiter. Started by exact.ts with how to open the store; is sent schedules. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import type { Store } from '../../packages/sluice/src/core/store.ts'
 import type { Attempt, Attempts, Schedule } from './exact.ts'
-import { patientMs } from './exact.ts'
 
-const store = redisStore({ url: process.argv[2] ?? '', deadlineMs: patientMs })
+const [, , module = '', argument = ''] = process.argv
+const { open }: { open(argument: string): Store } = await import(module)
+const store = open(argument)
 /** The same for all processes of this machine. */
 const now = (): number => Number(process.hrtime.bigint()) / 1e6
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { random } from '../../packages/sluice/src/stores/contract-keys.ts'
-import { exactOnRedis, excessIn } from './exact.ts'
+import { exactOnRedis, exactOnSqlite, excessIn } from './exact.ts'
 
 const below = random(1)
 
@@ -9,6 +9,12 @@ test('three processes share hundreds of buckets on Redis: no window of any holds
   expect(lost).toEqual([])
   expect(attempts).toBeGreaterThan(3_000)
   expect(granted).toBeGreaterThan(300)
+}, 180_000)
+
+test('the same through one SQLite file', async () => {
+  const { attempts, lost } = await exactOnSqlite(100, 3, () => below(2 ** 31) / 2 ** 31)
+  expect(lost).toEqual([])
+  expect(attempts).toBeGreaterThan(1_000)
 }, 180_000)
 
 test('one grant too many in some window is found', () => {

@@ -1,5 +1,5 @@
 /**
- * Whether a limiter on Redis is exact for many processes at once: in any window of any schedule no more is granted than
+ * Whether a limiter in a store is exact for many processes at once: in any window of any schedule no more is granted than
  * capacity and rate allow, and whoever waits as told gets through.
  *
  * A grant happened somewhere between asking and hearing of it, by a clock all processes of a machine share. So all that
@@ -9,8 +9,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Bucket } from '../../packages/sluice/src/core/store.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Bucket, Store } from '../../packages/sluice/src/core/store.ts'
 import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
+import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { startRedis } from '../services/redis.ts'
 
 /** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
@@ -32,15 +36,49 @@ export interface ExactReport {
 }
 
 /** Slow is not wrong: how long a busy machine takes is none of this test's business. */
-export const patientMs = 60_000
+const patientMs = 60_000
 /** Schedules under way at once: more would only wait for each other. */
 const together = 100
 
+/** How a process opens the store: a module with `open`, and what that takes. */
+interface Shared {
+  readonly module: string
+  readonly argument: string
+  readonly store: Store
+  close(): Promise<void>
+}
+
 export async function exactOnRedis(schedules: number, processes: number, random: () => number): Promise<ExactReport> {
   const server = await startRedis()
-  const store = redisStore({ url: server.url, deadlineMs: patientMs })
+  const options = { url: server.url, deadlineMs: patientMs }
+  const store = redisStore(options)
+  const close = async (): Promise<void> => {
+    await store.close()
+    await server.stop()
+  }
+  const shared = { module: '../stores/open-redis.ts', argument: JSON.stringify(options), store, close }
+  return exact(shared, schedules, processes, random)
+}
+
+export async function exactOnSqlite(schedules: number, processes: number, random: () => number): Promise<ExactReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-exact-'))
+  const argument = join(folder, 'store.db')
+  const store = sqliteStore(argument)
+  const close = async (): Promise<void> => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  }
+  return exact({ module: '../stores/open-sqlite.ts', argument, store, close }, schedules, processes, random)
+}
+
+async function exact(
+  { module, argument, store, close }: Shared,
+  schedules: number,
+  processes: number,
+  random: () => number,
+): Promise<ExactReport> {
   const script = new URL('exact-child.ts', import.meta.url).pathname
-  const children = Array.from({ length: processes }, () => fork(script, [server.url]))
+  const children = Array.from({ length: processes }, () => fork(script, [module, argument]))
   const lost: string[] = []
   let [attempts, granted] = [0, 0]
   try {
@@ -63,8 +101,7 @@ export async function exactOnRedis(schedules: number, processes: number, random:
     }
   } finally {
     for (const child of children) child.kill('SIGKILL')
-    await store.close()
-    await server.stop()
+    await close()
   }
   return { schedules, attempts, granted, lost }
 }
@@ -92,7 +129,7 @@ async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Att
   }
 }
 
-/** What two clocks may differ by: Redis has its own, and neither counts finer than this. */
+/** What two clocks may differ by: the store has its own, and neither counts finer than this. */
 const clockMs = 2
 
 export function excessIn(grants: readonly Attempt[], { capacity, perSecond }: Bucket): string | undefined {
