@@ -1,10 +1,36 @@
-/** Not written yet. */
+/** Many athletes, one server: `open` for hosts. */
 
-import type { Open } from 'sluice'
-import { defineServer } from 'sluice'
+import { join } from 'node:path'
+import type { Open, Site } from 'sluice'
+import type { Archive } from './archive.ts'
+import { createArchive } from './archive.ts'
+import { defineFitness } from './definition.ts'
+import { sqliteFile } from './sqlite.ts'
+import { createStrava, settingsFrom } from './strava/oauth.ts'
+import { createVault } from './strava/seal.ts'
 
-export const open: Open = async () => ({
-  definition: defineServer({ info: { name: 'fitness', version: '0.1.0' } }),
-  state: 'not written yet',
-  close: async () => {},
-})
+/** PostgreSQL where the environment names one, else a file in the server's folder. */
+export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>): Promise<Archive> {
+  const url = env['FITNESS_POSTGRES']
+  if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
+  const { postgres } = await import('./postgres.ts')
+  return createArchive(await postgres(url))
+}
+
+/** Files come in base64, a third larger than they are. */
+const maxMessageBytes = 48 * 1024 * 1024
+
+export const open: Open = async ({ folder, env, clock, logger }) => {
+  const archive = await archiveFrom({ folder, env })
+  const settings = settingsFrom(env)
+  const strava = settings && createStrava(settings, archive, createVault(folder, env['FITNESS_KEY']), clock, logger)
+  return {
+    definition: defineFitness({ archive, strava, clock, logger }),
+    maxMessageBytes,
+    state: 'ready',
+    async close() {
+      await strava?.close()
+      await archive.close()
+    },
+  }
+}

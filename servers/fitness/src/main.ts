@@ -1,3 +1,14 @@
-/** Not written yet. */
+#!/usr/bin/env node
+import { runMain } from 'sluice/main'
+import { importCommand } from './import-command.ts'
+import { open } from './index.ts'
+import { description, version } from './package.ts'
 
-export {}
+await runMain(open, {
+  name: 'sluice-fitness',
+  version,
+  about: description,
+  commands: {
+    import: { usage: ['<files…>', 'add FIT, GPX and TCX files, ZIPs or folders of them'], run: importCommand },
+  },
+})

@@ -1,0 +1,167 @@
+/**
+ * Everything that is kept, one tenant at a time: a `Log` is bound to a tenant when it is opened, and none of its verbs
+ * takes another, so what belongs to somebody else cannot be named.
+ */
+
+import type { Activity, Athlete, Goal, ProviderName, Sport } from './activity.ts'
+import { fingerprintOf, usualAthlete } from './activity.ts'
+import type { Row, Sql, Value } from './sql.ts'
+
+export interface Query {
+  readonly provider?: ProviderName | undefined
+  readonly sport?: Sport | undefined
+  /** Seconds since the epoch. */
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+  readonly limit?: number
+  readonly offset?: number
+}
+
+export interface Log {
+  readonly tenant: string
+  /** How many were new: what is known already is left as it is. */
+  add(activities: readonly Activity[]): Promise<number>
+  /** Newest first. */
+  list(query?: Query): Promise<readonly Activity[]>
+  count(query?: Query): Promise<number>
+  get(id: string): Promise<Activity | undefined>
+  forget(provider: ProviderName): Promise<number>
+  athlete(): Promise<Athlete>
+  setAthlete(athlete: Athlete): Promise<void>
+  goals(): Promise<readonly Goal[]>
+  setGoal(goal: Goal): Promise<void>
+  /** What a connection needs, sealed by whoever keeps it here. */
+  connection(provider: ProviderName): Promise<Connection | undefined>
+  connect(provider: ProviderName, sealed: string, at: number): Promise<void>
+  disconnect(provider: ProviderName): Promise<boolean>
+  touch(subject: string, at: number): Promise<void>
+  lastActive(subject: string): Promise<number | undefined>
+}
+export interface Connection {
+  readonly sealed: string
+  readonly at: number
+}
+
+export interface Archive {
+  of(tenant: string): Log
+  close(): Promise<void>
+}
+
+const columns = [
+  ...['tenant', 'id', 'provider', 'fingerprint', 'sport', 'name', 'started_at', 'duration_s', 'distance_m'],
+  ...['elevation_m', 'average_hr', 'max_hr', 'average_power', 'calories'],
+] as const
+const insert = `INSERT INTO activities (${columns.join(', ')})
+  VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')}) ON CONFLICT DO NOTHING`
+
+/** Written in one transaction: more would hold up everybody else. */
+const batch = 200
+
+export const createArchive = (sql: Sql): Archive => ({
+  of: (tenant) => logOf(sql, tenant),
+  close: () => sql.close(),
+})
+
+function logOf(sql: Sql, tenant: string): Log {
+  const json = async <T>(text: string, values: readonly Value[]): Promise<readonly T[]> =>
+    (await sql.rows(text, values)).map(({ json }) => JSON.parse(String(json)) as T)
+  return {
+    tenant,
+    async add(activities) {
+      let added = 0
+      for (let from = 0; from < activities.length; from += batch) {
+        const changes = activities.slice(from, from + batch).map((each) => [insert, valuesOf(tenant, each)] as const)
+        for (const count of await sql.together(changes)) added += count
+      }
+      return added
+    },
+    async list(query = {}) {
+      const { where, values } = conditions(tenant, query)
+      const { limit = 1_000_000, offset = 0 } = query
+      const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
+      const text = `SELECT * FROM activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
+      return (await sql.rows(text, [...values, limit, offset])).map(toActivity)
+    },
+    async count(query = {}) {
+      const { where, values } = conditions(tenant, query)
+      const [row] = await sql.rows(`SELECT COUNT(*) AS n FROM activities WHERE ${where}`, values)
+      return Number(row?.['n'] ?? 0)
+    },
+    async get(id) {
+      const [row] = await sql.rows('SELECT * FROM activities WHERE tenant = $1 AND id = $2', [tenant, id])
+      return row && toActivity(row)
+    },
+    forget: (provider) => sql.change('DELETE FROM activities WHERE tenant = $1 AND provider = $2', [tenant, provider]),
+    async athlete() {
+      return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? usualAthlete
+    },
+    async setAthlete(athlete) {
+      const text = 'INSERT INTO athletes VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET json = excluded.json'
+      await sql.change(text, [tenant, JSON.stringify(athlete)])
+    },
+    goals: () => json<Goal>('SELECT json FROM goals WHERE tenant = $1 ORDER BY id', [tenant]),
+    async setGoal(goal) {
+      const text = 'INSERT INTO goals VALUES ($1, $2, $3) ON CONFLICT (tenant, id) DO UPDATE SET json = excluded.json'
+      await sql.change(text, [tenant, goal.id, JSON.stringify(goal)])
+    },
+    async connection(provider) {
+      const text = 'SELECT sealed, at FROM connections WHERE tenant = $1 AND provider = $2'
+      const [row] = await sql.rows(text, [tenant, provider])
+      return row && { sealed: String(row['sealed']), at: Number(row['at']) }
+    },
+    async connect(provider, sealed, at) {
+      const text = `INSERT INTO connections VALUES ($1, $2, $3, $4)
+        ON CONFLICT (tenant, provider) DO UPDATE SET sealed = excluded.sealed, at = excluded.at`
+      await sql.change(text, [tenant, provider, sealed, at])
+    },
+    disconnect: async (provider) =>
+      (await sql.change('DELETE FROM connections WHERE tenant = $1 AND provider = $2', [tenant, provider])) > 0,
+    async touch(subject, at) {
+      const text = 'INSERT INTO active VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET at = excluded.at'
+      await sql.change(text, [tenant, subject, at])
+    },
+    async lastActive(subject) {
+      const [row] = await sql.rows('SELECT at FROM active WHERE tenant = $1 AND subject = $2', [tenant, subject])
+      return row && Number(row['at'])
+    },
+  }
+}
+
+function conditions(
+  tenant: string,
+  { provider, sport, before, after }: Query,
+): { readonly where: string; readonly values: readonly Value[] } {
+  const values: Value[] = [tenant]
+  const also = (condition: string, value: Value | undefined): string => {
+    if (value === undefined) return ''
+    values.push(value)
+    return ` AND ${condition} $${values.length}`
+  }
+  const where = `tenant = $1${also('provider =', provider)}${also('sport =', sport)}${also('started_at <', before)}${also('started_at >=', after)}`
+  return { where, values }
+}
+
+const valuesOf = (tenant: string, each: Activity): readonly Value[] => [
+  ...[tenant, each.id, each.provider, fingerprintOf(each), each.sport, each.name],
+  ...[Math.round(each.startedAt), each.durationS, each.distanceM, each.elevationM],
+  ...[each.averageHr ?? null, each.maxHr ?? null, each.averagePower ?? null, each.calories ?? null],
+]
+
+function toActivity(row: Row): Activity {
+  const number = (column: string): number => Number(row[column])
+  const perhaps = (column: string): number | undefined => (row[column] === null ? undefined : Number(row[column]))
+  return {
+    id: String(row['id']),
+    provider: row['provider'] as ProviderName,
+    sport: row['sport'] as Sport,
+    name: String(row['name']),
+    startedAt: number('started_at'),
+    durationS: number('duration_s'),
+    distanceM: number('distance_m'),
+    elevationM: number('elevation_m'),
+    averageHr: perhaps('average_hr'),
+    maxHr: perhaps('max_hr'),
+    averagePower: perhaps('average_power'),
+    calories: perhaps('calories'),
+  }
+}

@@ -1,0 +1,68 @@
+/** The server: tools, activities and the load chart as resources, a weekly review. */
+
+import type { ServerDefinition } from 'sluice'
+import { defineServer, prompt, resource } from 'sluice'
+import { loadChart } from './chart.ts'
+import type { Ground } from './ground.ts'
+import { filledLog } from './ground.ts'
+import { description, version } from './package.ts'
+import { activityTools } from './tools/activities.ts'
+import { analysisTools } from './tools/analysis.ts'
+import { connectionTools } from './tools/connections.ts'
+import { goalTools } from './tools/goals.ts'
+import { toDetail } from './tools/shown.ts'
+import { loadOf } from './training.ts'
+
+const perPage = 100
+
+export const defineFitness = (ground: Ground): ServerDefinition =>
+  defineServer({
+    info: { name: 'fitness', version, title: 'Fitness', description },
+    instructions:
+      'Activities, training load and goals of one athlete or team. While there is no data of their own, activities are synthetic and say so; tell the person, and offer import_activities or connect_provider.',
+    tools: [...activityTools(ground), ...analysisTools(ground), ...goalTools(ground), ...connectionTools(ground)],
+    resources: [
+      resource({
+        uri: 'activity://{id}',
+        name: 'activity',
+        description: 'One activity, whole.',
+        mimeType: 'application/json',
+        async list({ cursor }, work) {
+          const offset = Number(cursor ?? 0)
+          const found = await (await filledLog(ground, work)).list({ limit: perPage, offset })
+          return {
+            resources: found.map(({ id, name, startedAt }) => ({
+              uri: `activity://${id}`,
+              name: `${new Date(startedAt * 1000).toISOString().slice(0, 10)} ${name}`,
+              mimeType: 'application/json',
+            })),
+            ...(found.length === perPage && { next: String(offset + perPage) }),
+          }
+        },
+        async read({ id }, work) {
+          const found = await (await filledLog(ground, work)).get(String(id))
+          return found && JSON.stringify(toDetail(found))
+        },
+      }),
+      resource({
+        uri: 'chart://training-load',
+        name: 'training-load',
+        title: 'Training load',
+        description: 'Fitness, fatigue and form of the last year, as a picture.',
+        mimeType: 'image/svg+xml',
+        async read(_, work) {
+          const log = await filledLog(ground, work)
+          const days = loadOf(await log.list(), await log.athlete(), ground.clock.now())
+          return loadChart(days.slice(-365), 'Training load')
+        },
+      }),
+    ],
+    prompts: [
+      prompt({
+        name: 'weekly-review',
+        description: 'Look back at a week and plan the next.',
+        run: () =>
+          'Review my last week of training. Call get_activities (format toon) for the last seven days, analyze_training_load and track_progress. Say what went well, what my form (TSB) means, whether I am on track for my goals, and propose the next seven days, day by day. If the data is synthetic, say so first.',
+      }),
+    ],
+  })

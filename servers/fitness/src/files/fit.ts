@@ -1,0 +1,41 @@
+/** FIT, as watches write it, through Garmin's own decoder. */
+
+import { Decoder, Stream } from '@garmin/fitsdk'
+import { toSport } from '../activity.ts'
+import type { Read } from './read.ts'
+import { UnreadableFile } from './read.ts'
+
+interface Session {
+  readonly startTime?: Date
+  readonly sport?: string
+  readonly subSport?: string
+  readonly totalTimerTime?: number
+  readonly totalElapsedTime?: number
+  readonly totalDistance?: number
+  readonly totalAscent?: number
+  readonly avgHeartRate?: number
+  readonly maxHeartRate?: number
+  readonly avgPower?: number
+  readonly totalCalories?: number
+}
+
+export function readFit(name: string, bytes: Uint8Array): Read {
+  const decoder = new Decoder(Stream.fromByteArray([...bytes]))
+  if (!decoder.checkIntegrity()) throw new UnreadableFile(`${name}: the FIT file is damaged`)
+  // The points are not needed: the device has summed them up.
+  const { messages, errors } = decoder.read({ mergeHeartRates: false, expandComponents: false })
+  const session = (messages as { sessionMesgs?: readonly Session[] }).sessionMesgs?.[0]
+  if (errors.length > 0 || !session?.startTime) throw new UnreadableFile(`${name}: the FIT file holds no activity`)
+  return {
+    sport: toSport(session.sport ?? ''),
+    name: '',
+    startedAt: Math.floor(session.startTime.getTime() / 1000),
+    durationS: session.totalTimerTime ?? session.totalElapsedTime ?? 0,
+    distanceM: session.totalDistance ?? 0,
+    elevationM: session.totalAscent ?? 0,
+    averageHr: session.avgHeartRate,
+    maxHr: session.maxHeartRate,
+    averagePower: session.avgPower,
+    calories: session.totalCalories,
+  }
+}

@@ -1,0 +1,57 @@
+/** An activity from a file: FIT, GPX or TCX by what is in it, whatever it is called. Files come from strangers: everything is bounded. */
+
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import type { Activity } from '../activity.ts'
+import { readFit } from './fit.ts'
+import { readGpx } from './gpx.ts'
+import { readTcx } from './tcx.ts'
+
+export const maxFileBytes = 64 * 1024 * 1024
+
+/** What one file holds, before it has an id. */
+export type Read = Omit<Activity, 'id' | 'provider'>
+
+/** For people: why a file was left out. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile'
+}
+
+export function readActivity(name: string, bytes: Uint8Array): Activity {
+  if (bytes.length > maxFileBytes) throw new UnreadableFile(`${name}: larger than 64 MB`)
+  // Strava exports files that are packed a second time.
+  const raw = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpacked(name, bytes) : bytes
+  const read = parse(name, raw)
+  if (!(Number.isFinite(read.startedAt) && read.startedAt > 0))
+    throw new UnreadableFile(`${name}: it does not say when it began`)
+  const digest = createHash('sha256').update(raw).digest('hex').slice(0, 16)
+  return {
+    ...read,
+    id: `file-${digest}`,
+    provider: 'files',
+    name: (read.name || baseOf(name)).toWellFormed().slice(0, 200),
+  }
+}
+
+function parse(name: string, bytes: Uint8Array): Read {
+  if (Buffer.from(bytes.subarray(8, 12)).toString('latin1') === '.FIT') return readFit(name, bytes)
+  const text = Buffer.from(bytes).toString('utf8')
+  const start = text.slice(0, 4096)
+  if (/<gpx[\s>]/i.test(start)) return readGpx(name, text)
+  if (/<TrainingCenterDatabase[\s>]/i.test(start)) return readTcx(name, text)
+  throw new UnreadableFile(`${name}: neither FIT nor GPX nor TCX`)
+}
+
+function unpacked(name: string, bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxFileBytes })
+  } catch {
+    throw new UnreadableFile(`${name}: cannot be unpacked, or is larger than 64 MB`)
+  }
+}
+
+const baseOf = (path: string): string =>
+  path
+    .split(/[\\/]/)
+    .at(-1)
+    ?.replace(/\.(fit|gpx|tcx)(\.gz)?$/i, '') ?? path

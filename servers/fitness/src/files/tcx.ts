@@ -1,0 +1,29 @@
+/** TCX: laps with their sums. */
+
+import { toSport } from '../activity.ts'
+import type { Read } from './read.ts'
+import { UnreadableFile } from './read.ts'
+import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf } from './xml.ts'
+
+export function readTcx(name: string, text: string): Read {
+  const root = childOf(readXml(name, text), 'TrainingCenterDatabase')
+  const [activity] = listOf(childOf(childOf(root, 'Activities'), 'Activity'))
+  const laps = listOf(childOf(activity, 'Lap'))
+  if (laps.length === 0) throw new UnreadableFile(`${name}: the TCX file holds no activity`)
+  const sum = (of: string): number => laps.reduce((total: number, lap) => total + (numberOf(childOf(lap, of)) ?? 0), 0)
+  const each = (of: string): readonly number[] =>
+    laps.flatMap((lap) => numberOf(childOf(childOf(lap, of), 'Value')) ?? [])
+  const watts = laps.flatMap((lap) => numberOf(findDeep(childOf(lap, 'Extensions'), 'AvgWatts')) ?? [])
+  return {
+    sport: toSport(textOf(childOf(activity, '@Sport'))),
+    name: textOf(childOf(activity, 'Notes')),
+    startedAt: Math.floor(Date.parse(textOf(childOf(activity, 'Id'))) / 1000),
+    durationS: sum('TotalTimeSeconds'),
+    distanceM: Math.round(sum('DistanceMeters')),
+    elevationM: 0,
+    averageHr: average(each('AverageHeartRateBpm')),
+    maxHr: highest(each('MaximumHeartRateBpm')),
+    averagePower: average(watts),
+    calories: sum('Calories') || undefined,
+  }
+}

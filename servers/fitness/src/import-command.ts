@@ -1,0 +1,52 @@
+/** `sluice-fitness import`: files and folders into the log, with a bar. */
+
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { dataFolder } from 'sluice/main'
+import { nodeClock } from 'sluice/node'
+import type { Source } from './files/import.ts'
+import { importInto } from './files/import.ts'
+import { dropSynthetic } from './ground.ts'
+import { archiveFrom } from './index.ts'
+
+export async function importCommand(argv: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: { data: { type: 'string' }, tenant: { type: 'string', default: 'default' } },
+  })
+  if (positionals.length === 0) throw new Error('Name files, ZIPs or folders: sluice-fitness import export.zip')
+  const folder = values.data ?? dataFolder('sluice-fitness')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const archive = await archiveFrom({ folder, env: process.env })
+  try {
+    const log = archive.of(values.tenant)
+    const sources = positionals.flatMap(sourcesIn)
+    const { added, known, skipped } = await importInto(log, sources, bar)
+    if (added > 0) await dropSynthetic(log, nodeClock.now())
+    process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
+    process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
+    for (const why of skipped) process.stderr.write(`  ${why}\n`)
+  } finally {
+    await archive.close()
+  }
+}
+
+function sourcesIn(path: string): readonly Source[] {
+  if (!statSync(path).isDirectory()) return [{ name: path, read: () => readFile(path) }]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(fit|gpx|tcx|zip)(\.gz)?$/i.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ name: file, read: () => readFile(file) }))
+}
+
+function bar(done: number, total: number, name: string): void {
+  if (!process.stderr.isTTY) return
+  const width = 30
+  const filled = Math.round((done / Math.max(1, total)) * width)
+  process.stderr.write(
+    `\r\u001b[K${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${done}/${total} ${name.slice(-40)}`,
+  )
+}

@@ -1,0 +1,58 @@
+/** The database of a fleet. Numbers come back as numbers: nothing here is larger than a double holds. */
+
+import type { Pool, PoolClient } from 'pg'
+import { RpcError } from 'sluice'
+import type { Sql } from './sql.ts'
+import { tables } from './tables.ts'
+
+/** One number for the lock under which processes that start together make the tables one after the other. */
+const lock = 0x4669_746e
+
+export async function postgres(url: string): Promise<Sql> {
+  const { default: pg } = await import('pg')
+  const types = { getTypeParser: (oid: number) => (oid === 20 || oid === 701 ? Number : pg.types.getTypeParser(oid)) }
+  const pool: Pool = new pg.Pool({ connectionString: url, max: 10, types: types as never })
+  // Without it a connection that breaks while idle would end the process.
+  pool.on('error', () => {})
+  await transaction(pool, async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
+    await client.query(tables)
+  })
+  return {
+    rows: (text, values = []) => guarded(async () => (await pool.query(text, [...values])).rows),
+    change: (text, values = []) => guarded(async () => (await pool.query(text, [...values])).rowCount ?? 0),
+    together: (changes) =>
+      guarded(() =>
+        transaction(pool, async (client) => {
+          const counts: number[] = []
+          for (const [text, values] of changes) counts.push((await client.query(text, [...values])).rowCount ?? 0)
+          return counts
+        }),
+      ),
+    close: () => pool.end(),
+  }
+}
+
+async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } catch (thrown) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw thrown
+  } finally {
+    client.release()
+  }
+}
+
+/** What the database says about itself is for the log. */
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new RpcError('storeUnavailable', 'The database does not answer', { cause })
+  }
+}

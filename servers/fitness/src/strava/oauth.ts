@@ -1,0 +1,183 @@
+/**
+ * The way to a tenant's Strava account: authorization code with PKCE, a state that names the tenant and is signed, an
+ * exact redirect. Nothing is kept before it is done: the verifier is derived from the state.
+ *
+ * https://developers.strava.com/docs/authentication/ and https://www.rfc-editor.org/rfc/rfc7636
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock, Logger } from 'sluice'
+import { fail } from 'sluice'
+import * as z from 'zod'
+import type { Archive, Log } from '../archive.ts'
+import type { Vault } from './seal.ts'
+
+export interface StravaSettings {
+  readonly clientId: string
+  readonly clientSecret: string
+  /** `https://www.strava.com` unless said. */
+  readonly baseUrl: string
+  /** Where Strava sends people back to, if not this machine: the operator's proxy brings it to the port below. */
+  readonly redirectUrl: string | undefined
+  /** Loopback; 0 takes a free one. */
+  readonly port: number
+}
+
+export interface Strava {
+  /** Where the person goes. */
+  link(tenant: string): Promise<string>
+  /** A token that is good now, renewed if need be. Throws where the tenant is not connected. */
+  token(log: Log): Promise<string>
+  readonly settings: StravaSettings
+  close(): Promise<void>
+}
+
+const tokens = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_at: z.number().optional(),
+  expires_in: z.number().optional(),
+})
+type Tokens = z.infer<typeof tokens>
+
+const stateMs = 15 * 60_000
+
+export function settingsFrom(env: Readonly<Record<string, string | undefined>>): StravaSettings | undefined {
+  const {
+    STRAVA_CLIENT_ID: clientId,
+    STRAVA_CLIENT_SECRET: clientSecret,
+    STRAVA_BASE_URL: baseUrl,
+    STRAVA_REDIRECT_URL: redirectUrl,
+  } = env
+  if (!clientId || !clientSecret) return undefined
+  return {
+    clientId,
+    clientSecret,
+    baseUrl: (baseUrl ?? 'https://www.strava.com').replace(/\/$/, ''),
+    redirectUrl,
+    port: Number(env['FITNESS_CALLBACK_PORT'] ?? 0),
+  }
+}
+
+export function createStrava(
+  settings: StravaSettings,
+  archive: Archive,
+  vault: Vault,
+  clock: Clock,
+  logger: Logger,
+): Strava {
+  let listening: Promise<{ readonly redirect: string; close(): Promise<void> }> | undefined
+  const about = (tenant: string): string => `strava ${tenant}`
+  const stateOf = (tenant: string, until: number): string => {
+    const body = Buffer.from(JSON.stringify([tenant, until])).toString('base64url')
+    return `${body}.${vault.sign(body)}`
+  }
+  const tenantIn = (state: string): string | undefined => {
+    const [body = '', code = ''] = state.split('.')
+    const wanted = Buffer.from(vault.sign(body))
+    const given = Buffer.from(code)
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
+    const [tenant, until] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, number]
+    return until > clock.now() ? tenant : undefined
+  }
+  const verifierOf = (state: string): string => vault.sign(`verifier ${state}`)
+
+  async function ask(body: Record<string, string>): Promise<Tokens> {
+    const response = await fetch(`${settings.baseUrl}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({ client_id: settings.clientId, client_secret: settings.clientSecret, ...body }),
+      signal: AbortSignal.timeout(10_000),
+      redirect: 'error',
+    }).catch(() => undefined)
+    const parsed = response?.ok ? tokens.safeParse(await response.json().catch(() => undefined)) : undefined
+    if (!parsed?.success) throw fail('Strava did not hand out a token. Connect again with connect_provider.')
+    return parsed.data
+  }
+  async function keep(log: Log, given: Tokens): Promise<void> {
+    const until = given.expires_at ?? Math.floor(clock.now() / 1000) + (given.expires_in ?? 3600)
+    await log.connect(
+      'strava',
+      vault.seal(JSON.stringify({ ...given, expires_at: until }), about(log.tenant)),
+      clock.now(),
+    )
+  }
+
+  function listener(): NonNullable<typeof listening> {
+    listening ??= listen()
+    return listening
+  }
+  function listen(): NonNullable<typeof listening> {
+    const server = createServer((request, response) => {
+      void finish(new URL(request.url ?? '/', 'http://callback')).then((page) => {
+        response.writeHead(page.status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
+        response.end(`${page.text}\n`)
+      })
+    })
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(settings.port, '127.0.0.1', () => {
+        server.unref()
+        const { port } = server.address() as AddressInfo
+        resolve({
+          redirect: settings.redirectUrl ?? `http://127.0.0.1:${port}/callback`,
+          close: () => new Promise((done) => server.close(() => done()).closeAllConnections()),
+        })
+      })
+    })
+  }
+  async function finish(url: URL): Promise<{ readonly status: number; readonly text: string }> {
+    const state = url.searchParams.get('state') ?? ''
+    const code = url.searchParams.get('code')
+    const tenant = tenantIn(state)
+    if (tenant === undefined)
+      return { status: 400, text: 'This link is not ours, or too old. Ask for a new one with connect_provider.' }
+    if (!code) return { status: 400, text: 'Strava was not connected. You can close this page.' }
+    try {
+      const { redirect } = await listener()
+      await keep(
+        archive.of(tenant),
+        await ask({ grant_type: 'authorization_code', code, redirect_uri: redirect, code_verifier: verifierOf(state) }),
+      )
+      return { status: 200, text: 'Strava is connected. You can close this page.' }
+    } catch (thrown) {
+      logger.warn({ event: 'strava.failed', why: thrown instanceof Error ? thrown.name : 'unknown' })
+      return { status: 502, text: 'Strava could not be connected. Try again with connect_provider.' }
+    }
+  }
+
+  return {
+    settings,
+    async link(tenant) {
+      const { redirect } = await listener()
+      const state = stateOf(tenant, clock.now() + stateMs)
+      const url = new URL(`${settings.baseUrl}/oauth/authorize`)
+      url.search = new URLSearchParams({
+        client_id: settings.clientId,
+        response_type: 'code',
+        redirect_uri: redirect,
+        approval_prompt: 'auto',
+        scope: 'read,activity:read',
+        state,
+        code_challenge: createHash('sha256').update(verifierOf(state)).digest('base64url'),
+        code_challenge_method: 'S256',
+      }).toString()
+      return url.href
+    },
+    async token(log) {
+      const connection = await log.connection('strava')
+      const text = connection && vault.open(connection.sealed, about(log.tenant))
+      if (text === undefined) throw fail('Strava is not connected. Connect it with connect_provider.')
+      const kept = tokens.parse(JSON.parse(text))
+      if ((kept.expires_at ?? 0) > clock.now() / 1000 + 60) return kept.access_token
+      const renewed = await ask({ grant_type: 'refresh_token', refresh_token: kept.refresh_token })
+      await keep(log, renewed)
+      return renewed.access_token
+    },
+    async close() {
+      await (await listening)?.close()
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** In words both databases understand. Every key begins with the tenant: a query without one cannot use an index, and none is written. */
+
+export const tables = `
+  CREATE TABLE IF NOT EXISTS activities (
+    tenant TEXT NOT NULL, id TEXT NOT NULL, provider TEXT NOT NULL, fingerprint TEXT NOT NULL, sport TEXT NOT NULL,
+    name TEXT NOT NULL, started_at BIGINT NOT NULL, duration_s DOUBLE PRECISION NOT NULL,
+    distance_m DOUBLE PRECISION NOT NULL, elevation_m DOUBLE PRECISION NOT NULL, average_hr DOUBLE PRECISION,
+    max_hr DOUBLE PRECISION, average_power DOUBLE PRECISION, calories DOUBLE PRECISION,
+    PRIMARY KEY (tenant, id), UNIQUE (tenant, fingerprint)
+  );
+  CREATE INDEX IF NOT EXISTS activities_by_time ON activities (tenant, started_at);
+  CREATE TABLE IF NOT EXISTS athletes (tenant TEXT PRIMARY KEY, json TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS goals (tenant TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, id));
+  CREATE TABLE IF NOT EXISTS connections (
+    tenant TEXT NOT NULL, provider TEXT NOT NULL, sealed TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (tenant, provider)
+  );
+  CREATE TABLE IF NOT EXISTS active (tenant TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (tenant, subject));
+`

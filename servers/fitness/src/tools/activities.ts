@@ -1,0 +1,195 @@
+/** What was done: lists, one, sums, and files that bring more. */
+
+import type { Tool } from 'sluice'
+import { fail, tool } from 'sluice'
+import { toon } from 'sluice/toon'
+import * as z from 'zod'
+import { providers, sports } from '../activity.ts'
+import { importInto } from '../files/import.ts'
+import type { Ground } from '../ground.ts'
+import { activityOf, dropSynthetic, filledLog, logFor } from '../ground.ts'
+import { syncStrava } from '../strava/activities.ts'
+import { round, stressOf } from '../training.ts'
+import { activityId, paceOf, reading, toDetail, toRow } from './shown.ts'
+
+const maxUpload = 32 * 1024 * 1024
+const seconds = z.int().min(0).max(4_102_444_800)
+
+export function activityTools(ground: Ground): readonly Tool[] {
+  return [
+    tool({
+      name: 'get_activities',
+      description:
+        'The athlete’s activities, newest first. Summary rows unless mode is detailed; format toon takes fewer tokens.',
+      input: z.object({
+        provider: z.enum(providers).optional().describe('Only from here; strava is looked at for new ones first'),
+        limit: z.int().min(1).max(500).default(50),
+        offset: z.int().min(0).max(1_000_000).default(0),
+        before: seconds.optional().describe('Started before, in seconds since 1970'),
+        after: seconds.optional().describe('Started at or after, in seconds since 1970'),
+        sport_type: z.enum(sports).optional(),
+        mode: z.enum(['summary', 'detailed']).default('summary'),
+      }),
+      ...reading,
+      format: toon,
+      async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
+        const log = await filledLog(ground, work)
+        if (provider === 'strava') {
+          if (!ground.strava)
+            throw fail(
+              'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.',
+            )
+          if (
+            (await syncStrava(ground.strava, log, work.signal, (count) =>
+              work.progress(count, undefined, 'from Strava'),
+            )) > 0
+          )
+            await dropSynthetic(log, ground.clock.now())
+        }
+        const query = { provider, sport, before, after }
+        const [found, total] = await Promise.all([log.list({ ...query, limit, offset }), log.count(query)])
+        return {
+          total,
+          count: found.length,
+          offset,
+          synthetic: found.some((each) => each.provider === 'synthetic'),
+          activities: found.map(mode === 'summary' ? toRow : toDetail),
+        }
+      },
+    }),
+    tool({
+      name: 'get_athlete',
+      description: 'Who the athlete is: heart rates, threshold power, and when they were last here.',
+      ...reading,
+      async run(_, work) {
+        const log = await logFor(ground, work)
+        const last = await log.lastActive(work.caller.subject)
+        const { name, restingHr, maxHr, thresholdHr, ftp } = await log.athlete()
+        return {
+          name,
+          resting_hr: restingHr,
+          max_hr: maxHr,
+          threshold_hr: thresholdHr,
+          ftp,
+          activities: await log.count(),
+          last_active: last === undefined ? null : new Date(last).toISOString(),
+        }
+      },
+    }),
+    tool({
+      name: 'get_stats',
+      description: 'Sums by sport: of all time, of the last four weeks and of this year.',
+      input: z.object({ provider: z.enum(providers).optional() }),
+      ...reading,
+      format: toon,
+      async run({ provider }, work) {
+        const log = await filledLog(ground, work)
+        const now = ground.clock.now()
+        const year = Date.UTC(new Date(now).getUTCFullYear(), 0) / 1000
+        const spans = [
+          ['all', 0],
+          ['year', year],
+          ['four_weeks', now / 1000 - 28 * 86_400],
+        ] as const
+        const all = await log.list({ provider })
+        return {
+          stats: spans.flatMap(([span, after]) =>
+            sports.flatMap((sport) => {
+              const some = all.filter((each) => each.sport === sport && each.startedAt >= after)
+              if (some.length === 0) return []
+              const sum = (of: (each: (typeof some)[number]) => number): number =>
+                some.reduce((total, each) => total + of(each), 0)
+              return [
+                {
+                  span,
+                  sport,
+                  count: some.length,
+                  km: round(sum((each) => each.distanceM) / 1000),
+                  hours: round(sum((each) => each.durationS) / 3600),
+                  climb_m: Math.round(sum((each) => each.elevationM)),
+                },
+              ]
+            }),
+          ),
+        }
+      },
+    }),
+    tool({
+      name: 'get_activity_intelligence',
+      description:
+        'One activity with what it says: pace, intensity, training stress, and how it compares with the usual.',
+      input: z.object({ activity_id: activityId }),
+      ...reading,
+      async run({ activity_id: id }, work) {
+        const log = await filledLog(ground, work)
+        const activity = await activityOf(log, id)
+        const athlete = await log.athlete()
+        const others = (await log.list({ sport: activity.sport, before: activity.startedAt, limit: 20 })).filter(
+          (each) => each.distanceM > 0,
+        )
+        const usual =
+          others.length === 0
+            ? undefined
+            : others.reduce((sum, each) => sum + each.durationS / each.distanceM, 0) / others.length
+        const pace = activity.distanceM > 0 ? activity.durationS / activity.distanceM : undefined
+        const quicker = usual && pace ? round((usual / pace - 1) * 100) : null
+        return {
+          ...toDetail(activity),
+          pace_s_per_km: paceOf(activity),
+          speed_kmh: activity.durationS > 0 ? round((activity.distanceM / activity.durationS) * 3.6) : null,
+          stress: round(stressOf(activity, athlete)),
+          share_of_max_hr: activity.averageHr ? round((activity.averageHr / athlete.maxHr) * 100) : null,
+          quicker_than_usual_percent: quicker,
+          insight: insight(activity.averageHr ? activity.averageHr / athlete.maxHr : undefined, quicker),
+        }
+      },
+    }),
+    tool({
+      name: 'import_activities',
+      description:
+        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports. Known ones are left as they are.',
+      input: z.object({
+        files: z
+          .array(
+            z.object({
+              name: z.string().min(1).max(300),
+              content: z.base64().max(maxUpload).describe('The file, in base64'),
+            }),
+          )
+          .min(1)
+          .max(500),
+      }),
+      annotations: { idempotentHint: true, destructiveHint: false },
+      listed: true,
+      timeoutMs: 300_000,
+      async run({ files }, work) {
+        const log = await logFor(ground, work)
+        const sources = files.map(({ name, content }) => ({
+          name,
+          read: async () => new Uint8Array(Buffer.from(content, 'base64')),
+        }))
+        const imported = await importInto(
+          log,
+          sources,
+          (done, total, name) => work.progress(done, total, name),
+          work.signal,
+        )
+        if (imported.added > 0) await dropSynthetic(log, ground.clock.now())
+        return imported
+      },
+    }),
+  ]
+}
+
+function insight(share: number | undefined, quicker: number | null): string {
+  const effort =
+    share === undefined
+      ? 'No heart rate was recorded'
+      : share < 0.7
+        ? 'An easy effort'
+        : share < 0.85
+          ? 'A steady effort'
+          : 'A hard effort'
+  if (quicker === null || Math.abs(quicker) < 2) return `${effort}, at the usual pace.`
+  return `${effort}, ${Math.abs(quicker)} % ${quicker > 0 ? 'quicker' : 'slower'} than the last twenty of its kind.`
+}

@@ -1,0 +1,177 @@
+/** What the activities mean: load, trends, comparisons, zones, predictions. */
+
+import type { Tool } from 'sluice'
+import { fail, tool } from 'sluice'
+import { toon } from 'sluice/toon'
+import * as z from 'zod'
+import { sports } from '../activity.ts'
+import type { Ground } from '../ground.ts'
+import { activityOf, filledLog, logFor } from '../ground.ts'
+import { heartZones, loadOf, powerZones, riegel, round, scoreOf, slopeOf, stressOf } from '../training.ts'
+import { activityId, paceOf, reading, toDetail } from './shown.ts'
+
+const heart = z.int().min(25).max(240)
+
+export function analysisTools(ground: Ground): readonly Tool[] {
+  return [
+    tool({
+      name: 'analyze_training_load',
+      description:
+        'Fitness (CTL, 42 days), fatigue (ATL, 7 days) and form (TSB) day by day, and what today’s form means.',
+      input: z.object({ days: z.int().min(1).max(365).default(28) }),
+      ...reading,
+      format: toon,
+      async run({ days }, work) {
+        const log = await filledLog(ground, work)
+        const all = loadOf(await log.list(), await log.athlete(), ground.clock.now())
+        const today = all.at(-1)
+        return { today, meaning: meaningOf(today?.tsb ?? 0), days: all.slice(-days) }
+      },
+    }),
+    tool({
+      name: 'analyze_performance_trends',
+      description: 'Whether a number goes up or down, week by week.',
+      input: z.object({
+        timeframe: z.enum(['month', 'quarter', 'year']).default('quarter'),
+        metric: z.enum(['distance', 'duration', 'pace', 'heart_rate', 'stress']).default('distance'),
+        sport_type: z.enum(sports).optional(),
+      }),
+      ...reading,
+      format: toon,
+      async run({ timeframe, metric, sport_type: sport }, work) {
+        const log = await filledLog(ground, work)
+        const athlete = await log.athlete()
+        const weeks = { month: 5, quarter: 13, year: 52 }[timeframe]
+        const now = Math.floor(ground.clock.now() / 1000)
+        const found = await log.list({ sport, after: now - weeks * 7 * 86_400 })
+        const rows = Array.from({ length: weeks }, (_, at) => {
+          const from = now - (weeks - at) * 7 * 86_400
+          const some = found.filter(({ startedAt }) => startedAt >= from && startedAt < from + 7 * 86_400)
+          const sum = (of: (each: (typeof some)[number]) => number): number =>
+            some.reduce((total, each) => total + of(each), 0)
+          const metres = sum((each) => each.distanceM)
+          const value = {
+            distance: metres / 1000,
+            duration: sum((each) => each.durationS) / 3600,
+            pace: metres > 0 ? sum((each) => (each.distanceM > 0 ? each.durationS : 0)) / (metres / 1000) : 0,
+            heart_rate: some.length > 0 ? sum((each) => each.averageHr ?? 0) / some.length : 0,
+            stress: sum((each) => stressOf(each, athlete)),
+          }[metric]
+          return { week: new Date(from * 1000).toISOString().slice(0, 10), count: some.length, value: round(value, 2) }
+        })
+        const slope = slopeOf(rows.map(({ value }) => value))
+        return {
+          metric,
+          unit: { distance: 'km', duration: 'h', pace: 's/km', heart_rate: 'bpm', stress: 'TSS' }[metric],
+          change_per_week: round(slope, 3),
+          direction: Math.abs(slope) < 1e-3 ? 'steady' : slope > 0 ? 'up' : 'down',
+          weeks: rows,
+        }
+      },
+    }),
+    tool({
+      name: 'compare_activities',
+      description: 'Two activities side by side.',
+      input: z.object({ activity_id: activityId, other_id: activityId }),
+      ...reading,
+      format: toon,
+      async run({ activity_id: one, other_id: other }, work) {
+        const log = await filledLog(ground, work)
+        const [a, b] = [await activityOf(log, one), await activityOf(log, other)]
+        const rows = (['distanceM', 'durationS', 'elevationM', 'averageHr'] as const).map((measure) => ({
+          measure,
+          first: round(a[measure] ?? 0),
+          second: round(b[measure] ?? 0),
+          difference: round((b[measure] ?? 0) - (a[measure] ?? 0)),
+        }))
+        const [first, second] = [paceOf(a) ?? 0, paceOf(b) ?? 0]
+        return {
+          first: toDetail(a),
+          second: toDetail(b),
+          comparison: [...rows, { measure: 'pace_s_per_km', first, second, difference: second - first }],
+        }
+      },
+    }),
+    tool({
+      name: 'calculate_fitness_score',
+      description: 'One number from 0 to 100: fitness, regularity and trend of the last twelve weeks.',
+      ...reading,
+      async run(_, work) {
+        const log = await filledLog(ground, work)
+        return scoreOf(loadOf(await log.list(), await log.athlete(), ground.clock.now()))
+      },
+    }),
+    tool({
+      name: 'calculate_personalized_zones',
+      description: 'Heart-rate and power zones. Values that are given are kept for the athlete.',
+      input: z.object({
+        name: z.string().min(1).max(100).optional(),
+        resting_hr: heart.optional(),
+        max_hr: heart.optional(),
+        threshold_hr: heart.optional(),
+        ftp: z.int().min(30).max(700).optional(),
+      }),
+      annotations: { idempotentHint: true, destructiveHint: false },
+      listed: true,
+      format: toon,
+      async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, work) {
+        const log = await logFor(ground, work)
+        const before = await log.athlete()
+        const athlete = {
+          name: name ?? before.name,
+          restingHr: restingHr ?? before.restingHr,
+          maxHr: maxHr ?? before.maxHr,
+          thresholdHr: thresholdHr ?? before.thresholdHr,
+          ftp: ftp ?? before.ftp,
+        }
+        if (!(athlete.restingHr < athlete.thresholdHr && athlete.thresholdHr < athlete.maxHr))
+          throw fail('Resting, threshold and maximum heart rate must rise in that order.')
+        if (JSON.stringify(athlete) !== JSON.stringify(before)) await log.setAthlete(athlete)
+        return { heart_rate: heartZones(athlete), power: powerZones(athlete) }
+      },
+    }),
+    tool({
+      name: 'predict_performance',
+      description:
+        'The time over another distance, from the best run of the last 90 days (Riegel), or from a time that is given.',
+      input: z.object({
+        distance_m: z.number().min(400).max(200_000).describe('To be predicted'),
+        from_distance_m: z.number().min(400).max(200_000).optional(),
+        from_time_s: z.number().min(30).max(200_000).optional(),
+      }),
+      ...reading,
+      async run({ distance_m: over, from_distance_m: metres, from_time_s: time }, work) {
+        if ((metres === undefined) !== (time === undefined))
+          throw fail('Give both from_distance_m and from_time_s, or neither.')
+        if (metres !== undefined && time !== undefined) return predicted(over, metres, time, 'what was given')
+        const log = await filledLog(ground, work)
+        const runs = await log.list({ sport: 'run', after: Math.floor(ground.clock.now() / 1000) - 90 * 86_400 })
+        const best = runs
+          .filter(({ distanceM, durationS }) => distanceM >= 1500 && durationS > 0)
+          .sort((a, b) => riegel(a.durationS, a.distanceM, over) - riegel(b.durationS, b.distanceM, over))[0]
+        if (!best) throw fail('There is no run of 1.5 km or more in the last 90 days to predict from.')
+        return predicted(over, best.distanceM, best.durationS, best.id)
+      },
+    }),
+  ]
+}
+
+function predicted(over: number, metres: number, seconds: number, from: string): object {
+  const time = riegel(seconds, metres, over)
+  const clock = new Date(time * 1000).toISOString().slice(11, 19)
+  return {
+    distance_m: over,
+    predicted_s: Math.round(time),
+    predicted: clock,
+    from,
+    formula: 'T2 = T1 × (D2 / D1)^1.06',
+  }
+}
+
+function meaningOf(tsb: number): string {
+  if (tsb < -30) return 'Very tired: rest, or the risk of injury and illness rises.'
+  if (tsb < -10) return 'Building: tired, and getting fitter.'
+  if (tsb <= 5) return 'Balanced.'
+  if (tsb <= 25) return 'Fresh: ready to race.'
+  return 'Very fresh: fitness is being lost.'
+}

@@ -1,0 +1,119 @@
+/** One contract for what is kept, on SQLite and on a real PostgreSQL. */
+
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../test/services/postgres.ts'
+import type { Activity } from '../src/activity.ts'
+import type { Archive } from '../src/archive.ts'
+import { createArchive } from '../src/archive.ts'
+import { postgres } from '../src/postgres.ts'
+import { sqliteFile } from '../src/sqlite.ts'
+import { syntheticYear } from '../src/synthetic.ts'
+import { aFolder, now } from './server.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+}, 180_000)
+afterAll(() => server?.stop())
+
+const an = (more: Partial<Activity> = {}): Activity => ({
+  ...{
+    id: 'a',
+    provider: 'files',
+    sport: 'run',
+    name: 'Run',
+    startedAt: 1_700_000_000,
+    durationS: 3000,
+    distanceM: 10_000,
+    elevationM: 50,
+  },
+  ...{ averageHr: 150, maxHr: undefined, averagePower: undefined, calories: 600 },
+  ...more,
+})
+
+describe.each(['sqlite', 'postgres'])('%s', (kind) => {
+  let tenants = 0
+  const opened = async (): Promise<Archive> =>
+    createArchive(kind === 'sqlite' ? sqliteFile(join(aFolder(), 'a.db')) : await postgres(server.url))
+  /** PostgreSQL's tables are shared by the tests; tenants are what keeps them apart. */
+  const aTenant = (): string => `tenant-${++tenants}`
+
+  test('what was added is there as it was, newest first, and counted', async () => {
+    const archive = await opened()
+    const log = archive.of(aTenant())
+    const [first, second] = [an(), an({ id: 'b', startedAt: 1_700_100_000, averageHr: undefined })]
+    expect(await log.add([first, second])).toBe(2)
+    expect(await log.list()).toEqual([second, first])
+    expect(await log.get('a')).toEqual(first)
+    expect(await log.get('c')).toBeUndefined()
+    expect(await log.count({ before: 1_700_050_000 })).toBe(1)
+    expect(await log.list({ after: 1_700_050_000, sport: 'run', provider: 'files', limit: 1 })).toEqual([second])
+    expect(await log.list({ offset: 1 })).toEqual([first])
+    await archive.close()
+  })
+
+  test('the same activity from another file is known already', async () => {
+    const archive = await opened()
+    const log = archive.of(aTenant())
+    expect(await log.add([an()])).toBe(1)
+    expect(await log.add([an(), an({ id: 'other', startedAt: 1_700_000_012 })])).toBe(0)
+    expect(await log.add([an({ id: 'ride', sport: 'ride' })])).toBe(1)
+    await archive.close()
+  })
+
+  test('tenants do not see each other, whatever they are called', async () => {
+    const archive = await opened()
+    const [a, b] = [aTenant(), aTenant()]
+    await archive.of(a).add([an()])
+    await archive.of(a).setGoal({
+      id: 'g',
+      title: 't',
+      type: 'distance',
+      target: 1,
+      from: '2026-01-01',
+      until: '2026-02-01',
+      sport: undefined,
+    })
+    await archive.of(a).connect('strava', 'sealed', 1)
+    await archive.of(a).touch('x', 5)
+    for (const other of [b, `${a}%`, `${a}' OR '1'='1`, '']) {
+      const log = archive.of(other)
+      expect(await log.list()).toEqual([])
+      expect(await log.get('a')).toBeUndefined()
+      expect(await log.goals()).toEqual([])
+      expect(await log.connection('strava')).toBeUndefined()
+      expect(await log.lastActive('x')).toBeUndefined()
+      expect(await log.forget('files')).toBe(0)
+    }
+    expect(await archive.of(a).count()).toBe(1)
+    await archive.close()
+  })
+
+  test('athlete, goals, connections and last visits are kept and replaced', async () => {
+    const archive = await opened()
+    const log = archive.of(aTenant())
+    expect((await log.athlete()).ftp).toBe(220)
+    await log.setAthlete({ ...(await log.athlete()), ftp: 300 })
+    await log.setAthlete({ ...(await log.athlete()), ftp: 310 })
+    expect((await log.athlete()).ftp).toBe(310)
+    await log.connect('strava', 'one', 1)
+    await log.connect('strava', 'two', 2)
+    expect(await log.connection('strava')).toEqual({ sealed: 'two', at: 2 })
+    expect([await log.disconnect('strava'), await log.disconnect('strava')]).toEqual([true, false])
+    await log.touch('x', 5)
+    await log.touch('x', 9)
+    expect(await log.lastActive('x')).toBe(9)
+    await archive.close()
+  })
+
+  test('a year is added once, however often and from however many at once', async () => {
+    const archive = await opened()
+    const log = archive.of(aTenant())
+    const year = syntheticYear('a', now)
+    const counts = await Promise.all([log.add(year), log.add(year), log.add(year)])
+    expect(counts.reduce((a, b) => a + b, 0)).toBe(await log.count())
+    expect(await log.forget('synthetic')).toBeGreaterThan(350)
+    await archive.close()
+  })
+})

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { importInto } from '../src/files/import.ts'
+import { readActivity, UnreadableFile } from '../src/files/read.ts'
+import { base64, fitFile, gpxFile, tcxFile, zipOf } from './files.ts'
+import { aFolder, anArchive, dataOf, openFitness } from './server.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+describe('files people have', () => {
+  test('FIT', () => {
+    expect(readActivity('a.fit', fitFile())).toMatchObject({
+      sport: 'run',
+      startedAt: Date.parse('2026-03-01T07:00:00Z') / 1000,
+      durationS: 3000,
+      distanceM: 10_000,
+      elevationM: 120,
+      averageHr: 151,
+      maxHr: 172,
+      calories: 640,
+    })
+  })
+  test('GPX: distance, climb and heart rate from its points', () => {
+    const read = readActivity('a.gpx', bytes(gpxFile()))
+    expect(read).toMatchObject({
+      sport: 'run',
+      name: 'Round the lake',
+      durationS: 600,
+      elevationM: 40,
+      averageHr: 145,
+      maxHr: 150,
+    })
+    expect(read.distanceM).toBeGreaterThan(1100)
+    expect(read.distanceM).toBeLessThan(1125)
+  })
+  test('TCX, and whatever is packed once more', () => {
+    expect(readActivity('a.tcx.gz', gzipSync(tcxFile()))).toMatchObject({
+      sport: 'ride',
+      distanceM: 20_000,
+      durationS: 3600,
+      averageHr: 138,
+      maxHr: 160,
+      calories: 500,
+    })
+  })
+})
+
+describe('files from strangers', () => {
+  test.each([
+    ['nothing', bytes('')],
+    ['text', bytes('hello')],
+    ['half a FIT', fitFile().subarray(0, 40)],
+    ['a damaged FIT', fitFile().map((byte, at) => (at === 60 ? byte ^ 255 : byte))],
+    ['entities', bytes('<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><gpx><trk/></gpx>')],
+    ['no times', bytes('<gpx><trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>')],
+    ['broken XML', bytes('<gpx><trk')],
+    ['a gzip that is none', new Uint8Array([0x1f, 0x8b, 1, 2, 3])],
+    ['a gzip bomb', gzipSync(Buffer.alloc(80 * 1024 * 1024))],
+  ])('%s is left out with a reason', (_, content) => {
+    expect(() => readActivity('x', content)).toThrow(UnreadableFile)
+  })
+  test('no bytes make it throw anything else', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.constantFrom('', '<gpx>', '<TrainingCenterDatabase>', '.FIT'),
+        (noise, start) => {
+          try {
+            readActivity('x', Buffer.concat([bytes(start), noise]))
+          } catch (thrown) {
+            expect(thrown).toBeInstanceOf(UnreadableFile)
+          }
+        },
+      ),
+      { seed: 3, numRuns: 500 },
+    )
+  })
+})
+
+describe('importing', () => {
+  const source = (name: string, content: Uint8Array) => ({ name, read: async () => content })
+  test('a ZIP as a provider exports it: activities in, the rest left alone, damaged ones named', async () => {
+    const log = anArchive().of('a')
+    const zip = zipOf({
+      'activities/1.fit': fitFile(),
+      'activities/2.gpx': gpxFile(),
+      '../../3.tcx': tcxFile(),
+      'profile.csv': 'a,b',
+      'activities/4.fit': 'no',
+    })
+    const seen: number[] = []
+    const imported = await importInto(log, [source('export.zip', zip)], (done) => seen.push(done))
+    expect(imported).toMatchObject({ added: 3, known: 0, skipped: [expect.stringContaining('4.fit')] })
+    expect(await importInto(log, [source('again.zip', zip)], () => {})).toMatchObject({ added: 0, known: 3 })
+    expect(seen).toEqual([0, 1])
+  })
+  test('a ZIP that unpacks to far more than it is, or is cut off, takes nothing with it', async () => {
+    const log = anArchive().of('a')
+    const bomb = zipOf({ 'a.gpx': new Uint8Array(65 * 1024 * 1024) })
+    expect(await importInto(log, [source('bomb.zip', bomb)], () => {})).toMatchObject({
+      added: 0,
+      skipped: [expect.stringContaining('too much')],
+    })
+    const cut = zipOf({ 'a.fit': fitFile() }).subarray(0, 60)
+    expect(await importInto(log, [source('cut.zip', cut), source('b.fit', fitFile())], () => {})).toMatchObject({
+      added: 1,
+    })
+  })
+  test('by the tool: progress is reported, and real data puts an end to the made-up', async () => {
+    const { alice, client } = await openFitness()
+    await alice('get_activities')
+    const files = [
+      { name: 'a.fit', content: base64(fitFile()) },
+      { name: 'b.gpx', content: base64(gpxFile()) },
+    ]
+    expect(dataOf(await alice('import_activities', { files }))).toEqual({ added: 2, known: 0, skipped: [] })
+    expect(dataOf(await alice('get_activities'))).toMatchObject({ total: 2, synthetic: false })
+    expect(client.heard).toMatchObject([
+      { params: { progress: 0, total: 2 } },
+      { params: { progress: 1, total: 2 } },
+      { params: { progress: 2, total: 2 } },
+    ])
+  })
+  test('by the command, with folders', () => {
+    const folder = aFolder()
+    writeFileSync(join(folder, 'a.fit'), fitFile())
+    writeFileSync(join(folder, 'b.tcx'), tcxFile())
+    const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+    const run = (): string =>
+      execFileSync(process.execPath, [main, 'import', folder, '--data', join(folder, 'data')]).toString()
+    expect(run()).toBe('2 added, 0 known already, 0 left out\n')
+    expect(run()).toBe('0 added, 2 known already, 0 left out\n')
+  })
+})

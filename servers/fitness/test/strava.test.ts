@@ -1,0 +1,228 @@
+/** The whole way to a Strava account: a real authorization server behind Strava's paths, and its API by its documented JSON. */
+
+import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Provider } from 'oidc-provider'
+import { fakeClock } from 'sluice/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { createStrava } from '../src/strava/oauth.ts'
+import { createVault } from '../src/strava/seal.ts'
+import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.ts'
+
+interface Double {
+  readonly url: string
+  /** What was asked of the API: its query and its token. */
+  readonly asked: { readonly query: URLSearchParams; readonly token: string }[]
+  /** Tokens the API takes no more. */
+  readonly expired: Set<string>
+  status: number
+}
+
+/** oidc-provider with Strava's paths and its comma-separated scopes; the API takes whatever token it handed out. */
+async function stravaDouble(redirect: string): Promise<Double> {
+  const asked: Double['asked'] = []
+  const expired = new Set<string>()
+  const double = { url: '', asked, expired, status: 200 }
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+  const server: Server = createServer((request, response) => {
+    if (request.url?.startsWith('/api/v3/')) return api(request, response)
+    // Strava separates scopes by commas, the standard by spaces.
+    request.url = request.url?.replace('read%2Cactivity%3Aread', 'openid+offline_access') ?? '/'
+    handle(request, response)
+  })
+  function api(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', 'http://double')
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    asked.push({ query: url.searchParams, token })
+    response.writeHead(expired.has(token) ? 401 : double.status, { 'content-type': 'application/json' })
+    const page = Number(url.searchParams.get('page'))
+    response.end(JSON.stringify(page === 1 ? [activity] : []))
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close().closeAllConnections())
+  double.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = new Provider(double.url, {
+    clients: [
+      {
+        client_id: '123',
+        client_secret: 'a-client-secret-of-some-length',
+        redirect_uris: [redirect],
+        token_endpoint_auth_method: 'client_secret_post',
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    ],
+    routes: { authorization: '/oauth/authorize', token: '/oauth/token' },
+    pkce: { required: () => true },
+    issueRefreshToken: async () => true,
+    features: { devInteractions: { enabled: false } },
+    ttl: {
+      AccessToken: 21_600,
+      AuthorizationCode: 60,
+      Grant: 86_400,
+      IdToken: 3600,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 86_400,
+    },
+    interactions: { url: (_, interaction) => `/consent/${interaction.uid}` },
+    findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+    cookies: { keys: ['a test’s own'] },
+  })
+  const { callback } = provider
+  const serve = callback.call(provider)
+  handle = (request, response) => {
+    if (!request.url?.startsWith('/consent/')) return void serve(request, response)
+    // The person says yes.
+    void (async () => {
+      const details = await provider.interactionDetails(request, response)
+      const grant = new provider.Grant({ accountId: 'athlete', clientId: '123' })
+      grant.addOIDCScope('openid offline_access')
+      await provider.interactionFinished(
+        request,
+        response,
+        { login: { accountId: 'athlete' }, consent: { grantId: await grant.save() } },
+        { mergeWithLastSubmission: false },
+      )
+      return details
+    })()
+  }
+  return double
+}
+
+/** As Strava's reference shows a SummaryActivity. */
+const activity = {
+  id: 154504250376823,
+  name: 'Happy Friday',
+  distance: 24931.4,
+  moving_time: 4500,
+  elapsed_time: 4500,
+  total_elevation_gain: 0,
+  type: 'Ride',
+  sport_type: 'MountainBikeRide',
+  start_date: '2026-05-02T12:15:09Z',
+  average_speed: 5.54,
+  has_heartrate: true,
+  average_heartrate: 140.3,
+  max_heartrate: 178,
+  average_watts: 175.3,
+}
+
+/** A browser that keeps cookies and follows redirects. */
+async function browse(start: string): Promise<{ readonly status: number; readonly text: string }> {
+  const jar = new Map<string, string>()
+  let url = start
+  for (let hops = 0; hops < 15; hops++) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';')
+      jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
+    }
+    const next = response.headers.get('location')
+    if (!next) return { status: response.status, text: await response.text() }
+    url = new URL(next, url).href
+  }
+  throw new Error('too many redirects')
+}
+
+async function opened() {
+  const archive = anArchive()
+  const clock = fakeClock(now)
+  const folder = aFolder()
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  const double = await stravaDouble(`http://127.0.0.1:${port}/callback`)
+  const settings = {
+    clientId: '123',
+    clientSecret: 'a-client-secret-of-some-length',
+    baseUrl: double.url,
+    redirectUrl: undefined,
+    port,
+  }
+  const vault = createVault(folder, undefined)
+  const logger = { info() {}, warn() {}, error() {} }
+  const strava = createStrava(settings, archive, vault, clock, logger)
+  onTestFinished(() => strava.close())
+  return { double, strava, ...(await openFitness({ archive, strava }, clock)) }
+}
+
+test('connect, consent, activities, disconnect; tokens are unreadable where they are kept', async () => {
+  const { alice, archive, double } = await opened()
+  const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
+  expect(await browse(url)).toEqual({ status: 200, text: 'Strava is connected. You can close this page.\n' })
+  expect(dataOf(await alice('connect_provider', { provider: 'strava' }))).toMatchObject({ connected: true })
+  expect(dataOf(await alice('get_activities', { provider: 'strava', mode: 'detailed' }))).toMatchObject({
+    total: 1,
+    synthetic: false,
+    activities: [
+      {
+        id: 'strava-154504250376823',
+        sport: 'ride',
+        distance_m: 24_931,
+        average_power: 175.3,
+        start: '2026-05-02T12:15:09.000Z',
+      },
+    ],
+  })
+  expect((await archive.of('alice').connection('strava'))?.sealed).not.toContain(double.asked[0]?.token ?? 'x')
+  // The second time only what is newer is asked for.
+  await alice('get_activities', { provider: 'strava' })
+  expect(double.asked.at(-1)?.query.get('after')).toBe(String(Date.parse(activity.start_date) / 1000))
+  await alice('disconnect_provider', { provider: 'strava' })
+  expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
+})
+
+test('a token that has run out is renewed before it is used', async () => {
+  const { alice, clock, double } = await opened()
+  await browse(String((dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }).url))
+  await alice('get_activities', { provider: 'strava' })
+  await clock.advance(7 * 3600 * 1000)
+  await alice('get_activities', { provider: 'strava' })
+  expect(double.asked.at(-1)?.token).not.toBe(double.asked[0]?.token)
+})
+
+test('a state that is not ours, of another tenant’s making, too old or used for another code is refused', async () => {
+  const { alice, strava, clock, archive } = await opened()
+  const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
+  const link = new URL(url)
+  const [state, callback] = [link.searchParams.get('state') ?? '', link.searchParams.get('redirect_uri') ?? '']
+  const [body = '', code = ''] = state.split('.')
+  const forged = Buffer.from(JSON.stringify(['bob', Number.MAX_SAFE_INTEGER])).toString('base64url')
+  for (const bad of ['', 'x.y', `${forged}.${code}`, `${body}.${code.slice(1)}`])
+    expect((await browse(`${callback}?code=c&state=${bad}`)).status).toBe(400)
+  expect((await browse(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
+  await clock.advance(16 * 60_000)
+  expect((await browse(`${callback}?code=c&state=${state}`)).status).toBe(400)
+  expect(await archive.of('bob').connection('strava')).toBeUndefined()
+  expect(await strava.link('alice')).toContain('code_challenge_method=S256')
+})
+
+test.each([
+  [401, 'Connect it again'],
+  [429, 'try again in 15 minutes'],
+  [500, 'try again later'],
+])('Strava answers %i: the person hears what to do', async (status, text) => {
+  const { alice, double } = await opened()
+  await browse(String((dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }).url))
+  double.status = status
+  expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain(text)
+})
+
+test('without an application the operator is named', async () => {
+  const { alice } = await openFitness()
+  expect(textOf(await alice('connect_provider', { provider: 'strava' }))).toContain('STRAVA_CLIENT_ID')
+})
+
+test('what is sealed for one tenant does not open for another', () => {
+  const vault = createVault(aFolder(), undefined)
+  const sealed = vault.seal('secret', 'strava alice')
+  expect(vault.open(sealed, 'strava alice')).toBe('secret')
+  expect(vault.open(sealed, 'strava bob')).toBeUndefined()
+  expect(vault.open(`A${sealed.slice(1)}`, 'strava alice')).toBeUndefined()
+  expect(createVault(aFolder(), undefined).open(sealed, 'strava alice')).toBeUndefined()
+})

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import type { Activity } from '../src/activity.ts'
+import { usualAthlete } from '../src/activity.ts'
+import { loadChart } from '../src/chart.ts'
+import { loadOf, riegel, stressOf } from '../src/training.ts'
+import { anArchive, dataOf, now, openFitness, textOf } from './server.ts'
+
+describe('who may do what', () => {
+  test('the list of tools is open to everybody, calls are not', async () => {
+    const { client } = await openFitness()
+    const { tools } = (await client.request('tools/list')) as unknown as { tools: readonly { name: string }[] }
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'get_activities',
+        'get_athlete',
+        'get_stats',
+        'get_activity_intelligence',
+        'analyze_training_load',
+        'analyze_performance_trends',
+        'compare_activities',
+        'calculate_fitness_score',
+        'calculate_personalized_zones',
+        'predict_performance',
+        'set_goal',
+        'track_progress',
+        'import_activities',
+        'connect_provider',
+        'disconnect_provider',
+        'get_connection_status',
+      ]),
+    )
+    await expect(client.call('get_activities')).rejects.toMatchObject({ error: { code: 40100 } })
+  })
+  test('two athletes have two logs', async () => {
+    const { alice, as } = await openFitness()
+    const bob = await as('bob')
+    await alice('set_goal', { title: 'mine', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
+    expect(textOf(await bob('track_progress'))).toContain('no goals yet')
+    const ids = async (who: typeof alice): Promise<readonly string[]> =>
+      (dataOf(await who('get_activities'))['activities'] as unknown as { id: string }[]).map(({ id }) => id)
+    const [hers, his] = [await ids(alice), await ids(bob)]
+    expect(hers.some((id) => his.includes(id))).toBe(false)
+    expect(textOf(await bob('get_activity_intelligence', { activity_id: hers[0] }))).toContain('There is no activity')
+  })
+})
+
+describe('activities', () => {
+  test('there is a made-up year at once, and it says so; without it nothing is made up again', async () => {
+    const { alice } = await openFitness()
+    expect(dataOf(await alice('get_activities', { limit: 3 }))).toMatchObject({ synthetic: true, count: 3 })
+    await alice('disconnect_provider', { provider: 'synthetic' })
+    expect(dataOf(await alice('get_activities'))).toMatchObject({ total: 0, synthetic: false })
+    await alice('connect_provider', { provider: 'synthetic' })
+    expect(dataOf(await alice('get_activities', { limit: 1 }))).toMatchObject({ synthetic: true })
+  })
+  test('pages, sports and times narrow the list', async () => {
+    const { alice } = await openFitness()
+    const all = dataOf(await alice('get_activities', { limit: 500, mode: 'detailed' }))['activities'] as unknown as {
+      sport: string
+      start: string
+      id: string
+    }[]
+    const rides = dataOf(await alice('get_activities', { limit: 500, sport_type: 'ride' }))
+    expect(rides['total']).toBe(all.filter(({ sport }) => sport === 'ride').length)
+    const after = now / 1000 - 30 * 86_400
+    const month = dataOf(await alice('get_activities', { limit: 500, after }))
+    expect(month['total']).toBe(all.filter(({ start }) => Date.parse(start) / 1000 >= after).length)
+    const page = dataOf(await alice('get_activities', { limit: 5, offset: 5 }))['activities'] as unknown as {
+      id: string
+    }[]
+    expect(page.map(({ id }) => id)).toEqual(all.slice(5, 10).map(({ id }) => id))
+  })
+  test('TOON changes the text and nothing else, on every tool that returns lists', async () => {
+    const { alice } = await openFitness()
+    await alice('set_goal', { title: 'far', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
+    const [first, second] = dataOf(await alice('get_activities', { limit: 2 }))['activities'] as unknown as {
+      id: string
+    }[]
+    for (const [name, args] of [
+      ['get_activities', { limit: 20 }],
+      ['get_stats', {}],
+      ['analyze_training_load', {}],
+      ['analyze_performance_trends', {}],
+      ['compare_activities', { activity_id: first?.id, other_id: second?.id }],
+      ['calculate_personalized_zones', {}],
+      ['track_progress', {}],
+      ['get_connection_status', {}],
+    ] as const) {
+      const [json, toon] = [await alice(name, args), await alice(name, { ...args, format: 'toon' })]
+      expect(dataOf(toon), name).toEqual(dataOf(json))
+      expect(textOf(toon), name).toMatch(/\[\d+\]\{/)
+      expect(textOf(toon).length, name).toBeLessThan(textOf(json).length)
+    }
+  })
+  test('last active is noted, and a note that fails costs no answer', async () => {
+    const { alice, archive, clock } = await openFitness()
+    await alice('get_athlete')
+    await expect.poll(() => archive.of('alice').lastActive('alice')).toBe(clock.now())
+    const broken = anArchive()
+    const failing = {
+      ...broken,
+      of: (tenant: string) => ({ ...broken.of(tenant), touch: async () => Promise.reject(new Error('down')) }),
+    }
+    const other = await openFitness({ archive: failing })
+    expect(await other.alice('get_athlete')).toMatchObject({ isError: false })
+    await expect.poll(() => other.lines.map(({ event }) => event)).toContain('last_active.failed')
+  })
+})
+
+describe('what it means', () => {
+  const ride = (day: number, power: number): Activity => ({
+    id: `r${day}`,
+    provider: 'files',
+    sport: 'ride',
+    name: '',
+    startedAt: now / 1000 - day * 86_400,
+    durationS: 3600,
+    distanceM: 30_000,
+    elevationM: 0,
+    averageHr: undefined,
+    maxHr: undefined,
+    averagePower: power,
+    calories: undefined,
+  })
+
+  test('an hour at threshold is 100; fitness and fatigue follow by 1/42 and 1/7', () => {
+    expect(stressOf(ride(0, usualAthlete.ftp), usualAthlete)).toBeCloseTo(100)
+    const [first, second] = loadOf([ride(1, usualAthlete.ftp)], usualAthlete, now)
+    expect(first).toMatchObject({ stress: 100, ctl: 2.4, atl: 14.3, tsb: 0 })
+    expect(second?.ctl).toBeCloseTo((100 / 42) * (41 / 42), 1)
+    expect(second?.tsb).toBeCloseTo(100 / 42 - 100 / 7, 1)
+  })
+  test('Riegel: 40 minutes over 10 km are 1:28:14 or so over the half marathon', () => {
+    expect(riegel(2400, 10_000, 21_097.5)).toBeCloseTo(2400 * 2.10975 ** 1.06, 6)
+    expect(Math.round(riegel(2400, 10_000, 21_097.5) / 60)).toBe(88)
+  })
+  test('predictions come from the best run, or from what is given', async () => {
+    const { alice } = await openFitness()
+    expect(
+      dataOf(await alice('predict_performance', { distance_m: 21_097.5, from_distance_m: 10_000, from_time_s: 2400 })),
+    ).toMatchObject({ predicted_s: 5295, predicted: '01:28:15' })
+    expect(dataOf(await alice('predict_performance', { distance_m: 10_000 }))['predicted_s']).toBeGreaterThan(1500)
+    expect(textOf(await alice('predict_performance', { distance_m: 10_000, from_time_s: 100 }))).toContain('Give both')
+  })
+  test('zones rise, and values that do not are refused', async () => {
+    const { alice } = await openFitness()
+    const { heart_rate: zones } = dataOf(
+      await alice('calculate_personalized_zones', { resting_hr: 50, max_hr: 190 }),
+    ) as unknown as { heart_rate: { from: number; to: number }[] }
+    expect(zones[0]).toMatchObject({ from: 120, to: 134 })
+    expect(zones.at(-1)).toMatchObject({ to: 190 })
+    expect(textOf(await alice('calculate_personalized_zones', { resting_hr: 180 }))).toContain('must rise')
+  })
+  test('goals count what falls into their days', async () => {
+    const { alice, clock } = await openFitness()
+    await alice('get_activities')
+    await alice('set_goal', {
+      title: 'ten outings',
+      goal_type: 'frequency',
+      target_value: 10,
+      target_date: '2026-11-30',
+    })
+    await clock.advance(0)
+    const { goals } = dataOf(await alice('track_progress')) as unknown as { goals: { done: number; target: number }[] }
+    expect(goals[0]).toMatchObject({ target: 10 })
+    expect(
+      textOf(await alice('set_goal', { title: 'x', goal_type: 'time', target_value: 1, target_date: '2020-01-01' })),
+    ).toContain('That day is over')
+  })
+  test('trends, score, stats and intelligence answer', async () => {
+    const { alice } = await openFitness()
+    expect(
+      dataOf(await alice('analyze_performance_trends', { timeframe: 'year', metric: 'pace', sport_type: 'run' })),
+    ).toMatchObject({ unit: 's/km' })
+    const { score } = dataOf(await alice('calculate_fitness_score')) as unknown as { score: number }
+    expect(score).toBeGreaterThan(0)
+    expect(score).toBeLessThanOrEqual(100)
+    expect((dataOf(await alice('get_stats'))['stats'] as unknown as unknown[]).length).toBeGreaterThan(5)
+    const [row] = dataOf(await alice('get_activities', { limit: 1 }))['activities'] as unknown as { id: string }[]
+    expect(dataOf(await alice('get_activity_intelligence', { activity_id: row?.id }))).toHaveProperty('insight')
+  })
+  test('the chart is a picture with three lines, and a name in it cannot become markup', () => {
+    const days = loadOf([ride(40, 200), ride(20, 250), ride(1, 220)], usualAthlete, now)
+    const chart = loadChart(days, '<script>alert(1)</script>')
+    expect(chart.match(/<polyline/g)).toHaveLength(3)
+    expect(chart).not.toContain('<script>')
+  })
+})
