@@ -1,25 +1,28 @@
 /**
- * Joins the compiled modules into a file per entry and what they share. Node spends longer finding and opening a hundred
- * small files than running them; types and sources stay as `tsc` made them.
+ * Joins the compiled modules into few files: `core.js` for what runs anywhere and most servers use, `host.js` for what
+ * they use on Node, and a file per entry with the rest. Node spends longer finding and opening a file than running it, so
+ * the two are one file each; what further entries share among themselves esbuild splits off. Types and sources stay as
+ * `tsc` made them.
  */
 
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import type { BuildOptions, Plugin } from 'esbuild'
 import { build } from 'esbuild'
 import pkg from '../packages/sluice/package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '../packages/sluice')
+const [dist, lib] = [join(root, 'dist'), join(root, 'lib')]
 const entries = Object.values(pkg.exports).map(({ default: path }) => path.replace('./lib/', ''))
 /** Started by the store contract as a process of its own. */
 const programs = ['stores/contract-child.js']
+/** Entries that need Node: what only they share may too. */
+const onNode = new Set(['node.js', 'main.js', 'transports/websocket/node.js', 'testing/index.js', ...programs])
+const onNodeToo = /^(operate\/console|stores)\//
 
-rmSync(join(root, 'lib'), { recursive: true, force: true })
-await build({
-  entryPoints: [...entries, ...programs].map((entry) => join(root, 'dist', entry)),
-  outbase: join(root, 'dist'),
-  outdir: join(root, 'lib'),
+const usual: BuildOptions = {
+  absWorkingDir: dist,
   bundle: true,
-  splitting: true,
   packages: 'external',
   format: 'esm',
   target: 'es2024',
@@ -27,4 +30,97 @@ await build({
   external: ['node:*'],
   sourcemap: true,
   logLevel: 'warning',
+}
+
+/** Which modules of ours each module leads to, itself included. */
+async function reaching(from: readonly string[]): Promise<(entry: string) => ReadonlySet<string>> {
+  const { metafile } = await build({ ...usual, entryPoints: [...from], outdir: lib, write: false, metafile: true })
+  return function reach(entry) {
+    const found = new Set<string>()
+    const open = [entry]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (found.has(next)) continue
+      found.add(next)
+      for (const { path, external } of metafile.inputs[next]?.imports ?? []) if (!external) open.push(path)
+    }
+    return found
+  }
+}
+
+/** A file that holds whole modules, and under which name each export of theirs is found in it. */
+interface Joined {
+  readonly file: string
+  readonly names: ReadonlyMap<string, readonly (readonly [own: string, joined: string])[]>
+}
+async function toJoined(file: string, modules: Iterable<string>): Promise<Joined> {
+  const entryPoints = [...modules]
+  const shape = {
+    ...usual,
+    entryPoints,
+    outdir: dist,
+    bundle: false,
+    write: false,
+    metafile: true,
+    external: undefined,
+  }
+  const { metafile } = await build({ ...shape, packages: undefined, sourcemap: false, allowOverwrite: true })
+  const names = Object.values(metafile?.outputs ?? {}).map(({ entryPoint = '', exports }) => {
+    const prefix = entryPoint.replace(/\.js$/, '').replace(/\W/g, '_')
+    return [entryPoint, exports.map((own) => [own, `${prefix}$${own}`] as const)] as const
+  })
+  return { file, names: new Map(names) }
+}
+
+/** Instead of a module that stands in one of these, what leads there. */
+const elsewhere = (joined: readonly Joined[]): Plugin => ({
+  name: 'elsewhere',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, external: true, sideEffects: false }))
+    onLoad({ filter: /\.js$/ }, ({ path }) => {
+      const module = relative(dist, path)
+      const place = joined.find(({ names }) => names.has(module))
+      const names = place?.names.get(module)
+      if (!place || !names) return undefined
+      const list = names.map(([own, within]) => `${within} as ${own}`).join(', ')
+      return { contents: names.length > 0 ? `export { ${list} } from 'sluice:${place.file}'` : '', loader: 'js' }
+    })
+  },
 })
+
+/** Writes what esbuild made, with the way to the joined files from wherever each file is. */
+async function write(options: BuildOptions): Promise<void> {
+  const { outputFiles = [] } = await build({ ...usual, ...options, write: false })
+  for (const { path, text } of outputFiles) {
+    const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
+  }
+}
+
+const barrel = ({ file, names }: Joined): BuildOptions => ({
+  outfile: join(lib, file),
+  stdin: {
+    resolveDir: dist,
+    contents: [...names]
+      .filter(([, exports]) => exports.length > 0)
+      .map(
+        ([module, exports]) => `export { ${exports.map(([own, within]) => `${own} as ${within}`)} } from './${module}'`,
+      )
+      .join('\n'),
+  },
+})
+
+rmSync(lib, { recursive: true, force: true })
+const all = [...entries, ...programs]
+const reach = await reaching(all)
+const core = await toJoined('core.js', new Set([...reach('index.js'), ...reach('transports/fetch.js')]))
+const elsewhereToo = new Set(
+  all.filter((entry) => !onNode.has(entry) && !onNodeToo.test(entry)).flatMap((entry) => [...reach(entry)]),
+)
+const host = await toJoined(
+  'host.js',
+  [...reach('node.js')].filter((module) => !elsewhereToo.has(module)),
+)
+await write(barrel(core))
+await write({ ...barrel(host), plugins: [elsewhere([core])] })
+await write({ entryPoints: all, outbase: dist, outdir: lib, splitting: true, plugins: [elsewhere([core, host])] })
