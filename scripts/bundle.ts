@@ -53,18 +53,11 @@ interface Joined {
   readonly names: ReadonlyMap<string, readonly (readonly [own: string, joined: string])[]>
 }
 async function toJoined(file: string, modules: Iterable<string>): Promise<Joined> {
-  const entryPoints = [...modules]
-  const shape = {
-    ...usual,
-    entryPoints,
-    outdir: dist,
-    bundle: false,
-    write: false,
-    metafile: true,
-    external: undefined,
-  }
-  const { metafile } = await build({ ...shape, packages: undefined, sourcemap: false, allowOverwrite: true })
-  const names = Object.values(metafile?.outputs ?? {}).map(({ entryPoint = '', exports }) => {
+  const { metafile } = await build({
+    ...{ absWorkingDir: dist, outdir: dist, entryPoints: [...modules], format: 'esm' },
+    ...{ write: false, metafile: true, allowOverwrite: true },
+  })
+  const names = Object.values(metafile.outputs).map(({ entryPoint = '', exports }) => {
     const prefix = entryPoint.replace(/\.js$/, '').replace(/\W/g, '_')
     return [entryPoint, exports.map((own) => [own, `${prefix}$${own}`] as const)] as const
   })
