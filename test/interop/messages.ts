@@ -12,7 +12,7 @@ export type Id = string | number
 export const modern = '2026-07-28'
 export const legacy: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 export const revisions: readonly Revision[] = [...legacy, modern]
-export const transports = ['memory', 'stdio', 'http'] as const
+export const transports = ['memory', 'stdio', 'http', 'sse', 'websocket'] as const
 export type Transport = (typeof transports)[number]
 
 /** Every transport with every revision, as rows for `describe.each`. */

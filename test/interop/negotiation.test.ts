@@ -8,13 +8,27 @@ import { createEverything } from './everything.ts'
 import { jsonHeaders, messagesOf, modernHeaders, post } from './http.ts'
 import type { Params, Transport } from './wire.ts'
 import { errorOf, isObject, legacy, listAt, modern, objectAt, resultOf, transports } from './wire.ts'
+import type { Channel } from './wire-channel.ts'
 import { openHttp } from './wire-http.ts'
+import { openStream } from './wire-sse.ts'
 import { openPipe } from './wire-stdio.ts'
+import { openSocket } from './wire-websocket.ts'
 
 interface Line {
   /** Sends exactly this request and returns its response. */
   ask(message: Params): Promise<Params>
   status(): number | undefined
+}
+
+function lineOf(channel: Channel): Line {
+  onTestFinished(() => channel.close())
+  return {
+    async ask(message) {
+      channel.write(message)
+      return { ...((await channel.lines.next((line) => isObject(line) && line['id'] === message['id'])) as Params) }
+    },
+    status: () => undefined,
+  }
 }
 
 /** A connection on which nothing was said yet. */
@@ -25,17 +39,9 @@ const bare: { readonly [transport in Transport]: (server: Server) => Promise<Lin
     const via = { transport: 'memory', peer: 'test', header: () => undefined, connection } as const
     return { ask: async (message) => ({ ...(await server.handle(message, { via })) }), status: () => undefined }
   },
-  async stdio(server) {
-    const pipe = openPipe(server)
-    onTestFinished(() => pipe.close())
-    return {
-      async ask(message) {
-        pipe.write(message)
-        return { ...((await pipe.lines.next((line) => isObject(line) && line['id'] === message['id'])) as Params) }
-      },
-      status: () => undefined,
-    }
-  },
+  stdio: async (server) => lineOf(openPipe(server)),
+  sse: async (server) => lineOf(await openStream(server)),
+  websocket: async (server) => lineOf(await openSocket(server)),
   async http(server) {
     const { url, close } = await serveHttp(server, { port: 0 })
     onTestFinished(close)
@@ -96,6 +102,8 @@ describe.each(transports)('over %s', (transport) => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: envelope({}, '2025-11-25') } }
     const error = errorOf(await ask(message))
     if (transport === 'http') expect([error['code'], status()]).toEqual([-32020, 400])
+    // Its messages come by HTTP too, and say so in their headers.
+    else if (transport === 'sse') expect(error['code']).toBe(-32020)
     else expect(error).toMatchObject({ code: -32022, data: { supported: [modern], requested: '2025-11-25' } })
   })
   test('asking what there is does not decide the era', async () => {
@@ -121,15 +129,18 @@ describe.each(transports)('over %s', (transport) => {
   })
 })
 
-test.each(['memory', 'stdio'] as const)('over %s a second handshake is refused', async (transport) => {
-  const { ask } = await bare[transport](createEverything())
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
-  await ask(initialize(params))
-  expect(errorOf(await ask(initialize({ ...params, protocolVersion: '2024-11-05' }, 2)))['code']).toBe(-32600)
-  // The first stands.
-  const tools = listAt(resultOf(await ask({ jsonrpc: '2.0', id: 3, method: 'tools/list' })), 'tools')
-  expect(tools.find(({ name }) => name === 'weather')).toHaveProperty('title')
-})
+test.each(['memory', 'stdio', 'sse', 'websocket'] as const)(
+  'over %s a second handshake is refused',
+  async (transport) => {
+    const { ask } = await bare[transport](createEverything())
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    await ask(initialize(params))
+    expect(errorOf(await ask(initialize({ ...params, protocolVersion: '2024-11-05' }, 2)))['code']).toBe(-32600)
+    // The first stands.
+    const tools = listAt(resultOf(await ask({ jsonrpc: '2.0', id: 3, method: 'tools/list' })), 'tools')
+    expect(tools.find(({ name }) => name === 'weather')).toHaveProperty('title')
+  },
+)
 
 describe('the headers of HTTP', () => {
   const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: envelope({}) } }

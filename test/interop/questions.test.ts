@@ -17,6 +17,7 @@ import {
   objectAt,
   openWire,
   resultOf,
+  transports,
 } from './wire.ts'
 import { openHttp } from './wire-http.ts'
 
@@ -234,39 +235,40 @@ describe.each(matrix)('$revision over $transport', (cell) => {
   })
 })
 
-describe.each(
-  legacy.flatMap((revision) => (['memory', 'stdio', 'http'] as const).map((transport) => ({ transport, revision }))),
-)('questions as requests, $revision over $transport', (cell) => {
-  test('a client that refuses ends the tool with a text', async () => {
-    const { call } = await talk(cell, () => undefined)
-    expect(resultOf(await call('folders'))).toMatchObject({
-      isError: true,
-      ...text('The client refused roots/list: Not supported'),
+describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ transport, revision }))))(
+  'questions as requests, $revision over $transport',
+  (cell) => {
+    test('a client that refuses ends the tool with a text', async () => {
+      const { call } = await talk(cell, () => undefined)
+      expect(resultOf(await call('folders'))).toMatchObject({
+        isError: true,
+        ...text('The client refused roots/list: Not supported'),
+      })
     })
-  })
-  test('a call that is cancelled takes its question back', async () => {
-    const never = new Promise<never>(() => {})
-    const { wire } = await talk(cell, () => never)
-    const response = wire.send('tools/call', { name: 'folders' }, { id: 'asking' })
-    const question = await wire.heard.next(methodIs('roots/list'))
-    await wire.cancel('asking')
-    const taken = await wire.heard.next(methodIs('notifications/cancelled'))
-    expect(taken['params']).toMatchObject({ requestId: question['id'] })
-    expect(await response).toBeNull()
-  })
-  test('a question nobody answers in time is given up', async () => {
-    const never = new Promise<never>(() => {})
-    const clock = fakeClock()
-    const server = createEverything({ clock, answerWithinMs: 60_000 })
-    const wire = await openWire(cell.transport, cell.revision, { server, answer: () => never })
-    onTestFinished(() => wire.close())
-    const response = wire.send('tools/call', { name: 'folders' })
-    await wire.heard.next(methodIs('roots/list'))
-    await clock.advance(60_000)
-    expect(await wire.heard.next(methodIs('notifications/cancelled'))).toBeDefined()
-    expect(resultOf(await response)).toMatchObject({ isError: true })
-  })
-})
+    test('a call that is cancelled takes its question back', async () => {
+      const never = new Promise<never>(() => {})
+      const { wire } = await talk(cell, () => never)
+      const response = wire.send('tools/call', { name: 'folders' }, { id: 'asking' })
+      const question = await wire.heard.next(methodIs('roots/list'))
+      await wire.cancel('asking')
+      const taken = await wire.heard.next(methodIs('notifications/cancelled'))
+      expect(taken['params']).toMatchObject({ requestId: question['id'] })
+      expect(await response).toBeNull()
+    })
+    test('a question nobody answers in time is given up', async () => {
+      const never = new Promise<never>(() => {})
+      const clock = fakeClock()
+      const server = createEverything({ clock, answerWithinMs: 60_000 })
+      const wire = await openWire(cell.transport, cell.revision, { server, answer: () => never })
+      onTestFinished(() => wire.close())
+      const response = wire.send('tools/call', { name: 'folders' })
+      await wire.heard.next(methodIs('roots/list'))
+      await clock.advance(60_000)
+      expect(await wire.heard.next(methodIs('notifications/cancelled'))).toBeDefined()
+      expect(resultOf(await response)).toMatchObject({ isError: true })
+    })
+  },
+)
 
 describe('over HTTP', () => {
   test.each(legacy)('%s is asked on the stream of its call, never on another', async (revision) => {

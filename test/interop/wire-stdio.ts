@@ -5,20 +5,12 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type { Server } from 'sluice'
 import { serveStdio } from 'sluice/node'
-import { toInitialize, toRequest, toResponse } from './envelope.ts'
 import { Heard } from './heard.ts'
-import type { Id, Params, Wire, WireOptions } from './messages.ts'
-import { isObject, resultOf } from './messages.ts'
+import type { Wire, WireOptions } from './messages.ts'
+import type { Channel } from './wire-channel.ts'
+import { openChannel } from './wire-channel.ts'
 
-/** A pipe on which nothing was said yet. */
-export interface Pipe {
-  write(message: unknown): void
-  /** Every line that came out, parsed. */
-  readonly lines: Heard<unknown>
-  close(): Promise<void>
-}
-
-export function openPipe(server: Server): Pipe {
+export function openPipe(server: Server): Channel {
   const input = new PassThrough()
   const output = new PassThrough()
   const lines = new Heard<unknown>()
@@ -37,51 +29,5 @@ export function openPipe(server: Server): Pipe {
   }
 }
 
-export async function openStdio(server: Server, options: WireOptions): Promise<Wire> {
-  const pipe = openPipe(server)
-  const { lines, write } = pipe
-  const heard = new Heard<Params>()
-  const gone = new Heard<Id>()
-  let ids = 0
-  void lines.later((line) => {
-    if (isObject(line) && typeof line['method'] === 'string') void take(line)
-    return false
-  })
-  async function take(message: Params): Promise<void> {
-    heard.push(message)
-    const { id, method, params } = message
-    if (id !== undefined && options.answer)
-      write(toResponse(id, await options.answer(String(method), isObject(params) ? params : {})))
-  }
-  async function send(
-    method: string,
-    params: Params = {},
-    { id = ++ids, meta }: { id?: Id; meta?: Params } = {},
-  ): Promise<Params | null> {
-    const isAnswer = (line: unknown): boolean => isObject(line) && line['id'] === id && line['method'] === undefined
-    const answered = Promise.race([lines.later(isAnswer), gone.later((cancelled) => cancelled === id)])
-    write(toRequest(options, method, params, { id, ...(meta && { meta }) }))
-    const answer = await answered
-    return isObject(answer) ? answer : null
-  }
-  const notify = async (method: string, params: Params = {}): Promise<void> => write({ jsonrpc: '2.0', method, params })
-  const isModern = options.revision === '2026-07-28'
-  const greeting = resultOf(isModern ? await send('server/discover') : await send('initialize', toInitialize(options)))
-  if (!isModern) await notify('notifications/initialized')
-  return {
-    revision: options.revision,
-    server,
-    greeting,
-    heard,
-    send,
-    notify,
-    async cancel(id) {
-      await notify('notifications/cancelled', { requestId: id })
-      gone.push(id)
-    },
-    async close() {
-      await pipe.close()
-      server.close()
-    },
-  }
-}
+export const openStdio = (server: Server, options: WireOptions): Promise<Wire> =>
+  openChannel(openPipe(server), server, options)

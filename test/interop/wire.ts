@@ -1,6 +1,6 @@
 /**
  * Our own clients, which say exactly what a test tells them to and show everything that comes back: in memory, over a
- * pipe and over HTTP, in any revision.
+ * pipe, over HTTP, HTTP+SSE and a WebSocket, in any revision.
  */
 
 import type { Server } from 'sluice'
@@ -9,11 +9,13 @@ import type { Revision, Transport, Wire, WireOptions } from './messages.ts'
 import { allCapabilities } from './messages.ts'
 import { openHttp } from './wire-http.ts'
 import { openMemory } from './wire-memory.ts'
+import { openSse } from './wire-sse.ts'
 import { openStdio } from './wire-stdio.ts'
+import { openWebSocket } from './wire-websocket.ts'
 
 export * from './messages.ts'
 
-const openers = { memory: openMemory, stdio: openStdio, http: openHttp }
+const openers = { memory: openMemory, stdio: openStdio, http: openHttp, sse: openSse, websocket: openWebSocket }
 
 export async function openWire(
   transport: Transport,

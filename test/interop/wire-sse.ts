@@ -1,0 +1,52 @@
+/** Over HTTP+SSE, on a port of its own: every message is a POST, every answer an event. */
+
+import type { Server } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { openEvents } from '../hostile/channels.ts'
+import { Heard } from './heard.ts'
+import { modernHeaders, post } from './http.ts'
+import type { Params, Wire, WireOptions } from './messages.ts'
+import { isObject, modern } from './messages.ts'
+import type { Channel } from './wire-channel.ts'
+import { openChannel } from './wire-channel.ts'
+
+export async function openStream(server: Server): Promise<Channel> {
+  const serving = await serveHttp(server, { port: 0, sse: sse() })
+  const { origin } = new URL(serving.url)
+  const stream = await openEvents(`${origin}/sse`)
+  const endpoint = origin + (await stream.endpoint)
+  const lines = new Heard<unknown>()
+  let over = false
+  async function read(): Promise<void> {
+    while (!over) lines.push(await stream.next())
+  }
+  void read()
+  /** One after the other: over HTTP they would overtake each other. */
+  let sent: Promise<unknown> = Promise.resolve()
+  return {
+    write(message: unknown) {
+      const headers = isModern(message) ? modernHeaders(message) : {}
+      sent = sent.then(async () => (await post(endpoint, message, headers)).text())
+    },
+    lines,
+    async close() {
+      over = true
+      await sent
+      stream.close()
+      const closed = serving.close()
+      serving.server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** By what it says: the headers follow the body. */
+const isModern = (message: unknown): message is Params =>
+  isObject(message) &&
+  'id' in message &&
+  'method' in message &&
+  JSON.stringify(message).includes(`protocolVersion":"${modern}`)
+
+export const openSse = async (server: Server, options: WireOptions): Promise<Wire> =>
+  openChannel(await openStream(server), server, options)
