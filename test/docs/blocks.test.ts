@@ -30,7 +30,7 @@ const blocksIn = (document: string): readonly Block[] =>
 const documents = ['README.md', 'AGENTS.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
 const blocks = documents.flatMap(blocksIn)
 const quoting = blocks.filter(({ file }) => file !== undefined)
-const examples = globSync('examples/layers/*.ts', { cwd: root }).sort()
+const examples = globSync('examples/{layers,transports}/*.ts', { cwd: root }).sort()
 
 const flat = (text: string): readonly string[] =>
   text
