@@ -71,7 +71,11 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   if (flags.help) return void process.stdout.write(`${usage(options)}\n`)
   if (flags.version) return void process.stdout.write(`${version}\n`)
   const folder = flags.data ?? dataFolder(name)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (thrown) {
+    return giveUp(`cannot keep data in ${folder}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  }
   const logger = stderrLogger()
   const argument = flags.argument === undefined ? {} : { argument: flags.argument }
   const opened = await open({ folder, env: process.env, logger, clock: nodeClock, ...argument }).catch(giveUp)

@@ -100,7 +100,14 @@ export const clearCommand: Command = {
     }),
 }
 
-async function firstLine(): Promise<string> {
-  for await (const line of createInterface({ input: process.stdin })) return line
-  return ''
-}
+const firstLine = (): Promise<string> =>
+  new Promise((resolve) => {
+    const lines = createInterface({ input: process.stdin })
+    lines.once('line', (line) => {
+      resolve(line)
+      // A terminal never ends by itself, and would keep this process waiting for more.
+      lines.close()
+      process.stdin.unref?.()
+    })
+    lines.once('close', () => resolve(''))
+  })

@@ -22,7 +22,10 @@ export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 
   const url = env['SLUICE_MEMORY_POSTGRES']
   if (!url) return sqliteArchive(join(folder, 'memory.db'), clock)
   const { connectPostgres } = await import('./postgres/connect.ts')
-  return connectPostgres(url, clock)
+  return connectPostgres(url, clock).catch((thrown: unknown) => {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new Error(`Cannot use the database that SLUICE_MEMORY_POSTGRES names: ${why}`, { cause: thrown })
+  })
 }
 
 export const open: Open = async (site) => {
