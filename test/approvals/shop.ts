@@ -23,6 +23,7 @@ export interface Shop {
   request(method: string, params?: Params, more?: RequestOptions): Promise<Params>
   keyFor(subject: string, tenants: readonly string[], scopes?: readonly string[]): Promise<string>
 }
+export type ShopRuntime = Omit<Runtime, 'clock'> & { readonly tools?: typeof shopTools; readonly clock?: FakeClock }
 export interface RequestOptions {
   readonly revision?: 'modern' | 'legacy'
   readonly capabilities?: Params
@@ -98,9 +99,8 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
 
 export async function openShop(
   options: ApprovalsOptions = {},
-  { tools = shopTools, ...runtime }: Runtime & { tools?: typeof shopTools } = {},
+  { tools = shopTools, clock = fakeClock(1_700_000_000_000), ...runtime }: ShopRuntime = {},
 ): Promise<Shop> {
-  const clock = fakeClock(1_700_000_000_000)
   const store = runtime.store ?? memoryStore(clock)
   const ran: unknown[] = []
   const keys = apiKeys(store, { clock })

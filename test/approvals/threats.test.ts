@@ -314,7 +314,9 @@ test('P12: one person’s grant does not stand for the two that a rule asks for'
   requiredIn(await call('pay', { amount: 5 }))
 })
 
-test('P13: a caller who asks for ten thousand has a few undecided at a time, and others are not touched', async () => {
+test('P13: a caller who asks for ten thousand has a few undecided at a time, and others are not touched', {
+  timeout: 120_000,
+}, async () => {
   const { call, desk, keyFor, clock } = await openShop({ maxPending: 20 })
   const answers = await Promise.all(Array.from({ length: 10_000 }, (_, amount) => call('pay', { amount })))
   expect(answers.filter((answer) => reason(answer) === 'rateLimited')).toHaveLength(9_980)
