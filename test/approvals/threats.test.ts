@@ -1,7 +1,9 @@
 /** What people have done to approvals elsewhere, case by case: P01 is in every-entry.test.ts, P06 in races.test.ts, P10 in crashes.test.ts. */
 
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Params, Store } from 'sluice'
 import { audit, defineServer, memoryStore, RpcError, tool, verifyAudit } from 'sluice'
 import type { Decider } from 'sluice/approvals'
@@ -13,6 +15,8 @@ import { temporaryFolder } from './folder.ts'
 import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
 
 const minute = 60_000
+const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
+const program = fileURLToPath(new URL('programs/secrets.ts', import.meta.url))
 const reason = (answer: Params): unknown =>
   (answer['error'] as { data?: { reason?: string } } | undefined)?.data?.reason
 const capabilities = { elicitation: { url: {} } }
@@ -334,6 +338,18 @@ test('P13: what nobody can read is not asked for', async () => {
   const { call, desk } = await openShop()
   expect(reason(await call('pay', { amount: 1, memo: 'x'.repeat(70_000) }))).toBe('payloadTooLarge')
   expect((await desk.list()).tickets).toEqual([])
+})
+
+test('P15: what seals approvals is neither in the environment of what a tool starts nor in the log', () => {
+  const secret = 'do-not-tell-this-to-anybody-0123456789'
+  const { stdout, stderr, status } = spawnSync(node, [program], {
+    encoding: 'utf8',
+    env: { ...process.env, SLUICE_SECRET: secret },
+  })
+  expect({ status, said: stdout.includes('"ran":true') }).toEqual({ status: 0, said: true })
+  expect(stdout).toContain('PATH=')
+  expect(stderr).toContain('tools/call')
+  expect(stdout + stderr).not.toContain(secret)
 })
 
 test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {

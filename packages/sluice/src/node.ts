@@ -30,9 +30,18 @@ export type { JsonLogger } from './transports/json-logger.ts'
 export { fileLogger, stderrLogger } from './transports/json-logger.ts'
 export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 
-/** `SLUICE_SECRET`, or the file that `SLUICE_SECRET_FILE` names; two values while rotating. */
-export const secretFromEnvironment = (): readonly string[] | undefined =>
-  secretFrom(process.env, (path) => readFileSync(path, 'utf8'))
+let taken: readonly string[] | undefined
+
+/**
+ * `SLUICE_SECRET`, or the file that `SLUICE_SECRET_FILE` names; two values while rotating. Taken out of the environment,
+ * which every program inherits that a tool starts; asked again, it is remembered.
+ */
+export function secretFromEnvironment(): readonly string[] | undefined {
+  const found = secretFrom(process.env, (path) => readFileSync(path, 'utf8'))
+  delete process.env['SLUICE_SECRET']
+  taken = found ?? taken
+  return taken
+}
 
 /** What a definition runs on when nothing else is said: questions are asked, keys kept, the log is on stderr. */
 export const nodeRuntime = (logger: Logger = stderrLogger()): Runtime => ({

@@ -1,0 +1,40 @@
+/**
+ * A server with a secret, an approved call sealed with it, and a tool that tells all it can see: its environment, and that
+ * of a program it starts.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { ask, createServer, defineServer, log, once, tool } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { secretFromEnvironment, stderrLogger } from 'sluice/node'
+import { cashier } from '../till.ts'
+
+const secret = secretFromEnvironment()
+if (secret?.[0] !== secretFromEnvironment()?.[0]) throw new Error('Asked again, it is another')
+const spy = tool({
+  name: 'spy',
+  description: 'Tells what it sees',
+  approval: 'always',
+  run: () => `${JSON.stringify({ ran: true, env: process.env })} ${execFileSync('env', { encoding: 'utf8' })}`,
+})
+const desk = approvals({ url: 'https://console.example' })
+const server = createServer(defineServer({ info: { name: 'spied', version: '1' }, tools: [spy] }), {
+  ...{ secret, approvals: desk, once: once(), ask: ask(), log: log(stderrLogger()) },
+})
+const _meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } },
+}
+interface Answer {
+  readonly result?: { readonly requestState?: string; readonly content?: readonly { readonly text: string }[] }
+}
+const call = async (params: object): Promise<Answer> => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'spy', _meta, ...params } }
+  return (await server.handle(message)) as Answer
+}
+const { result } = await call({})
+const [ticket] = (await desk.list()).tickets
+await desk.decide(ticket?.id ?? '', { approved: true }, cashier)
+const answer = await call({ requestState: result?.requestState })
+console.log(result?.requestState, answer.result?.content?.[0]?.text)
+await server.close()
