@@ -1,0 +1,71 @@
+/** A tool that a person must allow first, the desk where people do, and a chat that may say it too. */
+
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import type { Server, Store } from 'sluice'
+import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, RpcError, tenant, tool } from 'sluice'
+import { type Approvals, approvals } from 'sluice/approvals'
+import * as z from 'zod'
+
+const transfer = tool({
+  name: 'transfer',
+  description: 'Transfers money',
+  annotations: { destructiveHint: true },
+  input: z.object({ to: z.string(), amount: z.number().positive() }),
+  // Small sums need nobody. Anything but exactly false, and a function that throws, means yes.
+  approval: ({ amount }) => amount > 100,
+  run: ({ to, amount }) => `Transferred ${amount} to ${to}`,
+})
+const balance = tool({
+  name: 'balance',
+  description: 'How much there is',
+  annotations: { readOnlyHint: true },
+  run: () => 'Enough',
+})
+
+export interface Bank {
+  readonly server: Server
+  readonly desk: Approvals
+}
+
+/** `chat` is told of every ticket and may send decisions back; both ways are signed with the secret. */
+export function openBank(store: Store, secret: string, chat: { url: string; secret: string }): Bank {
+  const desk = approvals({
+    // Before what the tools say; the first that matches decides.
+    rules: [
+      { annotations: { readOnlyHint: true }, approval: 'never' },
+      { tenant: 'treasury', approval: 'always', needed: 2, of: ['olga', 'omar', 'otto'] },
+    ],
+    approver: 'other',
+    url: 'https://console.example',
+    webhook: chat,
+  })
+  const server = createServer(defineServer({ info: { name: 'bank', version: '1.0.0' }, tools: [transfer, balance] }), {
+    store,
+    secret,
+    authenticate: authenticate({ verifiers: [apiKeys(store)] }),
+    tenant: tenant({ from: 'tenants' }),
+    ask: ask(),
+    approvals: desk,
+    once: once(),
+    audit: audit(),
+  })
+  return { server, desk }
+}
+
+/** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
+export const decisionsFor = (desk: Approvals): HttpServer =>
+  createHttpServer(async (request, response) => {
+    try {
+      let body = ''
+      for await (const chunk of request) {
+        body += String(chunk)
+        if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
+      }
+      const header = (name: string): string | undefined => request.headers[name]?.toString()
+      const { id, status } = await desk.receive(header, body)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status }))
+    } catch (thrown) {
+      const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+      response.writeHead(reason === 'unauthorized' ? 401 : 400).end(reason)
+    }
+  })
