@@ -1,5 +1,6 @@
 /** The figures of the servers, one file each: `npm run bench -- servers`. */
 import type { Section } from '../lib/figures.ts'
+import { fitness } from './servers/fitness.ts'
 import { knowledge } from './servers/knowledge.ts'
 import { memory } from './servers/memory.ts'
 import { memoryEmbeddings } from './servers/memory-embeddings.ts'

@@ -21,7 +21,7 @@ export function syntheticYear(tenant: string, nowMs: number, count: number = yea
     const averageHr = Math.round(122 + 36 * hard)
     const durationS = Math.round(minutes * 60)
     return {
-      id: `synthetic-${createHash('sha256').update(`${tenant} ${startedAt} ${sport}`).digest('hex').slice(0, 16)}`,
+      id: `synthetic-${createHash('sha256').update(`${tenant} ${startedAt} ${sport}`).digest('hex').slice(0, 8)}`,
       provider: 'synthetic',
       sport,
       name: `${hour < 12 ? 'Morning' : 'Evening'} ${sport}`,

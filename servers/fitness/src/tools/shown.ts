@@ -6,20 +6,22 @@ import { round } from '../training.ts'
 
 export interface Row {
   readonly id: string
-  readonly day: string
-  readonly sport: string
-  readonly km: number
-  readonly min: number
-  readonly hr: number
+  readonly date: string
+  readonly sport_type: string
+  readonly distance_km: number
+  readonly duration_min: number
+  readonly elevation_m: number
+  readonly average_hr: number
 }
 
-export const toRow = ({ id, startedAt, sport, distanceM, durationS, averageHr }: Activity): Row => ({
-  id,
-  day: new Date(startedAt * 1000).toISOString().slice(0, 10),
-  sport,
-  km: round(distanceM / 1000, 2),
-  min: round(durationS / 60),
-  hr: Math.round(averageHr ?? 0),
+export const toRow = (each: Activity): Row => ({
+  id: each.id,
+  date: new Date(each.startedAt * 1000).toISOString().slice(0, 10),
+  sport_type: each.sport,
+  distance_km: round(each.distanceM / 1000),
+  duration_min: Math.round(each.durationS / 60),
+  elevation_m: Math.round(each.elevationM),
+  average_hr: Math.round(each.averageHr ?? 0),
 })
 
 export const toDetail = (each: Activity): object => ({
