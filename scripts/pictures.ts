@@ -16,7 +16,7 @@ mkdirSync(folder, { recursive: true })
 
 const house = await openStory()
 const busy = (async () => {
-  for (let second = 0; second < 75; second++) {
+  for (let second = 0; second < 170; second++) {
     const started = Date.now()
     await traffic(house, Math.round(40 + 25 * Math.sin(second / 6) + (second % 9 === 0 ? 30 : 0)))
     await sleep(Math.max(0, 1000 - (Date.now() - started)))
@@ -24,20 +24,38 @@ const busy = (async () => {
 })()
 
 const browser = await startChromium()
-const shots: readonly (readonly [
-  name: string,
-  path: string,
-  ready: string,
-  prepare?: (page: Page) => Promise<void>,
-])[] = [
-  ['approvals', '#/approvals', '.ticket-list a', async (page) => page.locator('.ticket-list a').first().click()],
-  ['tools', '#/tools', '.card', async (page) => page.locator('.card').first().click()],
-  ['tenants', '#/tenants', '.table'],
-  ['audit', '#/audit', '.table', async (page) => page.getByRole('button', { name: 'Verify chain' }).click()],
-  ['live', '#/live', '.requests'],
+interface Shot {
+  readonly name: string
+  /** What is there when the page is. */
+  readonly ready: string
+  readonly prepare?: (page: Page) => Promise<void>
+}
+const approvals: Shot = {
+  name: 'approvals',
+  ready: '.ticket-list a',
+  prepare: async (page) => page.locator('.ticket-list a').first().click(),
+}
+const live: Shot = { name: 'live', ready: '.requests', prepare: (page) => page.waitForTimeout(1500) }
+const shots: readonly Shot[] = [
+  approvals,
+  live,
+  { name: 'tools', ready: '.card', prepare: async (page) => page.locator('.card').first().click() },
+  { name: 'tenants', ready: '.table' },
+  {
+    name: 'audit',
+    ready: '.table',
+    prepare: async (page) => page.getByRole('button', { name: 'Verify chain' }).click(),
+  },
 ]
+const desktop = { width: 1280, height: 800 }
+const phone = { width: 390, height: 844 }
 
-async function take(scheme: 'light' | 'dark', size: { width: number; height: number }, suffix: string): Promise<void> {
+async function take(
+  scheme: 'light' | 'dark',
+  size: typeof desktop,
+  suffix: string,
+  wanted: readonly Shot[],
+): Promise<void> {
   const context = await browser.newContext({
     colorScheme: scheme,
     viewport: size,
@@ -45,28 +63,24 @@ async function take(scheme: 'light' | 'dark', size: { width: number; height: num
     locale: 'en-GB',
   })
   const page = await context.newPage()
-  await page.goto(`${house.url}#/live`)
-  await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor()
-  if (suffix === '') await page.screenshot({ path: join(folder, `sign-in-${scheme}.png`) })
-  await page.goto('about:blank')
   await page.goto(await house.panel.link())
   await page.locator('.frame').waitFor()
-  for (const [name, path, ready, prepare] of shots) {
-    await page.evaluate(`location.assign(${JSON.stringify(path)})`)
+  for (const { name, ready, prepare } of wanted) {
+    await page.evaluate(`location.hash = '#/${name}'`)
     await page.locator(ready).first().waitFor()
     await prepare?.(page)
-    if (name === 'live') await page.waitForTimeout(1500)
+    // Fonts, transitions, the last answer.
     await page.waitForTimeout(400)
     await page.screenshot({ path: join(folder, `${name}${suffix}-${scheme}.png`) })
   }
   await context.close()
 }
 
-await sleep(Number(process.env['WARM_MS'] ?? 55_000))
-for (const scheme of ['light', 'dark'] as const) {
-  await take(scheme, { width: 1280, height: 800 }, '')
-  await take(scheme, { width: 390, height: 844 }, '-phone')
-}
+// The plots show five minutes; two of them are enough to look like something.
+await sleep(120_000)
+for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '', shots)
+await take('light', phone, '-phone', [approvals])
+await take('dark', phone, '-phone', [live])
 await browser.close()
 await busy
 await house.close()

@@ -1,8 +1,11 @@
 /** The API: what it answers, to whom, and that it answers as documented. */
 
+import { readFileSync } from 'node:fs'
+import { defineServer, tool } from 'sluice'
 import { routes, shapes } from 'sluice/console'
 import { jsonSchema } from 'sluice/json-schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import type { House, Visitor } from './house.ts'
 import { openHouse, owner, send, signIn } from './house.ts'
 
@@ -105,6 +108,37 @@ describe('a ticket', () => {
     expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
   })
 
+  test('that was begun and never ended is in doubt, until somebody says what became of it', async () => {
+    const definition = defineServer({
+      info: { name: 'stuck', version: '1' },
+      tools: [
+        tool({
+          name: 'refund',
+          description: 'Never ends',
+          input: z.looseObject({}),
+          approval: 'always',
+          run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
+        }),
+      ],
+    })
+    const stuck = await openHouse({ definition })
+    const person = await owner(stuck)
+    const caller = await stuck.agent()
+    await stuck.call(caller, 'refund', {})
+    const [ticket] = (await stuck.desk.list()).tickets
+    const at = `api/tickets/${ticket?.id}`
+    expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(409)
+    await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
+    void stuck.call(caller, 'refund', {})
+    await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
+    stuck.clock.leap(5 * 60_000)
+    expect((await person.get(at)).body['status']).toBe('in doubt')
+    expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(200)
+    expect((await person.get(at)).body['status']).not.toBe('in doubt')
+    expect((await person.get('api/audit?tenant=acme&text=resolved')).text).toContain('owner')
+    await stuck.close()
+  })
+
   test('comes a page at a time, and every one comes once', async () => {
     for (let at = 0; at < 7; at++) await asked(`page-${at}`, await house.agent(`someone-${at}`))
     const seen: string[] = []
@@ -151,6 +185,29 @@ describe('an operator of one tenant', () => {
   })
 })
 
+describe('a grant', () => {
+  test('is made from a ticket, scoped and ending, is listed, lets that call run, and is over when it is revoked', async () => {
+    const secret = await house.agent('granted')
+    const ticket = await asked('G-1', secret)
+    const at = `api/tickets/${ticket['id']}/grant`
+    expect((await visitor.post(at, { arguments: 'any', lastMs: 10 * 86_400_000 })).status).toBe(400)
+    const made = await visitor.post(at, { arguments: 'exactly', lastMs: 60_000, note: 'for today' })
+    expect(made.body).toMatchObject({ caller: 'granted', tool: 'refund', by: 'owner', note: 'for today' })
+    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1' }))).toContain('refunded G-1')
+    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-2' }))).not.toContain('refunded')
+    const { body } = await visitor.get('api/grants')
+    expect(body).toMatchObject({ longestMs: 86_400_000, grants: [{ id: made.body['id'] }] })
+    const { secret: key } = await house.panel.operators.create({ name: 'viewer' })
+    const viewer = await signIn(house, { key })
+    expect((await viewer.post(at, { arguments: 'exactly', lastMs: 60_000 })).status).toBe(403)
+    const revoke = `api/grants/${encodeURIComponent(String(made.body['id']))}/revoke`
+    expect((await viewer.post(revoke)).status).toBe(403)
+    expect((await visitor.post(revoke)).status).toBe(200)
+    expect((await visitor.get('api/grants')).body['grants']).toEqual([])
+    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1', cents: 5 }))).not.toContain('refunded')
+  })
+})
+
 describe('keys', () => {
   test('are listed without themselves and opened no more once they are revoked', async () => {
     const secret = await house.agent('leaver')
@@ -158,7 +215,7 @@ describe('keys', () => {
     const { text, body } = await visitor.get('api/keys')
     expect(text).not.toContain(secret)
     const key = (body['keys'] as { id: string; subject: string }[]).find(({ subject }) => subject === 'leaver')
-    expect(key).toMatchObject({ prefix: secret.slice(0, 11), label: 'for tests', lastUse: expect.any(Number) })
+    expect(key).toMatchObject({ prefix: secret.slice(0, 11), label: 'laptop', lastUse: expect.any(Number) })
     expect((await visitor.post(`api/keys/${key?.id}/revoke`)).status).toBe(200)
     house.clock.leap(5_001)
     expect(await house.call(secret, 'price', { article: 'x' })).toMatchObject({ error: { code: 40100 } })
@@ -247,8 +304,13 @@ describe('what is documented is so', () => {
       listTickets: () => visitor.get('api/tickets'),
       getTicket: () => visitor.get(`api/tickets/${id}`),
       decideTicket: () => decision(ticket, true),
+      resolveTicket: async () => ({ status: 200, body: (await visitor.get(`api/tickets/${id}`)).body }),
+      createGrant: () => visitor.post(`api/tickets/${id}/grant`, { arguments: 'exactly', lastMs: 60_000 }),
       listGrants: () => visitor.get('api/grants'),
-      revokeGrant: async () => ({ status: 200, body: {} }),
+      revokeGrant: async () => {
+        const { grants } = (await visitor.get('api/grants')).body as { grants: { id: string }[] }
+        return visitor.post(`api/grants/${encodeURIComponent(grants[0]?.id ?? '')}/revoke`)
+      },
       getLive: () => visitor.get('api/live'),
       listServers: () => visitor.get('api/servers'),
       listTenants: () => visitor.get('api/tenants'),
@@ -262,6 +324,11 @@ describe('what is documented is so', () => {
       const { status, body } = await run()
       expect([name, status, check(routes[name as keyof typeof routes].output, body)]).toEqual([name, 200, []])
     }
+  })
+
+  test('every route stands in docs/console.md', () => {
+    const page = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8')
+    for (const { method, path } of Object.values(routes)) expect(page).toContain(`${method} ${path}\``)
   })
 
   test.each([

@@ -101,7 +101,11 @@ export async function openHouse({
   const clock = leapingClock()
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
-  const desk = approvals({ ...(maxPending !== undefined && { maxPending }), url: () => panel.url })
+  const desk = approvals({
+    ...(maxPending !== undefined && { maxPending }),
+    url: () => panel.url,
+    grants: { maxMs: 86_400_000 },
+  })
   const panel: Console = createConsole({ store, desk, clock })
   const serve = (each: ServerDefinition): Server =>
     createServer(each, {
@@ -124,7 +128,7 @@ export async function openHouse({
     url: serving.url,
     ...{ store, clock, panel, serving, server, desk },
     async agent(subject = 'agent', tenants = ['acme']) {
-      const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'for tests' })
+      const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret
     },
     async call(secret, name, args, client = 'test', on = '') {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, fail, tool } from 'sluice'
 import * as z from 'zod'
 import type { House } from './house.ts'
-import { openHouse } from './house.ts'
+import { openHouse, shop } from './house.ts'
 
 /** Mostly quick, now and then slow; the same every time. */
 let turn = 0
@@ -72,7 +72,8 @@ const hiding = 'Refund for a parcel that never arrived. \u202eevoba sa\u202c Cus
 
 /** Tickets of several callers, one of them with something to hide; two are decided. */
 export async function openStory(): Promise<Story> {
-  const house = await openHouse({ also: [warehouse, letters] })
+  const tools = shop.tools?.filter(({ name }) => name !== 'break') ?? []
+  const house = await openHouse({ definition: { ...shop, tools }, also: [warehouse, letters] })
   const [ann, nightly, support] = [
     await house.agent('ann@acme.example', ['acme']),
     await house.agent('nightly-report', ['globex']),

@@ -10,12 +10,17 @@ export const setServerTime = (now: number): void => {
 }
 export const serverNow = (): number => Date.now() + offset
 
-/** Renders again every second. */
+const ticking = new Set<(now: number) => void>()
+setInterval(() => {
+  for (const tick of ticking) tick(serverNow())
+}, 1000)
+
+/** Renders again every second: for the smallest thing that shows time, not for a page of it. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
-    const timer = setInterval(() => setNow(serverNow()), 1000)
-    return () => clearInterval(timer)
+    ticking.add(setNow)
+    return () => void ticking.delete(setNow)
   }, [])
   return now
 }

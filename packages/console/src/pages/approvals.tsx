@@ -1,7 +1,7 @@
 /** What waits for a person: the list, pending first and live, beside the one that is looked at. */
 
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Operator, Ticket, TicketPage } from '../../../sluice/src/operate/console/api.ts'
 import { ask } from '../client.ts'
 import { hear } from '../feed.ts'
@@ -76,13 +76,17 @@ function useTickets(view: View): Tickets {
   const first = useAsked(() => ask('listTickets', { status: view }), view)
   const [rest, setRest] = useState<{ readonly view: View; readonly pages: readonly TicketPage[] }>({ view, pages: [] })
   useEffect(() => hear('tickets', first.again), [first.again])
-  const pages = rest.view === view ? rest.pages : []
+  const pages = rest.view === view ? rest.pages : none
   const last = pages.at(-1) ?? first.data
   const next = last?.next
-  const seen = new Set<string>()
-  const tickets = [...(first.data ? [first.data] : []), ...pages]
-    .flatMap((page) => page.tickets)
-    .filter(({ id }) => !seen.has(id) && seen.add(id))
+  const known = useRef(new Map<string, Ticket>())
+  const tickets = useMemo(() => {
+    const seen = new Map<string, Ticket>()
+    for (const ticket of [...(first.data ? [first.data] : []), ...pages].flatMap((page) => page.tickets))
+      seen.set(ticket.id, sameAs(ticket, known.current.get(ticket.id)))
+    known.current = seen
+    return [...seen.values()]
+  }, [first.data, pages])
   return {
     tickets,
     loaded: first.data !== undefined,
@@ -99,6 +103,21 @@ function useTickets(view: View): Tickets {
   }
 }
 
+const none: readonly TicketPage[] = []
+
+/** What has not changed stays the same object, so that its row is not made again whenever another ticket comes. */
+const sameAs = (ticket: Ticket, before: Ticket | undefined): Ticket =>
+  before?.status === ticket.status && before.decisions.length === ticket.decisions.length ? before : ticket
+
+const made = new WeakMap<Ticket, JSX.Element>()
+function rowOf(ticket: Ticket): JSX.Element {
+  const known = made.get(ticket)
+  if (known) return known
+  const row = <Row ticket={ticket} />
+  made.set(ticket, row)
+  return row
+}
+
 function TicketList(props: {
   readonly list: Tickets
   readonly view: View
@@ -106,7 +125,6 @@ function TicketList(props: {
   readonly onOpen: (ticket: Ticket) => void
 }): JSX.Element {
   const { list, chosen, onOpen } = props
-  const now = useNow()
   const place = useRef<HTMLUListElement>(null)
   if (list.loaded && list.tickets.length === 0)
     return <Empty title={props.view === 'pending' ? 'Nothing waits' : 'Nothing was decided yet'} />
@@ -130,7 +148,7 @@ function TicketList(props: {
               onOpen(ticket)
             }}
           >
-            <Row ticket={ticket} now={now} />
+            {rowOf(ticket)}
           </a>
         </li>
       ))}
@@ -147,17 +165,20 @@ function TicketList(props: {
 
 const excerpt = 160
 
-function Row({ ticket, now }: { readonly ticket: Ticket; readonly now: number }): JSX.Element {
-  const left = ticket.expiresAt - now
-  const isPending = ticket.status === 'pending'
+function Left({ until }: { readonly until: number }): JSX.Element {
+  const left = until - useNow()
+  return <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
+}
+
+function Row({ ticket }: { readonly ticket: Ticket }): JSX.Element {
   return (
     <>
       <span class="row-top">
         <span class="tool-name">
           <Visible text={ticket.tool} />
         </span>
-        {isPending ? (
-          <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
+        {ticket.status === 'pending' ? (
+          <Left until={ticket.expiresAt} />
         ) : (
           <Chip tone={statusTone(ticket.status)}>{ticket.status}</Chip>
         )}

@@ -28,7 +28,7 @@ interface Filter {
   readonly outcome: '' | 'ok' | 'failed' | 'shed'
 }
 
-const rows = 100
+const rows = 60
 const minutes = 300
 
 export function LivePage({ servers }: { readonly servers: readonly string[] }): JSX.Element {
@@ -71,8 +71,15 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
         </button>
       </Head>
       <Problem text={problem} />
-      <Tiles seconds={live.seconds} />
-      <Plots seconds={live.seconds} />
+      {useMemo(
+        () => (
+          <>
+            <Tiles seconds={live.seconds} />
+            <Plots seconds={live.seconds} />
+          </>
+        ),
+        [live.seconds],
+      )}
       <Counts counts={live.counts} />
       <Requests requests={live.requests} missed={live.missed} />
     </>
@@ -268,11 +275,7 @@ function Requests({
             </th>
           </tr>
         </thead>
-        <tbody>
-          {requests.map((request) => (
-            <RequestRow key={request.seq} request={request} />
-          ))}
-        </tbody>
+        <tbody>{requests.map(rowOf)}</tbody>
       </table>
       <p class="dim table-foot" aria-hidden="true">
         {missed > 0
@@ -281,6 +284,16 @@ function Requests({
       </p>
     </TableBox>
   )
+}
+
+/** A request does not change, and an element that is the same is not looked at again. */
+const made = new WeakMap<Request, JSX.Element>()
+function rowOf(request: Request): JSX.Element {
+  const known = made.get(request)
+  if (known) return known
+  const row = <RequestRow key={request.seq} request={request} />
+  made.set(request, row)
+  return row
 }
 
 const RequestRow = ({ request }: { readonly request: Request }): JSX.Element => (

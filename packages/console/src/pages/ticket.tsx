@@ -9,7 +9,7 @@ import { hear } from '../feed.ts'
 import { serverNow, useAsked, useNow } from '../hooks.ts'
 import { Back } from '../icons.tsx'
 import { Arguments } from '../shown-arguments.tsx'
-import { ago, Chip, countdown, dateTime, Empty, Hints, Problem, Visible } from '../ui.tsx'
+import { ago, Chip, countdown, dateTime, Empty, Hints, Problem, Select, Visible } from '../ui.tsx'
 
 export const statusTone = (status: Ticket['status']): 'good' | 'bad' | 'warn' | 'accent' | 'plain' => tones[status]
 const tones = {
@@ -138,6 +138,8 @@ function Shown({
       )}
       {ticket.previous && <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />}
       {ticket.decisions.length > 0 && <Decisions ticket={ticket} />}
+      {ticket.status === 'in doubt' && <InDoubt ticket={ticket} onResolved={onDecided} />}
+      {isPending && ticket.mayDecide && <Allow ticket={ticket} />}
       {isPending && <Decide ticket={ticket} whole={whole} onDecided={onDecided} />}
     </>
   )
@@ -277,6 +279,75 @@ function Decide(props: {
         onClick={() => void decide(true)}
       >
         Approve <kbd>A</kbd>
+      </button>
+    </div>
+  )
+}
+
+const spans = [
+  ['an hour', 3_600_000],
+  ['a day', 86_400_000],
+  ['a week', 604_800_000],
+] as const
+
+/** "Always allow", said out loud. Not there where the operator has not turned it on. */
+function Allow({ ticket }: { readonly ticket: Ticket }): JSX.Element | null {
+  const { data } = useAsked(() => ask('listGrants', {}), '')
+  const [which, setWhich] = useState<'exactly' | 'any'>('exactly')
+  const [lastMs, setLastMs] = useState<number>(spans[0][1])
+  const [said, setSaid] = useState<string>()
+  const offered = spans.filter(([, ms]) => ms <= (data?.longestMs ?? 0))
+  if (offered.length === 0) return null
+  const grant = (): void =>
+    void ask('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
+      () => setSaid('Granted. It is listed under Tenants, where it can be ended. This ticket still waits.'),
+      (thrown: unknown) => setSaid(problemOf(thrown)),
+    )
+  return (
+    <details class="block allow">
+      <summary>Do not ask again for a while</summary>
+      <div class="inline">
+        <Select
+          label="Arguments"
+          value={which}
+          options={[
+            ['exactly', 'with exactly these arguments'],
+            ['any', 'with any arguments'],
+          ]}
+          onChoose={(value) => setWhich(value === 'any' ? 'any' : 'exactly')}
+        />
+        <Select
+          label="For how long"
+          value={String(lastMs)}
+          options={offered.map(([word, ms]) => [String(ms), `for ${word}`] as const)}
+          onChoose={(value) => setLastMs(Number(value))}
+        />
+        <button type="button" class="button" onClick={grant}>
+          Let {ticket.caller} call {ticket.tool}
+        </button>
+      </div>
+      {said !== undefined && <p role="status">{said}</p>}
+    </details>
+  )
+}
+
+/** It was begun and nobody knows whether it had its effect: somebody has to look, and say. */
+function InDoubt(props: { readonly ticket: Ticket; readonly onResolved: (ticket: Ticket) => void }): JSX.Element {
+  const [problem, setProblem] = useState<string>()
+  const say = (verdict: 'ran' | 'did not run') => (): void =>
+    void ask('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
+      setProblem(problemOf(thrown)),
+    )
+  return (
+    <div class="decide">
+      <Problem text={problem} />
+      <p>The process ended while this ran. It does not run again by itself: find out whether it had its effect.</p>
+      <span />
+      <button type="button" class="button" onClick={say('did not run')}>
+        It did not run
+      </button>
+      <button type="button" class="button primary" onClick={say('ran')}>
+        It ran
       </button>
     </div>
   )

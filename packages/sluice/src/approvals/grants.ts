@@ -39,6 +39,8 @@ export interface GrantsOptions {
 }
 
 export interface Grants {
+  /** The longest one may last; 0 where grants are off. */
+  readonly longestMs: number
   list(query?: GrantQuery): Promise<{ readonly grants: readonly Grant[]; readonly next?: string }>
   /** Throws `forbidden` where grants are off, or `by` may not grant this. */
   create(grant: NewGrant, by: Decider): Promise<Grant>
@@ -81,6 +83,7 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
     return text === undefined ? undefined : (JSON.parse(text) as Grant)
   }
   return {
+    longestMs: options?.maxMs ?? 0,
     async list({ tenant, after, limit = pageSize } = {}) {
       const prefix: Key = tenant === undefined ? [root, 'grant'] : [root, 'grant', tenant]
       const entries = await store.list(prefix, { limit, ...(after !== undefined && { after: keyOf(after) }) })

@@ -94,6 +94,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     watch: (listener) => office().watch(listener),
     rules: rules.views,
     grants: {
+      longestMs: options.grants?.maxMs ?? 0,
       list: async (query) => office().grants.list(query),
       create: async (grant, by) => office().grants.create(grant, by),
       revoke: async (id, by) => office().grants.revoke(id, by),

@@ -372,6 +372,36 @@ export const routes = {
     },
     output: { $ref: 'Ticket' },
   },
+  resolveTicket: {
+    method: 'POST',
+    path: '/api/tickets/{id}/resolution',
+    about:
+      'Says what became of a ticket in doubt, when somebody found out. `did not run`: it may, while its time is not up.',
+    needs: 'approvals:decide',
+    input: {
+      type: 'object',
+      required: ['id', 'verdict'],
+      properties: { id: { type: 'string', maxLength: 256 }, verdict: { enum: ['ran', 'did not run'] } },
+    },
+    output: { $ref: 'Ticket' },
+  },
+  createGrant: {
+    method: 'POST',
+    path: '/api/tickets/{id}/grant',
+    about: 'Lets the same caller use the same tool, as it is defined now, without asking, for a while.',
+    needs: 'approvals:decide',
+    input: {
+      type: 'object',
+      required: ['id', 'arguments', 'lastMs'],
+      properties: {
+        id: { type: 'string', maxLength: 256 },
+        arguments: { enum: ['exactly', 'any'], description: 'The very arguments of the ticket, or any.' },
+        lastMs: { type: 'integer', minimum: 1, maximum: 9007199254740991 },
+        note: { type: 'string', maxLength: 1000 },
+      },
+    },
+    output: { $ref: 'Grant' },
+  },
   listGrants: {
     method: 'GET',
     path: '/api/grants',
@@ -379,8 +409,11 @@ export const routes = {
     input: { type: 'object', properties: {} },
     output: {
       type: 'object',
-      required: ['grants'],
-      properties: { grants: { type: 'array', items: { $ref: 'Grant' } } },
+      required: ['grants', 'longestMs'],
+      properties: {
+        grants: { type: 'array', items: { $ref: 'Grant' } },
+        longestMs: { type: 'integer', description: 'The longest a new one may last; 0 where grants are off.' },
+      },
     },
   },
   revokeGrant: {

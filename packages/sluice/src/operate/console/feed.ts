@@ -22,9 +22,10 @@ export interface FeedOptions {
   end(): void
 }
 
-const beatMs = 250
-const screenful = 40
-const everySecond = 4
+const beatMs = 500
+/** Nobody reads more in half a second, and a browser has to draw it. */
+const screenful = 20
+const everySecond = 2
 /** As soon as a revoked key is refused elsewhere. */
 const checkEvery = 5 * everySecond
 

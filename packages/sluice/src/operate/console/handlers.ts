@@ -4,7 +4,7 @@ import type { Input, Operator, Output, RouteName, Session } from './api.ts'
 import { judgeAudit, refuseTenant, searchAudit } from './audit.ts'
 import type { Panel } from './panel.ts'
 import { keysOf, revokeKey, tenantsOf } from './tenants.ts'
-import { decide, listGrants, listTickets, revokeGrant, ticketOf } from './tickets.ts'
+import { decide, grantFor, listGrants, listTickets, resolve, revokeGrant, ticketOf } from './tickets.ts'
 import { serversOf } from './tools.ts'
 
 /** Who asks, as far as handlers need to know. */
@@ -30,7 +30,12 @@ export function createHandlers(panel: Panel): Handlers {
     listTickets: (input, { operator }) => listTickets(panel, operator, input),
     getTicket: ({ id }, { operator }) => ticketOf(panel, operator, id),
     decideTicket: (input, asker) => decide(panel, asker, input),
-    listGrants: async (_, { operator }) => ({ grants: await listGrants(panel, operator) }),
+    resolveTicket: (input, asker) => resolve(panel, asker, input),
+    createGrant: (input, asker) => grantFor(panel, asker, input),
+    listGrants: async (_, { operator }) => ({
+      grants: await listGrants(panel, operator),
+      longestMs: panel.desk?.grants.longestMs ?? 0,
+    }),
     revokeGrant: ({ id }, asker) => revokeGrant(panel, asker, id),
     async getLive(filter, { operator: { tenants } }) {
       const mine = { ...filter, tenants }

@@ -2,8 +2,10 @@
 
 import type { Decider } from '../../approvals/deciding.ts'
 import type { Desk } from '../../approvals/desk.ts'
+import type { Grant as Granted } from '../../approvals/grants.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
 import type { Grant, Input, Operator, Output, Ticket } from './api.ts'
 import type { Asker } from './handlers.ts'
 import type { Panel } from './panel.ts'
@@ -66,6 +68,11 @@ export async function decide(panel: Panel, asker: Asker, input: Input<'decideTic
   return toTicket(await desk.decide(view.id, decision, deciderOf(asker)), operator)
 }
 
+export async function resolve(panel: Panel, asker: Asker, input: Input<'resolveTicket'>): Promise<Ticket> {
+  const { desk, view } = await viewOf(panel, asker.operator, input.id)
+  return toTicket(await desk.resolve(view.id, input.verdict, deciderOf(asker)), asker.operator)
+}
+
 const deciderOf = ({ operator }: Asker): Decider => ({
   subject: operator.name,
   via: 'console',
@@ -77,14 +84,32 @@ const maxGrants = 200
 
 export async function listGrants(panel: Panel, operator: Operator): Promise<readonly Grant[]> {
   const found = (await panel.desk?.grants.list({ limit: maxGrants }))?.grants ?? []
-  return found
-    .filter((grant) => isMine(grant, operator))
-    .map(({ id, server, tenant, caller, tool, arguments: which, createdBy, createdAt, expiresAt, note }) => ({
-      ...{ id, server, tenant, caller, tool, by: createdBy, createdAt, expiresAt },
-      arguments: which === 'any' ? 'any' : JSON.stringify(which),
-      ...(note !== undefined && { note }),
-    }))
+  return found.filter((grant) => isMine(grant, operator)).map(toGrant)
 }
+
+/** Scoped by the ticket: its tenant, caller, server and tool as that is defined now. */
+export async function grantFor(panel: Panel, asker: Asker, input: Input<'createGrant'>): Promise<Grant> {
+  const { desk, view } = await viewOf(panel, asker.operator, input.id)
+  const { tenant, caller, server, tool, definition } = view
+  const scope = { tenant, caller: caller.subject, server, tool, definition }
+  const expiresAt = panel.clock.now() + input.lastMs
+  const which = input.arguments === 'any' ? 'any' : { exactly: JSON.parse(view.arguments) as Params }
+  const note = input.note !== undefined && { note: input.note }
+  return toGrant(await desk.grants.create({ ...scope, arguments: which, expiresAt, ...note }, deciderOf(asker)))
+}
+
+const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): Grant => ({
+  id: grant.id,
+  server: grant.server,
+  tenant: grant.tenant,
+  caller: grant.caller,
+  tool: grant.tool,
+  arguments: which === 'any' ? 'any' : JSON.stringify(which),
+  by: createdBy,
+  createdAt: grant.createdAt,
+  expiresAt: grant.expiresAt,
+  ...(note !== undefined && { note }),
+})
 
 export async function revokeGrant(panel: Panel, asker: Asker, id: string): Promise<Record<never, never>> {
   if (!(await panel.desk?.grants.revoke(id, deciderOf(asker))))

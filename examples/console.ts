@@ -1,0 +1,67 @@
+/** A tool that a person must allow first, and the console where they do: `node examples/console.ts`, then open the link. */
+
+import type { ServerDefinition } from 'sluice'
+import { apiKeys, audit, authenticate, createServer, defineServer, log, once, tool } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import type { Console } from 'sluice/console'
+import { createConsole } from 'sluice/console'
+import type { HttpServing } from 'sluice/node'
+import { serveHttp, stderrLogger } from 'sluice/node'
+import { sqliteStore } from 'sluice/sqlite'
+import * as z from 'zod'
+import pkg from './package.json' with { type: 'json' }
+
+const shop: ServerDefinition = defineServer({
+  info: { name: 'shop', version: pkg.version },
+  tools: [
+    tool({
+      name: 'refund',
+      description: 'Pays money back to a customer',
+      input: z.object({ order: z.string(), cents: z.number().int().positive() }),
+      annotations: { destructiveHint: true },
+      approval: 'always',
+      run: ({ order, cents }) => `${cents} cents went back for ${order}`,
+    }),
+  ],
+})
+
+export interface Shop {
+  readonly mcp: HttpServing
+  readonly panel: Console
+  /** An agent's API key. */
+  readonly key: string
+  close(): Promise<void>
+}
+
+export async function openShop({ database, port = 0 }: { database: string; port?: number }): Promise<Shop> {
+  const store = sqliteStore(database)
+  const keys = apiKeys(store)
+  const desk = approvals({ url: () => panel.url })
+  const panel: Console = createConsole({ store, desk })
+  const server = createServer(shop, {
+    store,
+    log: log(stderrLogger()),
+    authenticate: authenticate({ verifiers: [keys] }),
+    approvals: desk,
+    once: once(),
+    audit: audit(),
+    console: panel.watch,
+  })
+  const mcp = await serveHttp(server, { port })
+  const page = await panel.listen({ port: port === 0 ? 0 : port + 1 })
+  const { secret: key } = await keys.create({ subject: 'agent', label: 'the example' })
+  return {
+    ...{ mcp, panel, key },
+    async close() {
+      await page.close()
+      await mcp.close()
+      await store.close()
+    },
+  }
+}
+
+if (import.meta.main) {
+  const { mcp, panel, key } = await openShop({ database: 'shop.db', port: 3000 })
+  console.log(`MCP      ${mcp.url}  with  Authorization: Bearer ${key}`)
+  console.log(`Console  ${await panel.link()}`)
+}

@@ -1,0 +1,184 @@
+/**
+ * The console with ten thousand tickets waiting and five hundred requests passing per second, in Chromium: whether the
+ * page ever keeps a person waiting. A task after loading that takes the processor for more than 50 ms is a loss. How many
+ * took that long by the clock, as a page itself can see it, is printed beside: on a busy machine those are others' doing.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import type { House } from '../../console/house.ts'
+import { openHouse } from '../../console/house.ts'
+import { startChromium } from '../../services/chromium.ts'
+import type { Soak } from '../soak.ts'
+
+const perCaller = 20
+const perSecond = 500
+const longest = 50
+const heaviest = 80 * 1024
+
+export const run: Soak = async ({ times, say }) => {
+  const house = await openHouse()
+  const tickets = times(10_000)
+  const secrets = await propose(house, tickets, say)
+  const load = startLoad(house, secrets)
+  const browser = await startChromium()
+  const lost: string[] = []
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+    page.setDefaultTimeout(120_000)
+    await page.goto(await house.panel.link())
+    await page.locator('.ticket-list a').first().waitFor()
+    await watch(page)
+    await browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
+    const decided = await approve(page, times(20))
+    await live(page, times(30))
+    await look(page)
+    const tasks = tasksIn(await browser.stopTracing())
+    const seen = Number(await page.evaluate('window.longTasks'))
+    for (const ms of tasks.filter((task) => task > longest))
+      lost.push(`A task of ${Math.round(ms)} ms of processor time`)
+    const passed = await load.stop()
+    const bytes = weight()
+    if (bytes > heaviest) lost.push(`The page weighs ${bytes} bytes compressed, more than ${heaviest}`)
+    return {
+      counted: {
+        'tickets waiting': tickets,
+        'decided in the page': decided,
+        'requests passed': passed.calls,
+        'per second': Math.round(passed.calls / passed.seconds),
+        'tasks of the page': tasks.length,
+        'ms of processor time in the longest': Math.round(Math.max(0, ...tasks)),
+        'over 50 ms by the clock': seen,
+        'bytes of page, compressed': bytes,
+      },
+      lost,
+    }
+  } finally {
+    await browser.close()
+    await house.close()
+  }
+}
+
+/** Real calls of a gated tool: each caller may have twenty waiting. */
+async function propose(house: House, tickets: number, say: (line: string) => void): Promise<readonly string[]> {
+  const secrets: string[] = []
+  for (let made = 0; made < tickets; made += perCaller) {
+    const secret = await house.agent(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
+    secrets.push(secret)
+    const orders = Array.from({ length: Math.min(perCaller, tickets - made) }, (_, at) => `order-${made + at}`)
+    for (const order of orders) await house.call(secret, 'refund', { order, cents: order.length * 100 })
+    if (made % 2000 === 0) say(`console: ${made} tickets`)
+  }
+  return secrets
+}
+
+interface Load {
+  stop(): Promise<{ readonly calls: number; readonly seconds: number }>
+}
+
+function startLoad(house: House, secrets: readonly string[]): Load {
+  const begin = performance.now()
+  let calls = 0
+  let over = false
+  const going = (async () => {
+    while (!over) {
+      const due = ((performance.now() - begin) / 1000) * perSecond
+      while (calls < due && !over) {
+        const secret = secrets[calls % secrets.length] ?? ''
+        await house.call(
+          secret,
+          calls % 25 === 0 ? 'break' : 'price',
+          calls % 25 === 0 ? {} : { article: 'lamp' },
+          'soak',
+        )
+        calls++
+        if (calls % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      await sleep(5)
+    }
+  })()
+  return {
+    async stop() {
+      over = true
+      await going
+      return { calls, seconds: (performance.now() - begin) / 1000 }
+    },
+  }
+}
+
+/** From here on nothing may take long. */
+const watch = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    window.longTasks = 0
+    new PerformanceObserver((list) => { window.longTasks += list.getEntries().length }).observe({ type: 'longtask' })
+  })()`)
+
+interface Traced {
+  readonly name: string
+  readonly ph: string
+  readonly pid: number
+  readonly tid: number
+  /** Microseconds of processor time. */
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+/** Milliseconds of processor time of each task on the page's main thread. */
+function tasksIn(trace: Buffer): readonly number[] {
+  const { traceEvents } = JSON.parse(trace.toString('utf8')) as { traceEvents: readonly Traced[] }
+  const main = new Set<string>()
+  for (const { name, args, pid, tid } of traceEvents)
+    if (name === 'thread_name' && args?.name === 'CrRendererMain') main.add(`${pid} ${tid}`)
+  return traceEvents
+    .filter(({ name, ph, pid, tid }) => name.endsWith('RunTask') && ph === 'X' && main.has(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000)
+}
+
+async function approve(page: Page, most: number): Promise<number> {
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.locator('.ticket-list a').nth(60).waitFor()
+  for (let decided = 0; decided < most; decided++) {
+    await page
+      .locator('.ticket-list a')
+      .nth(decided % 7)
+      .click()
+    const yes = page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled'))
+    await yes.waitFor()
+    const digest = await page.locator('.digest').innerText()
+    await yes.click()
+    await page.locator('.digest', { hasNotText: digest }).waitFor()
+  }
+  return most
+}
+
+async function live(page: Page, seconds: number): Promise<void> {
+  await page.evaluate(`location.hash = '#/live'`)
+  await page.locator('.requests tr').nth(50).waitFor()
+  await page.waitForTimeout(seconds * 1000)
+  await page.getByLabel('Outcome').selectOption('failed')
+  await page.waitForTimeout(Math.ceil(seconds / 5) * 1000)
+}
+
+async function look(page: Page): Promise<void> {
+  for (const [path, ready] of [
+    ['#/tools', '.card'],
+    ['#/tenants', '.table'],
+    ['#/audit', '.audit'],
+  ] as const) {
+    await page.evaluate(`location.hash = ${JSON.stringify(path)}`)
+    await page.locator(ready).first().waitFor()
+    await page.waitForTimeout(1000)
+  }
+}
+
+function weight(): number {
+  const folder = join(import.meta.dirname, '../../../packages/sluice/lib/console')
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.reduce(
+    (sum, { parentPath, name }) => sum + gzipSync(readFileSync(join(parentPath, name)), { level: 9 }).length,
+    0,
+  )
+}
