@@ -5,6 +5,7 @@ import type { Filters, Hit, Memory, Workspace } from './archive.ts'
 import type { Embedder } from './embeddings/embedder.ts'
 import { reasonOf } from './embeddings/reason.ts'
 import { fuse } from './fuse.ts'
+import { createTally } from './tally.ts'
 import { wordsOf } from './words.ts'
 
 export interface Found {
@@ -23,8 +24,8 @@ export interface Recalled {
 
 export interface Recall {
   search(workspace: Workspace, query: string, filters: Filters, limit: number): Promise<Recalled>
-  /** Over the latest searches, in milliseconds. */
-  readonly averageMs: number | undefined
+  /** Over the tenant's latest searches, in milliseconds. */
+  averageMs(tenant: string): number | undefined
 }
 
 /** How long a search waits for the vector of its question. */
@@ -33,7 +34,7 @@ const patienceMs = 5_000
 const unrelated = 0.2
 
 export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
-  const latest: number[] = []
+  const latest = createTally()
 
   async function byMeaning(
     workspace: Workspace,
@@ -63,8 +64,7 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
       const isAway = typeof meaning === 'string'
       const hits = fuse(isAway ? [text] : [text, meaning], limit)
       const memories = await workspace.read(hits.map(({ memory }) => memory))
-      latest.push(clock.now() - begun)
-      if (latest.length > 100) latest.shift()
+      latest.add(workspace.tenant, clock.now() - begun)
       return {
         found: hits.flatMap(({ memory: key, start, end, score }) => {
           const memory = memories.get(key)
@@ -74,8 +74,6 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
         note: isAway ? `${meaning} Searched by words alone.` : undefined,
       }
     },
-    get averageMs() {
-      return latest.length === 0 ? undefined : latest.reduce((sum, ms) => sum + ms, 0) / latest.length
-    },
+    averageMs: (tenant) => latest.average(tenant),
   }
 }

@@ -155,6 +155,8 @@ test('two tenants with the same words see nothing of each other, and the archive
   expect(await call('bob', 'get_related', { entity_id: 'Ann' })).toContain('Entity not found')
   expect(await call('bob', 'export_memories')).not.toContain('ann')
   const before = await call('bob', 'get_stats')
+  await clock.advance(1)
+  await call('ann', 'search_memory', { query: 'plan' })
   await call('ann', 'add_memory', { text: 'more of ann '.repeat(20_000) })
   expect(before).toContain('Total Memories: 1')
   expect(await call('bob', 'get_stats')).toBe(before)

@@ -1,6 +1,7 @@
 /** Texts to vectors: known ones from memory, the rest in batches; a service that failed is left alone for a while. */
 
 import { createHash } from 'node:crypto'
+import { createTally } from '../tally.ts'
 import type { Service } from './request.ts'
 import { Away, request } from './request.ts'
 
@@ -8,8 +9,8 @@ export interface Embedder {
   readonly model: string
   /** Ends within `patienceMs`. Throws `Away`. */
   embed(tenant: string, texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]>
-  /** Texts that were known, of all asked for. */
-  readonly hitRate: number | undefined
+  /** The share of the tenant's latest texts that were known. */
+  hitRate(tenant: string): number | undefined
 }
 
 /** Texts in one request. */
@@ -21,7 +22,7 @@ const remembered = 10_000
 
 export function createEmbedder(service: Service): Embedder {
   const known = new Map<string, Float32Array>()
-  let [asked, hits] = [0, 0]
+  const hits = createTally()
   let failed: { readonly until: number; readonly why: Away } | undefined
 
   /** Per tenant: from how fast an answer comes nobody shall learn what another has stored. */
@@ -59,8 +60,7 @@ export function createEmbedder(service: Service): Embedder {
         if (vector) found.set(key, vector)
         else missing.set(key, texts[at] ?? '')
       }
-      asked += keys.length
-      hits += keys.filter((key) => found.has(key)).length
+      for (const key of keys) hits.add(tenant, found.has(key) ? 1 : 0)
       const until = service.clock.now() + patienceMs
       const left = [...missing]
       for (let at = 0; at < left.length; at += batchSize) {
@@ -78,8 +78,6 @@ export function createEmbedder(service: Service): Embedder {
       }
       return keys.map((key) => found.get(key) ?? new Float32Array())
     },
-    get hitRate() {
-      return asked === 0 ? undefined : hits / asked
-    },
+    hitRate: (tenant) => hits.average(tenant),
   }
 }

@@ -25,8 +25,8 @@ export const statsTool = (desk: Desk): Tool =>
       const { memories, chunks, oldest, newest, embedded } = counts
       const sizeMb = (counts.fileBytes ?? counts.textBytes) / 1024 / 1024
       const average = memories === 0 ? 0 : chunks / memories
-      const hitRate = desk.embedder?.hitRate
-      const latency = desk.recall.averageMs
+      const hitRate = desk.embedder?.hitRate(workspace.tenant)
+      const latency = desk.recall.averageMs(workspace.tenant)
       return answer(
         [
           'Memory Statistics:',
