@@ -76,6 +76,16 @@ test('kill −9 while storing, again and again, loses nothing that was acknowled
   }
 }, 120_000)
 
+test('a deleted memory leaves neither its text nor its words in the tables', async () => {
+  const memory = await openMemory()
+  const id = await memory.add('a secret in many words '.repeat(200), { tags: ['t'] })
+  await memory.call('delete_memory', { memory_id: id, confirm: true })
+  const database = new DatabaseSync(join(memory.folder, 'memory.db'))
+  for (const table of ['memories', 'chunks', 'tags', 'words_1_docsize'])
+    expect(Object.values(database.prepare(`SELECT count(*) FROM ${table}`).get() ?? {})).toEqual([0])
+  database.close()
+})
+
 const tryToAdd = async ({ call }: Opened, text = 'more'): Promise<string> => {
   const answer = await call('add_memory', { text })
   expect(answer.isError).toBe(true)
