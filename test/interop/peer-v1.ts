@@ -1,8 +1,10 @@
 /** `@modelcontextprotocol/sdk` v1: what most clients in the world are built on. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CreateMessageRequestSchema,
@@ -27,8 +29,10 @@ export async function connectV1(place: Place): Promise<Peer> {
   const http =
     place.over === 'http' ? new StreamableHTTPClientTransport(new URL(place.url), { fetch: watchful.fetch }) : undefined
   const stdio = place.over === 'stdio' ? new StdioClientTransport(place) : undefined
+  const old = place.over === 'sse' ? new SSEClientTransport(new URL(place.url)) : undefined
+  const socket = place.over === 'websocket' ? new WebSocketClientTransport(new URL(place.url)) : undefined
   // The class and the interface of v1 disagree about `undefined` in optional members.
-  const transport = (http ?? stdio) as Transport
+  const transport = (http ?? stdio ?? old ?? socket) as Transport
   const tell = transport.setProtocolVersion?.bind(transport)
   transport.setProtocolVersion = (agreed) => {
     revision = agreed

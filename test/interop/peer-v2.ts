@@ -1,7 +1,13 @@
 /** `@modelcontextprotocol/client` v2, which speaks both eras: pinned to 2026-07-28, or by the `initialize` handshake. */
 
-import { Client, LOG_LEVEL_META_KEY, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  LOG_LEVEL_META_KEY,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { webSocketTransport } from 'sluice/websocket-client'
 import { Heard } from './heard.ts'
 import type { ListName, Note, Pages, Params, Peer, Place } from './peers.ts'
 import {
@@ -29,7 +35,9 @@ export async function connectV2(place: Place, mode: 'legacy' | 'auto' | { pin: s
   const http =
     place.over === 'http' ? new StreamableHTTPClientTransport(new URL(place.url), { fetch: watchful.fetch }) : undefined
   const stdio = place.over === 'stdio' ? new StdioClientTransport(place) : undefined
-  const transport = http ?? stdio
+  const old = place.over === 'sse' ? new SSEClientTransport(new URL(place.url)) : undefined
+  const socket = place.over === 'websocket' ? webSocketTransport(place.url) : undefined
+  const transport = http ?? stdio ?? old ?? socket
   if (!transport) throw new Error('unreachable')
   await client.connect(transport)
   const modern = client.getProtocolEra() === 'modern'

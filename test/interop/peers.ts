@@ -75,7 +75,7 @@ export interface Typed {
 
 /** Where the server is: the URL it listens on, or the program to start. */
 export type Place =
-  | { readonly over: 'http'; readonly url: string }
+  | { readonly over: 'http' | 'sse' | 'websocket'; readonly url: string }
   | { readonly over: 'stdio'; readonly command: string; readonly args: string[]; readonly stderr?: 'ignore' }
 
 export const clientInfo: { name: string; version: string } = { name: 'interop', version: '1.0.0' }

@@ -7,7 +7,8 @@ import type { Around } from './http/exchange.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
 import { noHeaders } from './http/message.ts'
 import type { SiteOptions } from './http/site.ts'
-import { createSite, pathOf, upgradeRequired } from './http/site.ts'
+import { createSite, pathOf } from './http/site.ts'
+import type { Serve } from './http/way.ts'
 
 export type { HttpOptions } from './http/exchange.ts'
 export { gate } from './http/gate.ts'
@@ -28,6 +29,8 @@ export interface FetchHandler {
 export type EdgeSocketWay = (around: Around) => EdgeSockets
 export interface EdgeSockets {
   readonly path: string
+  /** For requests that do not ask for a socket. */
+  readonly plain: Serve
   /** Rejects with what to refuse it with. `beside` is the second argument of the runtime's handler. */
   upgrade(request: Request, asked: HttpRequest, beside: unknown): Promise<Response>
   close(): void
@@ -42,7 +45,7 @@ export function toFetch(server: Server, options: FetchOptions = {}): FetchHandle
   const site = createSite(server, options)
   const { mounted, around } = site
   const sockets = options.websocket?.(around)
-  if (sockets) site.ways.set(sockets.path, upgradeRequired(around))
+  if (sockets) site.ways.set(sockets.path, sockets.plain)
   const handler = (...[request, beside, context]: Parameters<FetchHandler>): Promise<Response> =>
     new Promise((resolve) => {
       const asked = toRequest(request)

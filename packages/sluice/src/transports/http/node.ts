@@ -8,12 +8,15 @@ import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
 import { sessions } from './session-routes.ts'
 import { createSharedSessions } from './shared-sessions.ts'
 import type { Site, SiteOptions } from './site.ts'
-import { createSite, pathOf, upgradeRequired } from './site.ts'
+import { createSite, pathOf } from './site.ts'
+import type { Serve } from './way.ts'
 
 /** Sockets beside the endpoint, made of what they share with it. */
 export type SocketWay = (around: Around) => Sockets
 export interface Sockets {
   readonly path: string
+  /** For requests that do not ask for a socket. */
+  readonly plain: Serve
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   close(): void
 }
@@ -34,7 +37,7 @@ export interface NodeSite extends Site {
 export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSite {
   const site = createSite(server, { sessions: sessions(), share: createSharedSessions, ...options })
   const sockets = options.websocket?.(site.around)
-  if (sockets) site.ways.set(sockets.path, upgradeRequired(site.around))
+  if (sockets) site.ways.set(sockets.path, sockets.plain)
   return {
     ...site,
     sockets,

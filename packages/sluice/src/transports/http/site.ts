@@ -2,12 +2,11 @@
 
 import type { Page } from '../../core/part.ts'
 import type { Server } from '../../protocol/server.ts'
-import type { Around, Exchange, HttpOptions } from './exchange.ts'
+import type { Exchange, HttpOptions } from './exchange.ts'
 import { createExchange } from './exchange.ts'
 import type { HttpReply, HttpRequest } from './message.ts'
 import { noHeaders } from './message.ts'
 import type { Serve, Way } from './way.ts'
-import { serveOnly } from './way.ts'
 
 export interface SiteOptions extends HttpOptions {
   /** The transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
@@ -54,12 +53,6 @@ export function createSite(server: Server, options: SiteOptions): Site {
   }
   return { ...exchange, server, ways, mounted, known, page }
 }
-
-/** A page, or a client that forgot to, asks plainly for what is a socket. */
-export const upgradeRequired = (around: Around): Serve =>
-  serveOnly('GET', around, async (_, reply, headers) =>
-    reply.end(426, { ...headers, upgrade: 'websocket', connection: 'upgrade' }, 'A WebSocket is served here\n'),
-  )
 
 const isRead = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 

@@ -7,7 +7,7 @@ import type { EdgeSockets, EdgeSocketWay } from '../fetch.ts'
 import type { SocketOptions, Talk, Wire } from './talk.ts'
 import { createTalk } from './talk.ts'
 import type { Guest } from './welcome.ts'
-import { subprotocol, welcome } from './welcome.ts'
+import { subprotocol, upgradeRequired, welcome } from './welcome.ts'
 
 export type { SocketOptions } from './talk.ts'
 
@@ -59,6 +59,7 @@ export const websocket =
     }
     return {
       path,
+      plain: upgradeRequired(around),
       async upgrade(request, asked, beside) {
         // Kept: Deno's request cannot be read any more once it is a socket, and credentials are checked with every message.
         const headers = new Headers(request.headers)

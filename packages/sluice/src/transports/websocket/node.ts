@@ -11,7 +11,7 @@ import type { Sockets, SocketWay } from '../http/node.ts'
 import { NodeRequest, replyOn } from '../http/node-message.ts'
 import type { SocketOptions, Talk, Wire } from './talk.ts'
 import { createTalk } from './talk.ts'
-import { subprotocol, welcome } from './welcome.ts'
+import { subprotocol, upgradeRequired, welcome } from './welcome.ts'
 
 export type { SocketOptions } from './talk.ts'
 
@@ -55,6 +55,7 @@ export const websocket =
     }
     const sockets: Sockets = {
       path,
+      plain: upgradeRequired(around),
       upgrade: (request, socket, head) => void upgrade(request, socket, head),
       close() {
         for (const talk of open) talk.close(1001, 'The server is going away')

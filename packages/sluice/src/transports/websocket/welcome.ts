@@ -11,6 +11,8 @@ import { createStop } from '../../core/stop.ts'
 import type { Around } from '../http/exchange.ts'
 import { admit } from '../http/exchange.ts'
 import type { HttpRequest } from '../http/message.ts'
+import type { Serve } from '../http/way.ts'
+import { serveOnly } from '../http/way.ts'
 
 export const subprotocol = 'mcp'
 /**
@@ -55,3 +57,9 @@ export async function welcome(around: Around, request: HttpRequest): Promise<Gue
   }
   return guest
 }
+
+/** A page, or a client that forgot to, asks plainly for what is a socket. */
+export const upgradeRequired = (around: Around): Serve =>
+  serveOnly('GET', around, async (_, reply, headers) =>
+    reply.end(426, { ...headers, upgrade: 'websocket', connection: 'upgrade' }, 'A WebSocket is served here\n'),
+  )
