@@ -27,18 +27,23 @@ export function bytesWantAnswer(bytes: Buffer): boolean {
   }
 }
 
-/** Requests that may go unanswered, because another message of the same heap cancels their id. */
-export function cancelledAmong(messages: readonly Buffer[]): ReadonlySet<Buffer> {
-  const parsed = messages.map((bytes) => [bytes, parse(bytes)] as const)
+/** Requests that may go unanswered, because another message that came with them cancels their id. */
+export function cancelledIn(messages: readonly unknown[]): ReadonlySet<unknown> {
   const cancelled = new Set<unknown>(
-    parsed.map(([, message]) =>
+    messages.map((message) =>
       isObject(message) && message['method'] === 'notifications/cancelled' && isObject(message['params'])
         ? (message['params']['requestId'] ?? undefined)
         : undefined,
     ),
   )
   cancelled.delete(undefined)
-  return new Set(parsed.filter(([, message]) => cancelled.has(readableId(message))).map(([bytes]) => bytes))
+  return new Set(messages.filter((message) => cancelled.has(readableId(message))))
+}
+/** The same for bytes. */
+export function cancelledAmong(messages: readonly Buffer[]): ReadonlySet<Buffer> {
+  const parsed = messages.map((bytes) => [bytes, parse(bytes)] as const)
+  const cancelled = cancelledIn(parsed.map(([, message]) => message))
+  return new Set(parsed.filter(([, message]) => cancelled.has(message)).map(([bytes]) => bytes))
 }
 
 function parse(bytes: Buffer): unknown {

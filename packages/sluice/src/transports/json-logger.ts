@@ -2,6 +2,7 @@
 
 import { openSync, writeSync } from 'node:fs'
 import type { Logger, LogLine } from '../core/log.ts'
+import { membersOf } from './flat-json.ts'
 
 const flushAfterMs = 50
 /** Not more: what waits is copied by every garbage collection. */
@@ -27,7 +28,7 @@ function jsonLogger(fd: number): JsonLogger {
     if (text !== '') writeAll(fd, Buffer.from(text))
   }
   const put = (level: string, line: LogLine): void => {
-    waiting += `{"time":${Date.now()},"level":"${level}",${JSON.stringify(line).slice(1)}\n`
+    waiting += `{"time":${Date.now()},"level":"${level}"${membersOf(line)}}\n`
     if (waiting.length > flushAt) flush()
     else timer ??= setTimeout(flush, flushAfterMs).unref()
   }
