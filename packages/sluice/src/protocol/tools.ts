@@ -146,16 +146,28 @@ export function tool<
       gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
-  async function run(value: Out<S>, call: Call, given: Params, toon: boolean): Promise<Result> {
+  /** Most tools answer at once, and then there is nothing to wait for. */
+  function run(value: Out<S>, call: Call, given: Params, toon: boolean): Result | Promise<Result> {
     try {
-      const returned: unknown = await definition.run(value, workOf<A>(call, given))
-      const result = output ? await toCheckedResult(returned, output) : toResult(returned)
-      return toon && format ? format(result) : result
+      const returned: unknown = definition.run(value, workOf<A>(call, given))
+      return output || isLate(returned) ? late(returned, toon) : written(toResult(returned), toon)
     } catch (thrown) {
-      if (thrown instanceof RpcError) throw thrown
-      throw new RpcError('toolCrashed', `Tool execution failed: ${name}`, { cause: thrown })
+      throw crashed(thrown)
     }
   }
+  async function late(returned: unknown, toon: boolean): Promise<Result> {
+    try {
+      const settled = await returned
+      return written(output ? await toCheckedResult(settled, output) : toResult(settled), toon)
+    } catch (thrown) {
+      throw crashed(thrown)
+    }
+  }
+  const written = (result: Result, toon: boolean): Result => (toon && format ? format(result) : result)
+  const crashed = (thrown: unknown): RpcError =>
+    thrown instanceof RpcError
+      ? thrown
+      : new RpcError('toolCrashed', `Tool execution failed: ${name}`, { cause: thrown })
   return {
     kind: 'tool',
     name,
@@ -184,6 +196,8 @@ export function tool<
 const unexpected: Refused = {
   issues: [{ code: 'UNEXPECTED_PARAMETER', message: 'This tool takes no arguments', hint: 'Pass {} as arguments.' }],
 }
+
+const isLate = (returned: unknown): boolean => typeof returned === 'object' && returned !== null && 'then' in returned
 
 const isWhole = (returned: unknown): returned is ToolResult => isObject(returned) && Array.isArray(returned['content'])
 

@@ -78,7 +78,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (!stalled && !ended && inFlight < maxInFlight) input.resume()
   }
 
-  async function take(bytes: Buffer): Promise<void> {
+  function take(bytes: Buffer): void {
     if (isBlank(bytes)) return
     if (++inFlight >= maxInFlight) input.pause()
     let counted = true
@@ -89,22 +89,22 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       if (inFlight === maxInFlight - 1) readOn()
       if (inFlight === 0) idle?.()
     }
-    const answer = await answerTo(bytes, done)
-    if (answer !== null) out.put(answer)
-    done()
-  }
-  async function answerTo(bytes: Buffer, endless: () => void): Promise<string | null> {
+    const say = (answer: string | null): void => {
+      if (answer !== null) out.put(answer)
+      done()
+    }
     try {
       if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: the line is not UTF-8')
-      return await server.text(frame(bytes.toString('utf8')), { via, send, endless })
+      // Never rejects.
+      void server.text(frame(bytes.toString('utf8')), { via, send, endless: done }).then(say)
     } catch (thrown) {
       const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
-      return isOneWay(value) ? null : refusal
+      say(isOneWay(value) ? null : refusal)
     }
   }
   const lines = createLineSplitter(maxLineBytes, {
-    line: (bytes) => void take(bytes),
+    line: take,
     tooLong() {
       out.put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
     },
