@@ -84,6 +84,16 @@ test('a word weighs more in the title than in the tags, and more there than in t
   expect(keys(base.search('performance'))).toEqual(['concepts/caching', 'patterns/review'])
 })
 
+test('names are found whole and by their parts, and weigh less in programs than in what is said about them', () => {
+  const named = createBase('Test', [
+    anArticle({ slug: 'a', body: 'Call `createServer` first.' }),
+    anArticle({ slug: 'b', body: 'Text.\n\n```ts\ncreateServer(SLUICE_SECRET)\n```\n\nMore text.' }),
+  ])
+  for (const query of ['createServer', 'createserver', 'create a server'])
+    expect(keys(named.search(query))).toEqual(['concepts/a', 'concepts/b'])
+  for (const query of ['SLUICE_SECRET', 'secret']) expect(keys(named.search(query))).toEqual(['concepts/b'])
+})
+
 test.each(['xyzzy', 'qwertyuiop asdfghjkl', '', ' ', '???', 'the of and', '\u0000', '日本語', '__proto__ constructor'])(
   'nonsense finds nothing and suggests nothing: %j',
   (query) => {

@@ -25,9 +25,10 @@ interface Entry {
   readonly description: string
   readonly headings: string
   readonly body: string
+  readonly code: string
 }
 
-const boost = { title: 3, tags: 2.5, description: 2, headings: 1, body: 1 }
+const boost = { title: 3, tags: 2.5, description: 2, headings: 1, body: 1, code: 0.4 }
 
 /** Said in every question and in every article. */
 const stopWords = new Set(
@@ -41,9 +42,13 @@ const stopWords = new Set(
 /** What is longer is no word: keys and pictures in a text would fill the index. */
 const longestWord = 40
 
-/** Letters and digits in one piece; `get_article` and `list-changed` are found by their parts, too. */
+/** Letters and digits in one piece; names such as `get_article` and `createServer` whole and in their parts. */
 const tokenize = (text: string): string[] =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter(({ length }) => length <= longestWord)
+  (text.match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((name) => {
+    const parts = name.split(/_+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== '')
+    const words = parts.length > 1 ? [name, ...parts] : parts
+    return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= longestWord)
+  })
 
 /** `store`, `stores`, `stored` and `storing` are one word. Cut by rule, so the rest may be no word: it is never shown. */
 function stem(word: string): string {
@@ -112,11 +117,19 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
   }
 }
 
-const toEntry = (article: Article): Entry => ({
-  id: keyOf(article),
-  title: [article.title, article.longTitle, article.slug].join(' '),
-  tags: article.tags.join(' '),
-  description: article.description,
-  headings: [...article.body.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => heading).join('\n'),
-  body: article.body,
-})
+/** Between two lines of fence. */
+const fenced = /^(```|~~~)[^\n]*\n[\s\S]*?^\1/gm
+
+/** Programs repeat the same few names, so they weigh less than what is said about them. */
+const toEntry = (article: Article): Entry => {
+  const prose = article.body.replace(fenced, '')
+  return {
+    id: keyOf(article),
+    title: [article.title, article.longTitle, article.slug].join(' '),
+    tags: article.tags.join(' '),
+    description: article.description,
+    headings: [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => heading).join('\n'),
+    body: prose,
+    code: article.body.match(fenced)?.join('\n') ?? '',
+  }
+}
