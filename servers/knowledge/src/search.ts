@@ -101,10 +101,12 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
     add: (article) => mini.add(toEntry(article)),
     remove: (key) => mini.discard(key),
     find(query) {
-      // One word in common with a long question is an accident.
+      // One word in common with a long question is an accident; a guess at a misspelt one is worth half.
       const enough = wordsOf(query) / 3
+      const weigh = (words: readonly string[]): number =>
+        [...new Set(words)].reduce((sum, word) => sum + (known.has(word) ? 1 : 0.5), 0)
       return mini
-        .search(query, { ...asking, filter: ({ queryTerms }) => new Set(queryTerms).size >= enough })
+        .search(query, { ...asking, filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
         .slice(0, most)
         .map(({ id }) => String(id))
     },
