@@ -87,6 +87,17 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['knowledge base document differences', 'articles/documents'],
   ['imports point one way', 'articles/design'],
   ['why is node:http taken with getBuiltinModule', 'articles/design'],
+  ['serve over WebSocket', 'articles/transports'],
+  ['old clients with HTTP and SSE', 'articles/transports'],
+  ['tranports and revisions', 'articles/transports'],
+  ['use it inside an Express app', 'articles/mounting'],
+  ['several servers on one port', 'articles/mounting'],
+  ['mount in fastify or hono', 'articles/mounting'],
+  ['deploy to Cloudflare Workers', 'articles/edge'],
+  ['run on deno and bun', 'articles/edge'],
+  ['who may approve a gated call', 'articles/approvals'],
+  ['let a human confirm a dangerous tool', 'articles/approvals'],
+  ['aproval by another person', 'articles/approvals'],
 ]
 
 export interface Answered {

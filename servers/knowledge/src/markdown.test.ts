@@ -64,7 +64,7 @@ test.each([
   ['title: [', /front matter: /],
   ['- a list', /front matter: /],
   [`a: &a [x]\n${Array.from({ length: 200 }, (_, i) => `b${i}: *a`).join('\n')}`, /front matter: |title: /],
-])('wrong front matter names file and field: %s', (yaml, problem) => {
+])('wrong front matter names file and field, %#', (yaml, problem) => {
   expect(() => withMatter(yaml)).toThrow(BadArticle)
   expect(() => withMatter(yaml)).toThrow(/^concepts\/a\.md: /)
   expect(() => withMatter(yaml)).toThrow(problem)
