@@ -108,6 +108,21 @@ describe('a ticket', () => {
     expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
   })
 
+  test('is decided by the person it works for, whatever else that person may', async () => {
+    const { secret } = await house.panel.operators.create({ name: 'agent' })
+    const person = await signIn(house, { key: secret })
+    const [own, foreign] = [await asked('own-1'), await asked('own-2', await house.agent('somebody'))]
+    for (const [ticket, status] of [
+      [own, 200],
+      [foreign, 403],
+    ] as const) {
+      const { body } = await person.get(`api/tickets/${ticket['id']}`)
+      expect(body['mayDecide']).toBe(status === 200)
+      const sent = { approved: true, digest: ticket['digest'] }
+      expect((await person.post(`api/tickets/${ticket['id']}/decision`, sent)).status).toBe(status)
+    }
+  })
+
   test('that was begun and never ended is in doubt, until somebody says what became of it', async () => {
     const definition = defineServer({
       info: { name: 'stuck', version: '1' },

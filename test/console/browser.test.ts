@@ -19,7 +19,7 @@ beforeAll(async () => {
   browser = await startChromium()
   house = await openHouse()
   agent = await house.agent()
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await browser?.close()
   await house?.close()

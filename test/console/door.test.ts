@@ -17,6 +17,12 @@ const origin = (): string => new URL(house.url).origin
 const knock = (body: unknown, headers: Record<string, string> = {}): ReturnType<typeof send> =>
   send(house.url, 'api/session', { method: 'POST', headers: { origin: origin(), ...headers }, body })
 
+/** However slow the machine is: it only has to be quicker than the bucket fills. */
+async function untilRefused(guess: () => Promise<number>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) if ((await guess()) === 429) return
+  expect.fail('It was never slowed down')
+}
+
 describe('signing in', () => {
   test('a link signs in once, and sets a cookie that no script and no other site can use', async () => {
     const link = linkToken(await house.panel.link())
@@ -60,9 +66,9 @@ describe('signing in', () => {
   })
 
   test('guessing is slowed down, and said so', async () => {
-    const statuses: number[] = []
-    for (let tries = 0; tries < 12; tries++) statuses.push((await knock({ key: `op_${'0'.repeat(48)}` })).status)
-    expect(statuses[0]).toBe(401)
+    const guess = async (): Promise<number> => (await knock({ key: `op_${'0'.repeat(48)}` })).status
+    expect(await guess()).toBe(401)
+    await untilRefused(guess)
     const last = await knock({ link: linkToken(await house.panel.link()) })
     expect(last).toMatchObject({ status: 429, body: { reason: 'rateLimited' } })
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0)
@@ -71,10 +77,9 @@ describe('signing in', () => {
 
   test('guessing operator keys at any route is slowed down, too', async () => {
     const guess = { headers: { authorization: 'Bearer op_000000000000000000000000000000000000000000000000' } }
-    const statuses: number[] = []
-    for (let tries = 0; tries < 25; tries++) statuses.push((await send(house.url, 'api/tickets', guess)).status)
-    expect(statuses[0]).toBe(401)
-    expect(statuses.at(-1)).toBe(429)
+    const tried = async (): Promise<number> => (await send(house.url, 'api/tickets', guess)).status
+    expect(await tried()).toBe(401)
+    await untilRefused(tried)
     house.clock.leap(600_000)
   })
 })
@@ -163,6 +168,7 @@ describe('another page', () => {
     ['as a request the browser calls cross-site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['as plain text', { 'content-type': 'text/plain' }, 415],
+    ['compressed', { 'content-encoding': 'gzip' }, 415],
   ])('changes nothing with the cookie %s', async (_, headers, status) => {
     const visitor = await owner(house)
     const own: Record<string, string> = { ...visitor.headers }

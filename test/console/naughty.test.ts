@@ -77,7 +77,7 @@ let house: House
 beforeAll(async () => {
   browser = await startChromium()
   house = await openHouse({ definition })
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await browser?.close()
   await house?.close()

@@ -8,6 +8,8 @@ import { installed } from './machine.ts'
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
+  // Containers have little of it, and pages crash without.
+  '--disable-dev-shm-usage',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

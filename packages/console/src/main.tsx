@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import './style.css'
+import './style/index.css'
 import { applyTheme } from './theme.ts'
 
 applyTheme()

@@ -358,8 +358,8 @@ export const routes = {
   decideTicket: {
     method: 'POST',
     path: '/api/tickets/{id}/decision',
-    about: 'Approves or denies. `digest` is the one you saw: where it is another, nothing is decided.',
-    needs: 'approvals:decide',
+    about:
+      'Approves or denies. `digest` is the one you saw: where it is another, nothing is decided. Takes the scope `approvals:decide`; without it, people decide what their own agents ask, where the approver is the owner.',
     input: {
       type: 'object',
       required: ['id', 'approved', 'digest'],

@@ -140,9 +140,9 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
 }
 
 /** For the buttons. What counts is what the desk says when it is asked. */
-const mayDecide = ({ status, approver, caller, of, decisions }: TicketView, { name, scopes }: Operator): boolean =>
-  status === 'pending' &&
-  scopes.includes('approvals:decide') &&
-  !(approver === 'other' && caller.subject === name) &&
-  (!of || of.includes(name)) &&
-  !decisions.some(({ by }) => by === name)
+function mayDecide(view: TicketView, { name, scopes }: Operator): boolean {
+  const { status, approver, caller, of, decisions } = view
+  const isOwn = caller.subject === name
+  if (status !== 'pending' || decisions.some(({ by }) => by === name) || (of && !of.includes(name))) return false
+  return scopes.includes('approvals:decide') ? !(approver === 'other' && isOwn) : approver === 'owner' && isOwn
+}
