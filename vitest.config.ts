@@ -10,9 +10,12 @@ const sources = Object.entries(library.exports).map(([entry, { types }]) => ({
   replacement: here(`packages/sluice/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`),
 }))
 
+/** The same cases in every run. */
+const seeded = { find: /^fast-check$/, replacement: here('test/fast-check.ts') }
+
 /** Tests run on the sources, so that coverage speaks of what is read; programs they start run on the build. */
 export default defineConfig({
-  resolve: { alias: sources },
+  resolve: { alias: [...sources, seeded] },
   test: {
     include: [
       '{packages,servers}/*/src/**/*.test.ts',
@@ -20,7 +23,6 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'test/**/*.test.ts',
     ],
-    setupFiles: ['test/seed.ts'],
     testTimeout: 30_000,
     /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
     retry: isCi ? 2 : 0,

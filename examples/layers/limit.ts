@@ -7,7 +7,7 @@ import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
 const server = createServer(hello, {
-  limit: limit({ rate: { capacity: 60, perSecond: 10 }, tools: { shout: { capacity: 2, perSecond: 0.1 } } }),
+  limit: limit({ rate: { capacity: 60, perSecond: 10 }, tools: { shout: { capacity: 2, perSecond: 0.01 } } }),
 })
 
 const client = await testClient(server)
