@@ -149,6 +149,7 @@ describe.each([
     await workspace.add([aMemory('the zebra note')])
     expect(await found(workspace, 'common')).toHaveLength(50)
     expect((await found(workspace, 'common zebra note'))[0]).toBe('the zebra note')
+    expect(await found(workspace, 'common unicorn')).toHaveLength(50)
     expect((await found(workspace, 'common 7')).slice(0, 1)).toEqual(['note 7 about common things'])
   })
 

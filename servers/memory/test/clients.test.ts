@@ -9,7 +9,7 @@ import { aFolder } from './server.ts'
 async function walkThrough(client: Client): Promise<void> {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
-    ...['add_memory', 'search_memory', 'list_memories', 'delete_memory', 'clear_all', 'get_stats'],
+    ...['add_memory', 'list_memories', 'delete_memory', 'clear_all', 'search_memory', 'get_stats'],
     ...['create_workspace', 'list_workspaces', 'set_current_workspace', 'get_current_workspace', 'delete_workspace'],
     ...['export_memories', 'import_memories'],
     ...['add_relation', 'get_related', 'graph_status', 'export_graph'],

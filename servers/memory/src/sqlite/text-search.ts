@@ -72,13 +72,18 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
     if (bound) filtered ??= prepare(`AND EXISTS (${among(table)})`)
     const find = finder(bound && filtered ? filtered : open, bound ?? {})
     const extent = size.get() ?? {}
-    const kept = telling(words.map((word) => (bound ? tell : recallOrTell)(find, word, extent)))
-    const rare = kept.filter(({ common }) => !common)
-    const common = kept.filter((word) => word.common)
+    const told = words.map((word) => (bound ? tell : recallOrTell)(find, word, extent))
+    const telling = told.filter(({ share }) => share < noise)
+    const rare = telling.filter(({ common }) => !common)
+    const common = telling.filter((word) => word.common)
 
     const scores = rare.length > 0 ? rankRare(find, rare, common) : new Map<number, number>()
-    if (scores.size < limit && common.length > 0)
-      for (const [piece, score] of rankCommon(find, common)) if (!scores.has(piece)) scores.set(piece, score)
+    const fill = (more: readonly Word[]): void => {
+      for (const [piece, score] of rankCommon(find, more)) if (!scores.has(piece)) scores.set(piece, score)
+    }
+    if (scores.size < limit && common.length > 0) fill(common)
+    // The telling words are nowhere: then what the others say.
+    if (scores.size === 0) fill(quietest(told))
     // Between equals the newer one.
     const order = [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, limit)
     return toHits(order, places.all(JSON.stringify(order.map(([piece]) => piece))))
@@ -114,11 +119,12 @@ function tell(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
   return { quoted, common: true, share, weight: Math.max(1e-6, Math.log((1 - share) / share)) }
 }
 
-/** Without noise words; where there are only such, the two that say most. */
-function telling(words: readonly Word[]): readonly Word[] {
-  const kept = words.filter(({ share }) => share < noise)
-  return kept.length > 0 ? kept : [...words].sort((a, b) => a.share - b.share).slice(0, 2)
-}
+/** Of noise words, the two that say most. */
+const quietest = (words: readonly Word[]): readonly Word[] =>
+  words
+    .filter(({ share }) => share >= noise)
+    .sort((a, b) => a.share - b.share)
+    .slice(0, 2)
 
 function rankRare(find: Find, rare: readonly Word[], common: readonly Word[]): Map<number, number> {
   const any = rare.map(({ quoted }) => quoted).join(' OR ')
