@@ -5,7 +5,7 @@ import { knowledge } from './servers/knowledge.ts'
 import { memory } from './servers/memory.ts'
 import { memoryEmbeddings } from './servers/memory-embeddings.ts'
 
-const all: Record<string, () => Promise<Section>> = { knowledge, memory, memoryEmbeddings }
+const all: Record<string, () => Promise<Section>> = { knowledge, memory, memoryEmbeddings, fitness }
 
 export async function servers(): Promise<Section> {
   const figures: Record<string, unknown> = {}
