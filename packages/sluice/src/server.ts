@@ -121,12 +121,12 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
 
   const stragglers: Stragglers = { running: 0, late: 0 }
   const underway: Underway = new Set()
-  around.counts.push({
-    name: 'sluice_stragglers',
-    help: 'Work that goes on after its caller left.',
-    type: 'gauge',
-    read: () => stragglers.running,
-  })
+  const gauge = (name: string, help: string, read: () => number): unknown =>
+    around.counts.push({ name, help, type: 'gauge', read })
+  gauge('sluice_stragglers', 'Work that goes on after its caller left.', () => stragglers.running)
+  gauge('sluice_underway', 'Calls that take longer than a moment.', () => underway.size)
+  gauge('sluice_connections', 'Pipes, sockets and sessions.', () => connections.size)
+  gauge('sluice_listeners', 'Streams, sockets and pipes that hear of changes.', () => hub.size)
 
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [

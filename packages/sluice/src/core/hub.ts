@@ -20,6 +20,8 @@ export interface Hub {
 
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
+  /** How many hear. */
+  readonly size: number
   /** Ends subscriptions. What calls under way still publish is heard elsewhere. */
   finish(): void
   /** Settles when what was published can be read by others. */
@@ -74,6 +76,9 @@ export function createHub(bus: Bus, server: string): OwnedHub {
     publish(event) {
       // It only wakes: a bus that is away costs a notification, never a call.
       bus.publish(channel, JSON.stringify(event)).catch(() => {})
+    },
+    get size() {
+      return hearers.size
     },
     finish() {
       for (const then of [...closers]) then()

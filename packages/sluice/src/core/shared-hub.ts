@@ -137,6 +137,9 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
           .finally(() => publishing.delete(text)),
       )
     },
+    get size() {
+      return hearers.size
+    },
     finish() {
       for (const then of [...closers]) then()
     },

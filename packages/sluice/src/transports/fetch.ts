@@ -121,7 +121,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
       complete = true
       resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
     },
-    stream(headers: HttpHeaders): Sink {
+    stream(headers: HttpHeaders, over: () => void): Sink {
       const encoder = new TextEncoder()
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined
       const body = new ReadableStream<Uint8Array>(
@@ -131,6 +131,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
           },
           cancel() {
             controller = undefined
+            over()
             if (!complete) gone?.()
           },
         },
@@ -146,12 +147,14 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
           }
           controller?.error(new Error('The reader stalled'))
           controller = undefined
+          over()
           gone?.()
         },
         end() {
           complete = true
           controller?.close()
           controller = undefined
+          over()
         },
         get closed() {
           return controller === undefined

@@ -103,7 +103,10 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       )
   }
   function openStream(reply: HttpReply, headers: HttpHeaders): Sink {
-    const sink = reply.stream({ ...eventHeaders, ...headers })
+    const sink = reply.stream({ ...eventHeaders, ...headers }, () => {
+      live.get(sink)?.()
+      live.delete(sink)
+    })
     keepAlive(sink)
     return sink
   }

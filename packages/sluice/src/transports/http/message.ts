@@ -23,7 +23,8 @@ export type HttpHeaders = { readonly [name: string]: string }
 /** The one response. Either `end`, or `stream` and then its sink's `end`. */
 export interface HttpReply {
   end(status: number, headers: HttpHeaders, body?: string): void
-  stream(headers: HttpHeaders): Sink
+  /** `over` is called once nobody is at the other end any more, whoever ended it. */
+  stream(headers: HttpHeaders, over: () => void): Sink
   /** Stops the call if the client goes before the response is complete. */
   onGone(stop: Stop): void
 }

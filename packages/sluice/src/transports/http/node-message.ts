@@ -74,6 +74,8 @@ export class NodeRequest implements HttpRequest {
       })
       message.on('end', () => {
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        // A stream may stay open for days, and keeps its request.
+        chunks.length = 0
         atEndOfTurn(() => {
           if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
           else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
@@ -103,22 +105,12 @@ export class NodeReply implements HttpReply {
     // writing would not see this answer on a connection that was reset.
     response.end(body)
   }
-  stream(headers: HttpHeaders): Sink {
+  stream(headers: HttpHeaders, over: () => void): Sink {
     const response = this.#response
     response.writeHead(200, headers)
     response.flushHeaders()
-    return {
-      write(text) {
-        if (response.destroyed || response.writableEnded) return
-        // Looked at before writing: one message may be larger than that, and its reader is not stalled.
-        if (response.writableLength > maxUnsent) response.destroy()
-        else response.write(text)
-      },
-      end: () => void response.end(),
-      get closed() {
-        return response.destroyed || response.writableEnded
-      },
-    }
+    response.once('close', over)
+    return new NodeSink(response)
   }
   onGone(stop: Stop): void {
     const response = this.#response
@@ -129,6 +121,26 @@ export class NodeReply implements HttpReply {
       response.on('close', () => {
         if (!response.writableFinished) gone()
       })
+  }
+}
+
+/** A class, because there may be thousands and its methods should not be. */
+class NodeSink implements Sink {
+  readonly #response: ServerResponse
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+  write(text: string): void {
+    if (this.closed) return
+    // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+    if (this.#response.writableLength > maxUnsent) this.#response.destroy()
+    else this.#response.write(text)
+  }
+  end(): void {
+    this.#response.end()
+  }
+  get closed(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded
   }
 }
 

@@ -72,7 +72,7 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRo
       await server.admit(inSession(request, session), stop)
       if (!parseAccept(request.header('accept')).events)
         throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
-      const open = (): Sink => stoppable(session, outlet.openStream(reply, headers), stop)
+      const open = (): Sink => new Stoppable(session, outlet.openStream(reply, headers), stop)
       if (!(await session.resume(open, request.header('last-event-id'))))
         throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
       reply.onGone(stop)
@@ -84,22 +84,27 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRo
 }
 
 /** Ends with its credential and with its client, and is then nobody's any more. */
-function stoppable(session: Session, sink: Sink, until: Stop): Sink {
-  const stream: Sink = {
-    write: (text) => sink.write(text),
-    end() {
+class Stoppable implements Sink {
+  readonly #sink: Sink
+  readonly #stop: Stop
+  constructor(session: Session, sink: Sink, stop: Stop) {
+    this.#sink = sink
+    this.#stop = stop
+    stop.onStop(() => {
       sink.end()
-      until.stop(over())
-    },
-    get closed() {
-      return sink.closed
-    },
+      session.left(this)
+    })
   }
-  until.onStop(() => {
-    sink.end()
-    session.left(stream)
-  })
-  return stream
+  write(text: string): void {
+    this.#sink.write(text)
+  }
+  end(): void {
+    this.#sink.end()
+    this.#stop.stop(over())
+  }
+  get closed(): boolean {
+    return this.#sink.closed
+  }
 }
 
 const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')

@@ -1,0 +1,62 @@
+/** Starts the process that is knocked at, and asks it what it holds. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Held {
+  readonly rss: number
+  readonly heap: number
+  readonly descriptors: number
+  readonly connections: number
+  readonly listeners: number
+  readonly underway: number
+  readonly stragglers: number
+  /** Bytes that the last flood had said when it was cut off. */
+  readonly flooded: number
+}
+
+export interface Door {
+  readonly port: number
+  measure(): Promise<Held>
+  /** Measures until it is so; the last measure in any case. */
+  until(isSo: (held: Held) => boolean): Promise<Held>
+  stop(): Promise<void>
+}
+
+const program = new URL('./fixture/door.ts', import.meta.url).pathname
+
+export async function openDoor(): Promise<Door> {
+  const child = spawn(process.execPath, ['--expose-gc', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const [first] = await once(lines, 'line')
+  const { url } = JSON.parse(first) as { url: string }
+  async function measure(): Promise<Held> {
+    const answer = once(lines, 'line')
+    child.stdin.write('\n')
+    return JSON.parse((await answer)[0])
+  }
+  return {
+    port: Number(new URL(url).port),
+    measure,
+    async until(isSo) {
+      for (let tries = 0; ; tries++) {
+        const held = await measure()
+        if (isSo(held) || tries === 100) return held
+        await sleep(200)
+      }
+    },
+    async stop() {
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+/** The tables, the descriptors: what must be as it was. */
+export const isAsBefore = (before: Held, now: Held): boolean =>
+  (['descriptors', 'connections', 'listeners', 'underway', 'stragglers'] as const).every(
+    (each) => now[each] <= before[each],
+  )

@@ -1,0 +1,42 @@
+/** Coming, staying and going, in small; `npm run soak -- idle-streams stalled-reader connections` is the long form. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Door } from './door.ts'
+import { isAsBefore, openDoor } from './door.ts'
+import { knockAll, openStreams, stall, ways } from './knocks.ts'
+
+let door: Door
+beforeAll(async () => {
+  door = await openDoor()
+}, 30_000)
+afterAll(() => door.stop())
+
+test('however clients come and go, nothing of them stays', { timeout: 120_000 }, async () => {
+  await knockAll(door.port, ways.length, 4)
+  const before = await door.until(({ connections, descriptors }) => connections === 0 && descriptors < 40)
+  await knockAll(door.port, 10 * ways.length, 10)
+  const after = await door.until((held) => isAsBefore(before, held))
+  const { connections, listeners, underway, stragglers } = after
+  expect({ connections, listeners, underway, stragglers }).toEqual({
+    ...{ connections: 0, listeners: 0, underway: 0, stragglers: 0 },
+  })
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
+})
+
+test('idle streams are all held, and let go of when they end', { timeout: 120_000 }, async () => {
+  const before = await door.measure()
+  const streams = await openStreams(door.port, 200)
+  expect((await door.measure()).listeners).toBe(200)
+  for (const stream of streams) stream.destroy()
+  const after = await door.until((held) => isAsBefore(before, held))
+  expect(after.listeners).toBe(0)
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
+})
+
+test('a reader that stalls is cut off', { timeout: 60_000 }, async () => {
+  await stall(door.port)
+  const { flooded, underway } = await door.until((held) => held.flooded > 0)
+  // What the kernel takes on both sides comes on top of the mebibyte; without the cut it would go on for a minute.
+  expect(flooded).toBeGreaterThan(1024 * 1024)
+  expect(underway).toBe(0)
+})
