@@ -29,7 +29,7 @@ import { idOf } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
 import type { Context } from './protocol/dispatch.ts'
-import { createDispatch, featuresFor } from './protocol/dispatch.ts'
+import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
 import type { Registry } from './protocol/registry.ts'
@@ -124,9 +124,9 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const gauge = (name: string, help: string, read: () => number): unknown =>
     around.counts.push({ name, help, type: 'gauge', read })
   gauge('sluice_stragglers', 'Work that goes on after its caller left.', () => stragglers.running)
-  gauge('sluice_underway', 'Calls that take longer than a moment.', () => underway.size)
-  gauge('sluice_connections', 'Pipes, sockets and sessions.', () => connections.size)
-  gauge('sluice_listeners', 'Streams, sockets and pipes that hear of changes.', () => hub.size)
+  gauge('sluice_underway', 'Calls under way.', () => underway.size)
+  gauge('sluice_connections', 'Open connections.', () => connections.size)
+  gauge('sluice_listeners', 'Who hears of changes.', () => hub.size)
 
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
@@ -171,11 +171,11 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     }
     return after === undefined ? hub.subscribe(pass) : hub.subscribeAfter(after, pass)
   }
-  /** Under way, as far as they take longer than a turn; in sessions also those that wait for a person. */
-  function calls(): readonly Stop[] {
-    const asking = [...connections].flatMap(({ inFlight }) => [...inFlight.values()])
-    return [...new Set([...underway, ...asking])]
-  }
+  /** Under way, as far as they take longer than a turn; on connections also those that wait for a person. Some twice. */
+  const calls = (): readonly Stop[] => [
+    ...underway,
+    ...[...connections].flatMap(({ inFlight }) => [...inFlight.values()]),
+  ]
   function toText(reply: Reply): string {
     try {
       return registry.encoder.toText(reply)
@@ -258,8 +258,10 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     async finish(graceMs) {
       phase = 'leaving'
       hub.finish()
-      await quiet(clock, calls, graceMs)
-      for (const stop of calls()) stop.stop(new RpcError('shuttingDown', 'The process ended before the call did'))
+      const until = clock.now() + graceMs
+      while (calls().length > 0 && clock.now() < until)
+        await new Promise<void>((resolve) => clock.after(lookMs, resolve))
+      for (const stop of calls()) stop.stop(shuttingDown())
     },
     async close() {
       phase = 'leaving'
@@ -296,12 +298,6 @@ function assemble(name: string, runtime: Runtime, closing: () => boolean): { aro
 
 /** How often it is looked whether calls are over. */
 const lookMs = 20
-
-/** Settles when there is nothing left, or the time is over. */
-async function quiet(clock: Clock, left: () => readonly unknown[], withinMs: number): Promise<void> {
-  const until = clock.now() + withinMs
-  while (left().length > 0 && clock.now() < until) await new Promise<void>((resolve) => clock.after(lookMs, resolve))
-}
 
 /** At the start, not at the first call that would have asked: by then somebody relies on it. */
 function refuseAsking({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {

@@ -104,8 +104,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { via, detach = ignore, stop = createStop() } = context
     const { connection } = via
     const { target, args } = options.registry().aim(method, params, features.era)
-    if (options.leaving())
-      throw new RpcError('shuttingDown', 'This process is shutting down: try again', { data: { retryAfterMs: 1000 } })
+    if (options.leaving()) throw shuttingDown()
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     if (target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY) {
@@ -235,6 +234,10 @@ function legible(
     return {}
   }
 }
+
+/** Behind a balancer the next try meets another process. */
+export const shuttingDown = (): RpcError =>
+  new RpcError('shuttingDown', 'This process is shutting down: try again', { data: { retryAfterMs: 1000 } })
 
 /** A refusal of something that gets no answer; transports with statuses can still tell. */
 class Unanswered extends RpcError {}
