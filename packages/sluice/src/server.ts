@@ -123,7 +123,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const underway: Underway = new Set()
   const gauge = (name: string, help: string, read: () => number): unknown =>
     around.counts.push({ name, help, type: 'gauge', read })
-  gauge('sluice_stragglers', 'Work that goes on after its caller left.', () => stragglers.running)
+  gauge('sluice_stragglers', 'Work whose caller left.', () => stragglers.running)
   gauge('sluice_underway', 'Calls under way.', () => underway.size)
   gauge('sluice_connections', 'Open connections.', () => connections.size)
   gauge('sluice_listeners', 'Who hears of changes.', () => hub.size)

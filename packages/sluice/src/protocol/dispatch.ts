@@ -237,7 +237,7 @@ function legible(
 
 /** Behind a balancer the next try meets another process. */
 export const shuttingDown = (): RpcError =>
-  new RpcError('shuttingDown', 'This process is shutting down: try again', { data: { retryAfterMs: 1000 } })
+  new RpcError('shuttingDown', 'Shutting down: try again', { data: { retryAfterMs: 1000 } })
 
 /** A refusal of something that gets no answer; transports with statuses can still tell. */
 class Unanswered extends RpcError {}
