@@ -125,8 +125,8 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     around.counts.push({ name, help, type: 'gauge', read })
   gauge('sluice_stragglers', 'Work whose caller left.', () => stragglers.running)
   gauge('sluice_underway', 'Calls under way.', () => underway.size)
-  gauge('sluice_connections', 'Open connections.', () => connections.size)
-  gauge('sluice_listeners', 'Who hears of changes.', () => hub.size)
+  gauge('sluice_connections', 'Connections.', () => connections.size)
+  gauge('sluice_listeners', 'Listeners.', () => hub.size)
 
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
@@ -253,7 +253,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       for (const piece of all) await piece.admit?.(via, stop)
     },
     drain() {
-      if (phase === 'open') phase = 'draining'
+      phase = 'draining'
     },
     async finish(graceMs) {
       phase = 'leaving'
