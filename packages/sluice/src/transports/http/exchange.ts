@@ -142,13 +142,13 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     },
     letGo: () => sessions?.letGo(),
     async close() {
-      const shared = sessions?.close()
+      // First: what calls had to say is still to be said.
+      await sessions?.close()
       for (const [sink, callOff] of live) {
         callOff()
         sink.end()
       }
       live.clear()
-      await shared
     },
   }
 

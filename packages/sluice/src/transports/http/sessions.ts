@@ -64,7 +64,7 @@ export interface Sessions {
   /** Streams that only wait end: their clients come back, to another process. */
   letGo(): void
   /** Ends what is here. Sessions that are shared go on elsewhere. */
-  close(): void | Promise<void>
+  close(): Promise<void>
   readonly size: number
 }
 
@@ -180,10 +180,11 @@ export function createSessions(server: Server, { idleMs, max, share }: SessionsO
     letGo() {
       for (const { session } of kept.values()) session.detach()
     },
-    close() {
+    async close() {
       callOff?.()
+      if (shared) await shared.flush()
       for (const { session } of [...kept.values()]) drop(session)
-      return shared?.close()
+      await shared?.close()
     },
     get size() {
       return kept.size

@@ -53,6 +53,8 @@ export interface Here {
 
 export interface SharedSessions {
   of(id: string, here: Here): SharedSession
+  /** Settles when what calls had to say has been kept, and then said. */
+  flush(): Promise<void>
   /** Lets go of everything; the sessions stay for other processes. */
   close(): Promise<void>
 }
@@ -67,6 +69,8 @@ export interface SharedOptions {
 const lookMs = 5_000
 /** A process that has not said for this long that it is there has crashed. */
 const leaseMs = 4 * lookMs
+/** A store that is away must not keep the process. */
+const flushMs = 2_000
 /** How often a session is looked at of which only a stream stands open here: there may be thousands. */
 const listenMs = 60_000
 /** A cancellation that finds nobody: the call was over, or had not begun. */
@@ -90,6 +94,8 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
   /** Streams this process writes: while there are any, it says that it is there. */
   let writing = 0
   let leasedUntil = 0
+  /** What is to be said as soon as it is kept. */
+  const unsaid = new Set<Promise<unknown>>()
   let leaveBus: (() => void) | undefined
   let callOff: (() => void) | undefined
   let closed = false
@@ -113,6 +119,10 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
   async function lease(): Promise<void> {
     await store.set(['process', self], '', leaseMs)
     leasedUntil = clock.now() + leaseMs / 2
+  }
+  const track = (one: Promise<unknown>): void => {
+    unsaid.add(one)
+    void one.finally(() => unsaid.delete(one))
   }
   const isGone = async (writer: string): Promise<boolean> =>
     writer !== self && (await store.get(['process', writer])) === undefined
@@ -284,12 +294,19 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
         writing++
         if (clock.now() >= leasedUntil) lease().catch(complain)
         const wake = (): void => void say(id, 'stream', stream)
+        let allSaid = (): void => {}
+        track(
+          new Promise<void>((resolve) => {
+            allSaid = resolve
+          }),
+        )
         const log = createLog({ store, at: [...at, 'stream', stream], self, call, wake, failed: complain })
         return {
           ...log,
           finish(said) {
             writing--
             log.finish(said)
+            log.after(allSaid)
           },
         }
       },
@@ -307,6 +324,7 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
           .then(() => store.append([...at, 'mail'], text, cancelMs))
           .then(() => say(id, 'mail'))
           .catch(complain)
+        track(mailing)
       },
       take: (stream) => void say(id, 'taken', stream),
       async end() {
@@ -323,6 +341,15 @@ export function createSharedSessions({ store, bus, name }: Shared, options: Shar
 
   return {
     of,
+    async flush() {
+      if (unsaid.size === 0) return
+      let leaveIt = (): void => {}
+      const enough = new Promise<void>((resolve) => {
+        leaveIt = clock.after(flushMs, resolve)
+      })
+      await Promise.race([Promise.all(unsaid), enough])
+      leaveIt()
+    },
     async close() {
       closed = true
       callOff?.()
