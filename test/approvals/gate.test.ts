@@ -1,11 +1,27 @@
-import type { Params } from 'sluice'
-import { createServer, defineServer, once, tool } from 'sluice'
+import type { Params, Store, Tool } from 'sluice'
+import { createServer, defineServer, memoryStore, once, RpcError, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { serveHttp } from 'sluice/node'
+import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
+import type { Shop } from './shop.ts'
 import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
 
 const minute = 60_000
+/** Takes what it is given, and then makes the caller's own object look harmless. */
+const shiftySchema = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'test',
+    validate(value: unknown) {
+      const args = value as { amount: number }
+      const taken = { ...args }
+      args.amount = 5
+      return { value: taken }
+    },
+    jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+  },
+}
 const text = (answer: Params): string =>
   (answer['result'] as { content: readonly { text: string }[] }).content.map((block) => block.text).join()
 const reason = (answer: Params): unknown =>
@@ -137,6 +153,61 @@ describe('the way of a call that needs an approval', () => {
     await desk.decide(request_id, { approved: true }, owner)
     expect((await call('broken'))['result']).toMatchObject({ isError: true })
     expect(await desk.get(request_id)).toMatchObject({ status: 'failed' })
+  })
+})
+
+test('what runs is what was approved, as it is stored, even if the arguments change under way', async () => {
+  const shifty = (ran: unknown[]): Tool[] => [
+    tool({
+      name: 'pay',
+      description: 'Its schema changes what it is given',
+      input: shiftySchema,
+      approval: 'always',
+      run(input) {
+        ran.push(input)
+        return 'paid'
+      },
+    }),
+  ]
+  const { call, desk, ran } = await openShop({}, { tools: shifty })
+  const { request_id } = requiredIn(await call('pay', { amount: 500 }))
+  expect(await desk.get(request_id)).toMatchObject({ arguments: '{"amount":5}' })
+  await desk.decide(request_id, { approved: true }, owner)
+  await call('pay', { amount: 500 })
+  expect(ran).toEqual([{ amount: 5 }])
+})
+
+describe('marked as running and never claimed, because the store was away or the process died', () => {
+  async function marked(): Promise<Shop & { id: string }> {
+    const clock = fakeClock(1_700_000_000_000)
+    const inner = memoryStore(clock)
+    let away = false
+    const swap: Store['swap'] = (key, ...rest) =>
+      away && key.includes('once') ? Promise.reject(new RpcError('storeUnavailable', 'away')) : inner.swap(key, ...rest)
+    const shop = await openShop({}, { store: { ...inner, swap }, clock })
+    const { request_id: id } = requiredIn(await shop.call('refund', { amount: 5 }))
+    await shop.desk.decide(id, { approved: true }, owner)
+    away = true
+    expect(reason(await shop.call('refund', { amount: 5 }))).toBe('storeUnavailable')
+    away = false
+    expect(shop.ran).toEqual([])
+    return { ...shop, id }
+  }
+
+  test('it still runs in its time', async () => {
+    const { call, desk, ran, id } = await marked()
+    expect(await desk.get(id)).toMatchObject({ status: 'approved' })
+    expect(text(await call('refund', { amount: 5 }))).toBe('Refunded 5')
+    expect(ran).toHaveLength(1)
+  })
+
+  test('and not after it', async () => {
+    const { call, desk, ran, clock, id } = await marked()
+    await clock.advance(10 * minute)
+    expect(await desk.get(id)).toMatchObject({ status: 'expired' })
+    expect(reason(await call('refund', { amount: 5, approval_request_id: id }))).toBe('approvalInvalid')
+    expect(requiredIn(await call('refund', { amount: 5 })).request_id).not.toBe(id)
+    expect(ran).toEqual([])
   })
 })
 
