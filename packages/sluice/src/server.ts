@@ -102,18 +102,14 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const hub = (shared && around.store.shared?.(shared, clock)) ?? createHub(around.bus, around.name)
   const connections = new Set<Connection>()
   let exposed = false
-  /** An approval is worth nothing where anybody can be anybody. Where nobody can approve, nothing gated runs anyway. */
-  function refuseStrangers({ tools = [] }: ServerDefinition): void {
-    const gated = runtime.authenticate ? undefined : tools.find((each) => pieces.approvals?.gates?.(each))
-    if (gated)
-      throw new TypeError(
-        `tool "${gated.name}" needs approvals, so over a network callers must be known: add authenticate: authenticate({ … }) to the options of createServer, or serve it on stdio`,
-      )
+  /** They may refuse it. */
+  function tell(from: ServerDefinition, isExposed: boolean): void {
+    const to = { exposed: isExposed, authenticated: runtime.authenticate !== undefined }
+    for (const piece of all) piece.defined?.(from, to)
   }
   function compiled(from: ServerDefinition): Registry {
     if (!runtime.ask) refuseAsking(from)
-    if (exposed) refuseStrangers(from)
-    for (const piece of all) piece.defined?.(from)
+    tell(from, exposed)
     return compile(defineServer(from), { hub, pageSize, errors, methods: all.flatMap((piece) => piece.methods ?? []) })
   }
   let current = definition
@@ -232,7 +228,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     },
     listChanged: (kind) => hub.publish({ kind }),
     expose() {
-      refuseStrangers(current)
+      tell(current, true)
       exposed = true
     },
     async ready() {

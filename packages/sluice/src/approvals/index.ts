@@ -3,6 +3,7 @@
 import type { Part, Piece, Surroundings } from '../core/part.ts'
 import { createSeal } from '../core/seal.ts'
 import type { Store } from '../core/store.ts'
+import type { Target } from '../core/target.ts'
 import type { Desk, DeskOptions } from './desk.ts'
 import { gate } from './gate.ts'
 import type { Office } from './office.ts'
@@ -26,6 +27,12 @@ export interface ApprovalsOptions extends DeskOptions {
    */
   readonly holdMs?: number
 }
+
+/** An approval is worth nothing where anybody can be anybody. */
+const strangersAt = ({ name }: Target): TypeError =>
+  new TypeError(
+    `tool "${name}" needs approvals, so over a network callers must be known: add authenticate: authenticate({ … }) to the options of createServer, or serve it on stdio`,
+  )
 
 /** A part for `createServer`, and the desk of all servers it was given to. They share one store. */
 export type Approvals = Part<'approvals'> & Desk
@@ -72,10 +79,11 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
         holdMs: options.holdMs ?? 0,
       }),
       methods: [respond(here)],
-      defined({ info }) {
+      defined({ info, tools = [] }, { exposed, authenticated }) {
+        const gated = exposed && !authenticated && tools.find((tool) => rules.mayGate(tool, name))
+        if (gated) throw strangersAt(gated)
         version = info.version
       },
-      gates: (tool) => rules.mayGate(tool, name),
       ready,
       async close() {
         if (--servers === 0) here.close()

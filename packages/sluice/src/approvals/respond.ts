@@ -6,6 +6,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Via } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import { refuseStrangers } from './gate.ts'
 import type { Office } from './office.ts'
@@ -13,14 +14,26 @@ import type { Office } from './office.ts'
 /** Lets a caller decide for others. An agent's credential should never have it. */
 const scope = 'approvals:decide'
 
+const extension = 'dev.sluice/approvals'
+const modern = '2026-07-28'
+
+/** What 2026-07-28 does not have itself is served to those who say that they know of it. */
+function refuseUndeclared({ revision, capabilities: { extensions } }: Call): void {
+  if (revision === modern && !(isObject(extensions) && isObject(extensions[extension])))
+    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
+      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+    })
+}
+
 /** Document 003's words. */
 const afterDenial = 'User denied approval. You can retry by invoking the tool again.'
 
 export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMethod => ({
   name: 'approval/respond',
-  extension: 'dev.sluice/approvals',
+  extension,
   scopes: office.approver === 'client' ? [] : [scope],
   async run(call): Promise<Answer> {
+    refuseUndeclared(call)
     const { id, approved, message } = parse(call)
     refuseStrangers(call)
     const { caller, tenant, via } = call

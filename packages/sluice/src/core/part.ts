@@ -51,10 +51,8 @@ export interface Piece<Name extends string = string> {
   readonly layer?: Layer
   /** Methods it adds to the protocol. */
   readonly methods?: readonly ExtraMethod[]
-  /** Hears of the definition at the start and at every update; throws where it cannot be served. */
-  readonly defined?: (definition: Defined) => void
-  /** Whether a tool of the definition needs approvals here; only they say. */
-  readonly gates?: (tool: Target) => boolean
+  /** Hears of the definition at the start, at every update and when strangers can reach it; throws where it cannot be served. */
+  readonly defined?: (definition: Defined, to: { readonly exposed: boolean; readonly authenticated: boolean }) => void
   /** Rejects where the server must not start. Waited for by transports that can. */
   readonly ready?: () => Promise<void>
   /** For revisions before 2026-07-28, outside all layers. */
@@ -74,10 +72,10 @@ export interface Piece<Name extends string = string> {
   readonly close?: () => Promise<void>
 }
 
-/** A method that the protocol does not have. 2026-07-28 serves it to clients that declare its extension. */
+/** A method that the protocol does not have. On 2026-07-28 it sees to it that the client declared its extension. */
 export interface ExtraMethod {
   readonly name: string
-  /** `dev.sluice/approvals`. */
+  /** `dev.sluice/approvals`: among the capabilities. */
   readonly extension: string
   /** Needed to call it; who lacks them is told so. */
   readonly scopes: readonly string[]

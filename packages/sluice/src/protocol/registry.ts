@@ -9,7 +9,6 @@ import type { Era } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import type { Policy, Target } from '../core/target.ts'
 import type { Completion } from './completion.ts'
@@ -162,8 +161,8 @@ export function compile(
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
-  for (const { name, extension, scopes, run } of methods)
-    shared.push([name, on(name, forExtension(extension, run), { ...open, scopes, listed: true, readOnly: false })])
+  for (const { name, scopes, run } of methods)
+    shared.push([name, on(name, run, { ...open, scopes, listed: true, readOnly: false })])
 
   const legacy = new Map<string, Resolve>([
     ...shared,
@@ -216,18 +215,6 @@ function on(name: string, run: Run, policy: Policy = open): Resolve {
   const target: Target = { kind: 'method', name, policy, prepare: () => ready }
   return (params) => ({ target, args: params })
 }
-
-/** What 2026-07-28 does not have itself it serves to those who say that they know of it. */
-const forExtension =
-  (extension: string, run: ExtraMethod['run']) =>
-  (call: Call): Promise<Answer> => {
-    const { extensions } = call.capabilities
-    if (featuresOf(call.revision).era === 'legacy' || (isObject(extensions) && isObject(extensions[extension])))
-      return run(call)
-    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
-    })
-  }
 
 const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
   const features = featuresOf(revision)

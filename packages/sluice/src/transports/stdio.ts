@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
@@ -53,6 +53,8 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     },
   })
   const connection = server.connect({ send })
+  // It listens already; what is not ready refuses call by call, and the log says why.
+  server.ready().catch((thrown: unknown) => server.logger.error({ event: 'notReady', ...bugOf(thrown) }))
   const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }
   let inFlight = 0
   let stalled = false
