@@ -13,6 +13,8 @@ import { aFolder, anArticle, write } from './a-folder.ts'
 
 const program = fileURLToPath(new URL('../../servers/knowledge/dist/main.js', import.meta.url))
 const silent = { info() {}, warn() {}, error() {} }
+/** Where the system tells nothing of a change, the server finds it by looking, every ten seconds. */
+const patience = 120_000
 const eras = ['legacy', { pin: '2026-07-28' }] as const
 type Era = (typeof eras)[number]
 
@@ -77,7 +79,7 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
     })
   })
 
-  test('it hears of files that change on disk', async () => {
+  test('it hears of files that change on disk', { timeout: patience }, async () => {
     const folder = await aFolder({ 'a.md': anArticle('A'), 'b.md': anArticle('B') })
     const peer = await connect(folder, era)
     const watch = await peer.watch({ lists: ['resources', 'tools'], uris: ['article://articles/a'] })
@@ -104,7 +106,7 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
   })
 })
 
-test('a folder that is taken away and comes back is served again', async () => {
+test('a folder that is taken away and comes back is served again', { timeout: patience }, async () => {
   const folder = await aFolder({ 'a.md': anArticle('A') })
   const peer = await overHttp(folder, 'legacy')
   const isList = ({ method }: Note): boolean => method === 'notifications/resources/list_changed'
