@@ -4,7 +4,7 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { authenticate } from 'sluice'
+import { authenticate, createServer, defineServer, tool } from 'sluice'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
@@ -160,13 +160,17 @@ test('a client that does not answer pings is cut off, one that is idle let go, a
   await expect.poll(() => runs.get('wait')).toBe(1)
   const pinged = (): Promise<unknown> =>
     Promise.all([idle, waiting].map(({ ws }) => new Promise((resolve) => ws.once('ping', resolve))))
+  const roundTrip = ({ ws }: Socket): Promise<unknown> =>
+    new Promise((resolve) => {
+      ws.once('pong', resolve)
+      ws.ping()
+    })
   for (let second = 0; second < 2; second++) {
     const both = pinged()
     clock.advance(1_000)
     await both
-    // A round trip, so that the pong has come before the next ping.
-    waiting.send(callOf(`after ${second}`, 'echo', { text: 'x' }))
-    await waiting.next()
+    // A round trip on each, so that its pong has come before the next ping.
+    await Promise.all([idle, waiting].map(roundTrip))
   }
   expect(await cut).toBe(1006)
   clock.advance(1_000)
@@ -205,4 +209,33 @@ test('when the server closes, sockets are told', async () => {
   const socket = await open(url)
   await serving.close()
   expect(await socket.closed).toMatchObject({ code: 1001 })
+})
+
+test('a server that drains lets quiet sockets go, and the others finish their calls', async () => {
+  const clock = fakeClock()
+  const held = Promise.withResolvers<string>()
+  const entered = Promise.withResolvers<void>()
+  const slow = tool({
+    name: 'slow',
+    description: 'Until it is let go',
+    run() {
+      entered.resolve()
+      return held.promise
+    },
+  })
+  const server = createServer(defineServer({ info: { name: 'slow', version: '1' }, tools: [slow] }), { clock })
+  const serving = await serveHttp(server, { port: 0, websocket: websocket() })
+  const url = serving.url.replace('http', 'ws').replace(/mcp$/, 'ws')
+  const [quiet, busy] = [await open(url), await open(url)]
+  busy.send(callOf(1, 'slow'))
+  await entered.promise
+  const drained = serving.drain({ noticeMs: 1_000, graceMs: 10_000 })
+  clock.advance(1_000)
+  expect(await quiet.closed).toMatchObject({ code: 1001 })
+  held.resolve('done')
+  expect(await busy.next()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+  // It looks now and then whether all is finished.
+  clock.advance(1_000)
+  expect(await busy.closed).toMatchObject({ code: 1001 })
+  await drained
 })

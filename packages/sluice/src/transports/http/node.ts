@@ -18,6 +18,8 @@ export interface Sockets {
   /** For requests that do not ask for a socket. */
   readonly plain: Serve
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Those on which no call is under way end, so that their clients find another process. */
+  letGo(): void
   close(): void
 }
 
@@ -44,6 +46,10 @@ export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSi
     upgrade(request, socket, head) {
       if (sockets && pathOf(request.url ?? '').endsWith(sockets.path)) sockets.upgrade(request, socket, head)
       else replyOn(request, socket).end(notHere.status, notHere.headers, notHere.body)
+    },
+    letGo() {
+      sockets?.letGo()
+      site.letGo()
     },
     async close() {
       sockets?.close()

@@ -57,13 +57,17 @@ export const websocket =
       path,
       plain: upgradeRequired(around),
       upgrade: (request, socket, head) => void upgrade(request, socket, head),
+      letGo() {
+        for (const talk of open) if (talk.quiet) talk.close(...goodbye)
+      },
       close() {
-        for (const talk of open) talk.close(1001, 'The server is going away')
+        for (const talk of open) talk.close(...goodbye)
       },
     }
     return sockets
   }
 
+const goodbye = [1001, 'The server is going away'] as const
 const ignore = (): void => {}
 
 function listen(ws: WebSocket, talk: Talk): void {

@@ -49,6 +49,8 @@ export interface Talk {
   ended(): void
   /** Says goodbye. */
   close(code: number, reason: string): void
+  /** Whether no call is under way on it. */
+  readonly quiet: boolean
 }
 
 /** A reader that stalls is cut off here. */
@@ -162,6 +164,9 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
     },
     ended: () => end(),
     close,
+    get quiet() {
+      return connection.inFlight.size === 0
+    },
   }
 }
 
