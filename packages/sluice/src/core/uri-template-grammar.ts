@@ -1,0 +1,102 @@
+/** The text of a URI template, taken apart: literals and expressions, checked against RFC 6570. */
+
+const maxLength = 2_048
+const maxVariables = 32
+
+export interface Operator {
+  /** What the expansion starts with, and what stands between the values. */
+  readonly first: string
+  readonly separator: string
+  /** `name=value`, and what follows the name of an empty value. */
+  readonly named: boolean
+  readonly empty: string
+  /** Whether values keep reserved characters as they are. */
+  readonly open: boolean
+  /** Matching: reserved characters that are part of the expansion, and those that always end it. */
+  readonly own: string
+  readonly ends: string
+}
+
+export const reserved = ":/?#[]@!$&'()*+,;="
+export const operators: ReadonlyMap<string, Operator> = new Map([
+  ['', { first: '', separator: ',', named: false, empty: '', open: false, own: ',', ends: '/?#' }],
+  // A query must not be smuggled in through a path: for matching, `?` and `#` in the value have to be encoded.
+  ['+', { first: '', separator: ',', named: false, empty: '', open: true, own: ":/[]@!$&'()*+,;=", ends: '?#' }],
+  ['#', { first: '#', separator: ',', named: false, empty: '', open: true, own: reserved, ends: '' }],
+  ['.', { first: '.', separator: '.', named: false, empty: '', open: false, own: '', ends: '/?#' }],
+  ['/', { first: '/', separator: '/', named: false, empty: '', open: false, own: '/', ends: '?#' }],
+  [';', { first: ';', separator: ';', named: true, empty: '', open: false, own: ';=', ends: '/?#' }],
+  ['?', { first: '?', separator: '&', named: true, empty: '=', open: false, own: '?&=', ends: '#' }],
+  ['&', { first: '&', separator: '&', named: true, empty: '=', open: false, own: '&=', ends: '#' }],
+])
+
+export interface Variable {
+  readonly name: string
+  readonly explode: boolean
+  /** `{name:3}`: no more than so many characters. */
+  readonly prefix: number
+}
+export interface Expression {
+  readonly text: string
+  readonly sign: string
+  readonly operator: Operator
+  readonly variables: readonly Variable[]
+}
+export type Part = string | Expression
+
+export function refuse(template: string, problem: string): never {
+  throw new TypeError(`URI template "${template.slice(0, 200)}": ${problem}`)
+}
+
+const notInLiterals = /[^!-~\u00a0-\u{10ffff}]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/u
+const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*$/
+
+export function split(template: string): readonly Part[] {
+  if (template.length > maxLength) refuse(template, `it is longer than ${maxLength} characters; shorten it`)
+  const parts: Part[] = []
+  let variables = 0
+  for (let at = 0; at < template.length; ) {
+    const open = template.indexOf('{', at)
+    const literal = template.slice(at, open === -1 ? undefined : open)
+    const bad = notInLiterals.exec(literal)?.[0]
+    if (bad === '}') refuse(template, 'a "}" closes nothing; remove it or write the "{" that belongs to it')
+    if (bad !== undefined) refuse(template, `${JSON.stringify(bad)} may not stand in a URI; write ${encode(bad)}`)
+    if (literal !== '') parts.push(encodeOpen(literal))
+    if (open === -1) break
+    const close = template.indexOf('}', open)
+    if (close === -1) refuse(template, 'a "{" is never closed; add the "}"')
+    const expression = parseExpression(template, template.slice(open, close + 1))
+    parts.push(expression)
+    variables += expression.variables.length
+    if (variables > maxVariables) refuse(template, `it has more than ${maxVariables} variables; use fewer`)
+    at = close + 1
+  }
+  return parts
+}
+
+function parseExpression(template: string, text: string): Expression {
+  const sign = /^\{([+#./;?&])/.exec(text)?.[1] ?? ''
+  const operator = operators.get(sign)
+  const inner = text.slice(1 + sign.length, -1)
+  if (!operator || /^[=,!@|]/.test(inner))
+    refuse(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
+  const variables = inner.split(',').map((spec): Variable => {
+    const [, name = '', modifier = ''] = /^([^*:]*)(\*|:[1-9]\d{0,3})?$/.exec(spec) ?? []
+    if (!variableName.test(name))
+      refuse(
+        template,
+        `${text}: "${spec}" is no variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`,
+      )
+    return { name, explode: modifier === '*', prefix: modifier.startsWith(':') ? Number(modifier.slice(1)) : Infinity }
+  })
+  return { text, sign, operator, variables }
+}
+
+const unreservedOnly = (text: string): string =>
+  text.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+
+export const encode = (text: string): string => unreservedOnly(encodeURIComponent(text.toWellFormed()))
+
+/** Keeps reserved characters and what is percent-encoded already. */
+export const encodeOpen = (text: string): string =>
+  text.toWellFormed().replace(/%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent)

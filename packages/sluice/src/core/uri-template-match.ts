@@ -1,0 +1,170 @@
+/** A URI back to the values it was made from, in one pass from left to right; or why a template cannot be read back. */
+
+import type { UriTemplate } from './uri-template.ts'
+import type { Expression, Part, Variable } from './uri-template-grammar.ts'
+import { refuse, reserved } from './uri-template-grammar.ts'
+
+/** An expression, where it ends, and the fixed text at that end. */
+export interface Hole {
+  readonly expression: Expression
+  readonly stops: string
+  readonly suffix: string
+  readonly afterSlash: boolean
+}
+
+/** Finds for every expression the character at which it ends, or refuses the template. */
+export function plan(template: string, parts: readonly Part[]): readonly (string | Hole)[] {
+  const steps: (string | Hole)[] = []
+  let taken = 0
+  for (const [at, part] of parts.entries()) {
+    if (typeof part === 'string') {
+      if (part.length > taken) steps.push(part.slice(taken))
+      taken = 0
+      continue
+    }
+    refuseUnreadable(template, part)
+    const { stops, suffix } = findEnd(template, part, parts.slice(at + 1))
+    const before = parts[at - 1]
+    steps.push({ expression: part, stops, suffix, afterSlash: typeof before === 'string' && before.endsWith('/') })
+    taken = suffix.length
+  }
+  return steps
+}
+
+/** Expressions whose own text can be taken apart in two ways. */
+function refuseUnreadable(template: string, { text, sign, variables }: Expression): void {
+  if (variables.length === 1 && !variables[0]?.explode) return
+  if (sign === '+' || sign === '#' || sign === '.')
+    refuse(template, `${text} cannot be matched: its separator may also be part of a value; use {/…*} or one variable`)
+  const mixed = variables.length > 1 && variables.some(({ explode }) => explode)
+  if (mixed && (sign === '' || sign === '/'))
+    refuse(template, `${text} cannot be matched: where the list begins is unknown; give it an expression of its own`)
+}
+
+function findEnd(template: string, expression: Expression, rest: readonly Part[]): { stops: string; suffix: string } {
+  const { text, operator, variables } = expression
+  const several = variables.length > 1 || variables.some(({ explode }) => explode)
+  const own = expression.sign === '' && !several ? '' : operator.own
+  const isEnd = (char: string): boolean => reserved.includes(char) && !own.includes(char)
+  let stops = operator.ends
+  let suffix = ''
+  let maybeMissing: string | undefined
+  for (const next of rest) {
+    if (typeof next !== 'string') {
+      const { first } = next.operator
+      if (first === '' || !isEnd(first))
+        refuse(
+          template,
+          `${text}${suffix}${next.text} cannot be matched: nothing marks where the first ends, since "${
+            suffix || first || 'a letter'
+          }" may be part of its value; put "/" or another reserved character between them`,
+        )
+      stops += first
+      maybeMissing = next.text
+      continue
+    }
+    const hard = [...next].findIndex(isEnd)
+    if (maybeMissing !== undefined && hard !== 0)
+      refuse(
+        template,
+        `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; put it before`,
+      )
+    if (maybeMissing === undefined) suffix = hard === -1 ? next : next.slice(0, hard)
+    if (hard === -1) continue
+    stops += next[hard]
+    break
+  }
+  return { stops, suffix }
+}
+
+type Found = [name: string, value: string | readonly string[]][]
+
+export function match(steps: readonly (string | Hole)[], uri: string): ReturnType<UriTemplate['match']> {
+  if (!uri.isWellFormed()) return undefined
+  // People and models write `ü` and blanks as they are; encoded here, they meet the template's own text as it is kept.
+  const text = uri.replace(/[^!-~]+/gu, encodeURIComponent)
+  const found: Found = []
+  let at = 0
+  for (const step of steps) {
+    if (typeof step === 'string') {
+      if (!text.startsWith(step, at)) return undefined
+      at += step.length
+      continue
+    }
+    let end = at
+    while (end < text.length && !step.stops.includes(text.charAt(end))) end++
+    const body = text.slice(at, end)
+    if (!body.endsWith(step.suffix)) return undefined
+    if (!readHole(step, body.slice(0, body.length - step.suffix.length), found)) return undefined
+    at = end
+  }
+  return at === text.length ? Object.fromEntries(found) : undefined
+}
+
+/** False where the text cannot have come from the expression. */
+function readHole(hole: Hole, body: string, found: Found): boolean {
+  const { operator, variables } = hole.expression
+  if (!body.startsWith(operator.first)) return body === ''
+  const inner = body.slice(operator.first.length)
+  if (operator.named) return readPairs(hole, inner, found)
+  const [only] = variables
+  const items = variables.length === 1 && !only?.explode ? [inner] : inner.split(operator.separator)
+  const values: string[] = []
+  for (const [at, item] of items.entries()) {
+    const value = decode(hole, variables[only?.explode ? 0 : at], item)
+    // Too many items have no variable; an empty one would make `/users/` name a user.
+    if (value === undefined || value === '') return false
+    values.push(value)
+  }
+  if (only?.explode) found.push([only.name, values])
+  else if (values.length !== variables.length) return false
+  else for (const [at, { name }] of variables.entries()) found.push([name, values[at] ?? ''])
+  return true
+}
+
+/** In any order, since clients build queries by hand. An unknown name or a second value is no match. */
+function readPairs(hole: Hole, inner: string, found: Found): boolean {
+  const { operator, variables } = hole.expression
+  const lists = new Map<string, string[]>()
+  for (const pair of inner.split(operator.separator)) {
+    const equals = pair.indexOf('=')
+    const name = equals === -1 ? pair : pair.slice(0, equals)
+    const variable = variables.find((candidate) => candidate.name === name)
+    const value = decode(hole, variable, equals === -1 ? '' : pair.slice(equals + 1))
+    if (!variable || value === undefined) return false
+    const list = lists.get(name)
+    if (!list) lists.set(name, [value])
+    else if (variable.explode) list.push(value)
+    else return false
+  }
+  for (const { name, explode } of variables) {
+    const list = lists.get(name)
+    if (list) found.push([name, explode ? list : (list[0] ?? '')])
+  }
+  return true
+}
+
+function decode(hole: Hole, variable: Variable | undefined, text: string): string | undefined {
+  if (!variable) return undefined
+  let value: string
+  try {
+    value = decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+  if (variable.prefix !== Infinity && [...value].length > variable.prefix) return undefined
+  return isSafe(hole, value) ? value : undefined
+}
+
+function isSafe({ expression: { sign }, afterSlash }: Hole, value: string): boolean {
+  if (value.includes('\0')) return false
+  const isOpen = sign === '+' || sign === '#' || sign === '?' || sign === '&'
+  if (!isOpen) return !/[/\\]/.test(value) && dots(value) === 0
+  if (sign === '+' && (value.includes('\\') || (afterSlash && value.startsWith('/')))) return false
+  return value.split(/[/\\]/).every((segment) => dots(segment) < 2)
+}
+
+/** How many dots, if the name holds nothing but dots and blanks; such a name means another place. */
+function dots(name: string): number {
+  return /^[. ]*$/.test(name) ? name.replaceAll(' ', '').length : 0
+}

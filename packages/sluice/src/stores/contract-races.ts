@@ -1,0 +1,148 @@
+/** What a store promises of callers that come together, and of its buckets. */
+
+import { expect } from 'vitest'
+import type { Store } from '../core/store.ts'
+import { random } from './contract-keys.ts'
+import { inProcesses } from './contract-processes.ts'
+import type { Promises } from './contract-promises.ts'
+import { all, eventually, handlesOf, range, valuesOf } from './contract-promises.ts'
+
+export function races(promise: Promises): void {
+  promise('of many who swap from the same value one wins', async (opened) => {
+    const handles = await handlesOf(opened)
+    let from: string | undefined
+    for (const round of range(10)) {
+      const names = range(30).map((i) => `${round} ${i}`)
+      const pick = (i: number): Store => handles[i % handles.length] ?? opened.store
+      const won = await Promise.all(names.map((name, i) => pick(i).swap(['k'], from, name)))
+      const winners = names.filter((_, i) => won[i])
+      expect(winners).toHaveLength(1)
+      from = await opened.store.get(['k'])
+      expect(from).toBe(winners[0])
+    }
+  })
+
+  promise('counting by swaps loses nothing', async (opened) => {
+    const handles = await handlesOf(opened)
+    const count = async (store: Store): Promise<void> => {
+      for (;;) {
+        const seen = await store.get(['n'])
+        if (await store.swap(['n'], seen, String(Number(seen ?? 0) + 1))) return
+      }
+    }
+    await Promise.all(range(24).map((i) => count(handles[i % handles.length] ?? opened.store)))
+    expect(await opened.store.get(['n'])).toBe('24')
+  })
+
+  const names = ['p', 'q', 'r', 's']
+
+  promise('of several processes that swap from the same value one wins', async ({ store, elsewhere }) => {
+    if (!elsewhere) return
+    const won = await inProcesses(names, 'swap', elsewhere)
+    const winners = [...won].flatMap(([who, keys]) => (keys as number[]).map((key) => [key, who] as const))
+    expect(winners.map(([key]) => key).toSorted((a, b) => a - b)).toEqual(range(100))
+    for (const [key, who] of winners) expect(await store.get(['race', String(key)])).toBe(who)
+  })
+
+  promise('several processes share one bucket and get what one would', async ({ elsewhere }) => {
+    if (!elsewhere) return
+    const got = await inProcesses(names, 'take', elsewhere)
+    expect([...got.values()].reduce((sum: number, n) => sum + Number(n), 0)).toBe(50)
+  })
+
+  promise('several processes write one log: no line is lost, each keeps its order', async ({ store, elsewhere }) => {
+    if (!elsewhere) return
+    const places = await inProcesses(names, 'append', elsewhere)
+    const lines = await store.list(['race'], all)
+    expect(lines).toHaveLength(40)
+    for (const [who, keys] of places) {
+      const own = lines.filter(({ value }) => value.startsWith(`${who} `))
+      expect(valuesOf(own)).toEqual(range(10).map((i) => `${who} ${i}`))
+      expect(own.map(({ key }) => key)).toEqual(keys)
+    }
+  })
+}
+
+export function buckets(promise: Promises): void {
+  promise('a bucket gives its capacity at once, then says how long', async ({ store, advance }) => {
+    const bucket = { capacity: 3, perSecond: 2 }
+    const waits = [await store.take(['k'], bucket), await store.take(['k'], bucket), await store.take(['k'], bucket)]
+    expect(waits).toEqual([0, 0, 0])
+    const wait = await store.take(['k'], bucket)
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(500)
+    // Whoever is refused pays nothing: asking again does not put the end off.
+    for (const _ of range(20)) expect(await store.take(['k'], bucket)).toBeLessThanOrEqual(wait)
+    if (advance) {
+      await advance(wait - 1)
+      expect(await store.take(['k'], bucket)).toBe(1)
+      await advance(1)
+      expect(await store.take(['k'], bucket)).toBe(0)
+    } else await eventually(async () => (await store.take(['k'], bucket)) === 0, 'the bucket fills')
+    expect(await store.take(['k'], bucket)).toBeGreaterThan(0)
+  })
+
+  for (const seed of range(20))
+    promise(`no schedule gets more than capacity and rate allow, none starves (seed ${seed})`, async (opened) => {
+      const below = random(seed)
+      const bucket = { capacity: 1 + below(8), perSecond: [0.5, 1, 3, 7, 10, 333, 1000][below(7)] ?? 1 }
+      const { store, advance } = opened
+      // Real clocks are hammered in one test below; drawing schedules for them would only be slow.
+      if (!advance) return
+      const granted: number[] = []
+      let now = 0
+      const pass = async (ms: number): Promise<void> => {
+        now += ms
+        await advance(ms)
+      }
+      for (const _ of range(150)) {
+        const wait = await store.take(['k'], bucket)
+        if (wait === 0) granted.push(now)
+        else if (below(4) === 0) {
+          await pass(wait)
+          expect(await store.take(['k'], bucket), 'after waiting as long as told').toBe(0)
+          granted.push(now)
+        }
+        if (below(2) === 0) await pass(below(Math.ceil(3000 / bucket.perSecond)))
+      }
+      for (const [i, from] of granted.entries())
+        for (const [j, to] of granted.entries())
+          if (j >= i)
+            expect(j - i + 1).toBeLessThanOrEqual(bucket.capacity + ((to - from) / 1000) * bucket.perSecond + 1e-3)
+    })
+
+  promise('by a real clock too a bucket gives its capacity and its rate, no more and no less', async (opened) => {
+    if (opened.advance) return
+    const handles = await handlesOf(opened)
+    const bucket = { capacity: 5, perSecond: 100 }
+    let granted = 0
+    const begin = performance.now()
+    let asked = begin
+    while (performance.now() - begin < 400) {
+      asked = performance.now()
+      const waits = await Promise.all(handles.map((store) => store.take(['k'], bucket)))
+      granted += waits.filter((ms) => ms === 0).length
+    }
+    const upTo = (ms: number): number => bucket.capacity + (ms / 1000) * bucket.perSecond
+    // One more at most: the store's clock may tick in milliseconds.
+    expect(granted).toBeLessThanOrEqual(upTo(performance.now() - begin) + 1)
+    expect(granted).toBeGreaterThanOrEqual(upTo(asked - begin) - bucket.capacity - 1)
+  })
+
+  promise('a bucket that could never give, or never fill, is refused', async ({ store }) => {
+    for (const bucket of [
+      { capacity: 0, perSecond: 1 },
+      { capacity: 1, perSecond: 0 },
+      { capacity: Number.NaN, perSecond: 1 },
+      { capacity: 1, perSecond: -1 },
+      { capacity: Number.POSITIVE_INFINITY, perSecond: 1 },
+    ])
+      await expect(store.take(['k'], bucket)).rejects.toThrow()
+  })
+
+  promise('a bucket made smaller or slower gives no more than its new size', async ({ store }) => {
+    expect(await store.take(['k'], { capacity: 1000, perSecond: 0.001 })).toBe(0)
+    const waits = await Promise.all(range(10).map(() => store.take(['k'], { capacity: 2, perSecond: 0.001 })))
+    expect(waits.filter((ms) => ms === 0)).toHaveLength(2)
+  })
+}
