@@ -55,6 +55,11 @@ test('how many tickets wait comes at once, and again when one is proposed or dec
   const [ticket] = (await house.desk.list({ status: 'pending' })).tickets
   await visitor.post(`api/tickets/${ticket?.id}/decision`, { approved: false, digest: ticket?.digest })
   await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 0 })
+  await house.call(agent, 'refund', { order: 'F-2' })
+  await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 1 })
+  // Nobody decides it.
+  house.clock.leap(10 * 60_000 + 1)
+  await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 0 })
   expect(stream.text()).not.toContain('event: requests')
   stream.close()
 })

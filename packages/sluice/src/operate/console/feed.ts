@@ -26,6 +26,7 @@ const beatMs = 500
 /** Nobody reads more in half a second, and a browser has to draw it. */
 const screenful = 20
 const everySecond = 2
+const lookEvery = 5 * everySecond
 /** As soon as a revoked key is refused elsewhere. */
 const checkEvery = 5 * everySecond
 
@@ -39,6 +40,7 @@ export function createFeed({ panel, clock, live, tenants, send, allowed, end }: 
   /** Asked once at the start, so that the page knows how many wait. */
   let changed = true
   let asking = false
+  let told = 0
   const unwatch = panel.watchTickets(() => {
     changed = true
   })
@@ -46,12 +48,16 @@ export function createFeed({ panel, clock, live, tenants, send, allowed, end }: 
     send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
   async function sayTickets(): Promise<void> {
-    if (!changed || asking) return
+    // Nobody tells of a ticket whose time is up: its number is looked at now and then.
+    const due = changed || beats % lookEvery === 0
+    if (!due || asking) return
+    const isNews = changed
     asking = true
     changed = false
     try {
       const pending = await panel.pending(tenants)
-      if (!over) say('tickets', { pending })
+      if (!over && (isNews || pending !== told)) say('tickets', { pending })
+      told = pending
     } catch {
       // The store is away; the next change, or the next look, tells.
       changed = true

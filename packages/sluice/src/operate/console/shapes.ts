@@ -1,0 +1,321 @@
+/** What the API of the console speaks of, as JSON Schema: plain literals, from which `Shape` computes the types. */
+
+export const shapes = {
+  Operator: {
+    type: 'object',
+    description: 'Who is signed in, or whose key it is.',
+    required: ['name', 'scopes', 'tenants'],
+    properties: {
+      name: { type: 'string' },
+      scopes: { type: 'array', items: { enum: ['approvals:decide', 'keys:manage'] } },
+      tenants: { type: 'array', description: 'Empty: all of them.', items: { type: 'string' } },
+    },
+  },
+  Session: {
+    type: 'object',
+    required: ['operator', 'csrf', 'expiresAt', 'now', 'servers'],
+    properties: {
+      operator: { $ref: 'Operator' },
+      csrf: { type: 'string', description: 'Goes into the header x-csrf-token of every change made with the cookie.' },
+      expiresAt: { type: 'number' },
+      now: { type: 'number', description: "The server's clock, for countdowns." },
+      servers: { type: 'array', items: { type: 'string' } },
+    },
+  },
+  Decision: {
+    type: 'object',
+    required: ['by', 'via', 'approved', 'at'],
+    properties: {
+      by: { type: 'string' },
+      via: { enum: ['console', 'command', 'webhook', 'protocol'] },
+      approved: { type: 'boolean' },
+      note: { type: 'string' },
+      at: { type: 'number' },
+    },
+  },
+  Ticket: {
+    type: 'object',
+    description: 'A gated call that waits for a person, or has been decided.',
+    required: [
+      'id',
+      'server',
+      'tenant',
+      'caller',
+      'tool',
+      'description',
+      'hints',
+      'arguments',
+      'answers',
+      'digest',
+      'definition',
+      'status',
+      'approver',
+      'needed',
+      'decisions',
+      'createdAt',
+      'expiresAt',
+      'mayDecide',
+    ],
+    properties: {
+      id: { type: 'string' },
+      server: { type: 'string' },
+      tenant: { type: 'string' },
+      caller: { type: 'string' },
+      client: { type: 'string', description: 'What the client calls itself. Nobody vouches for it.' },
+      tool: { type: 'string' },
+      title: { type: 'string' },
+      description: { type: 'string' },
+      hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
+      arguments: { type: 'string', description: 'Canonical JSON (RFC 8785), whole.' },
+      answers: { type: 'string', description: 'What the person was asked before, in the same form.' },
+      digest: { type: 'string', description: 'SHA-256 over arguments and answers: what the decision is bound to.' },
+      status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt'] },
+      definition: {
+        type: 'string',
+        description: 'SHA-256 over the tool as it was then: its entry, policy, rule, and the server.',
+      },
+      approver: { enum: ['owner', 'other', 'client'] },
+      needed: { type: 'integer', description: 'So many different people must approve.' },
+      of: { type: 'array', description: 'Only these may.', items: { type: 'string' } },
+      decisions: { type: 'array', items: { $ref: 'Decision' } },
+      createdAt: { type: 'number' },
+      expiresAt: { type: 'number' },
+      mayDecide: { type: 'boolean', description: 'Whether you may, as far as can be told now.' },
+      previous: {
+        type: 'object',
+        description: 'The last approved call of the same tool by the same caller, to compare with.',
+        required: ['id', 'arguments', 'status'],
+        properties: {
+          id: { type: 'string' },
+          arguments: { type: 'string' },
+          status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt'] },
+        },
+      },
+    },
+  },
+  TicketPage: {
+    type: 'object',
+    required: ['tickets', 'pending'],
+    properties: {
+      tickets: { type: 'array', items: { $ref: 'Ticket' } },
+      pending: { type: 'integer', description: 'All that wait and that you may see.' },
+      next: { type: 'string', description: 'The cursor of the next page; absent on the last.' },
+    },
+  },
+  Rule: {
+    type: 'object',
+    required: ['place', 'text'],
+    properties: {
+      place: { type: 'integer', description: 'Lower ones go first; the first that fits decides.' },
+      text: { type: 'string' },
+    },
+  },
+  Grant: {
+    type: 'object',
+    description: 'An "always allow": scoped, expiring, revocable.',
+    required: ['id', 'server', 'tenant', 'caller', 'tool', 'arguments', 'by', 'createdAt', 'expiresAt'],
+    properties: {
+      server: { type: 'string' },
+      id: { type: 'string' },
+      tenant: { type: 'string' },
+      caller: { type: 'string' },
+      tool: { type: 'string' },
+      arguments: { type: 'string', description: 'Which: any, exactly these, or those that include these.' },
+      by: { type: 'string' },
+      note: { type: 'string' },
+      createdAt: { type: 'number' },
+      expiresAt: { type: 'number' },
+    },
+  },
+  Request: {
+    type: 'object',
+    description: 'One message that passed, without its arguments.',
+    required: ['seq', 'at', 'server', 'tenant', 'caller', 'method', 'outcome', 'failed', 'durationMs', 'transport'],
+    properties: {
+      seq: { type: 'integer' },
+      at: { type: 'number' },
+      server: { type: 'string' },
+      tenant: { type: 'string' },
+      caller: { type: 'string' },
+      client: { type: 'string' },
+      method: { type: 'string' },
+      tool: { type: 'string', description: 'The tool, resource or prompt.' },
+      outcome: { type: 'string' },
+      failed: { type: 'boolean' },
+      durationMs: { type: 'number' },
+      transport: { type: 'string' },
+      reference: { type: 'string', description: 'The name the client was given for a failure.' },
+      message: { type: 'string', description: 'Why it failed, without what the caller sent.' },
+    },
+  },
+  Second: {
+    type: 'object',
+    description: 'What passed in one second. Percentiles are absent where nothing did.',
+    required: ['at', 'calls', 'errors', 'shed'],
+    properties: {
+      at: { type: 'number' },
+      calls: { type: 'integer' },
+      errors: { type: 'integer' },
+      shed: { type: 'integer', description: 'Refused by limits or load.' },
+      p50: { type: 'number' },
+      p95: { type: 'number' },
+      p99: { type: 'number' },
+    },
+  },
+  Count: {
+    type: 'object',
+    description: 'A number some part of a server keeps: its queue, its stragglers, what it dropped.',
+    required: ['server', 'name', 'help', 'value'],
+    properties: {
+      server: { type: 'string' },
+      name: { type: 'string' },
+      help: { type: 'string' },
+      value: { type: 'number' },
+    },
+  },
+  Live: {
+    type: 'object',
+    required: ['requests', 'seconds', 'counts'],
+    properties: {
+      requests: { type: 'array', items: { $ref: 'Request' } },
+      seconds: { type: 'array', items: { $ref: 'Second' } },
+      counts: { type: 'array', items: { $ref: 'Count' } },
+    },
+  },
+  Tool: {
+    type: 'object',
+    required: ['server', 'name', 'description', 'hints', 'scopes', 'approval', 'timeoutMs', 'input', 'calls', 'errors'],
+    properties: {
+      server: { type: 'string' },
+      name: { type: 'string' },
+      title: { type: 'string' },
+      description: { type: 'string' },
+      hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
+      scopes: {
+        type: 'array',
+        description: 'All are needed to call it; none: whoever is let in.',
+        items: { type: 'string' },
+      },
+      approval: { type: 'string', description: 'When a person must approve.' },
+      timeoutMs: { type: 'number', description: 'Absent or 0: no end.' },
+      input: { description: 'Its JSON Schema.' },
+      output: { description: 'Its JSON Schema.' },
+      calls: { type: 'integer', description: 'Since the start of this process.' },
+      errors: { type: 'integer' },
+    },
+  },
+  Server: {
+    type: 'object',
+    required: ['name', 'version', 'tools', 'rules'],
+    properties: {
+      name: { type: 'string' },
+      title: { type: 'string' },
+      version: { type: 'string' },
+      description: { type: 'string' },
+      tools: { type: 'array', items: { $ref: 'Tool' } },
+      rules: { type: 'array', items: { $ref: 'Rule' } },
+    },
+  },
+  Tenant: {
+    type: 'object',
+    description: 'What one tenant used in the last minute, as far as this process saw.',
+    required: ['id', 'servers', 'calls', 'errors', 'limited'],
+    properties: {
+      id: { type: 'string' },
+      servers: { type: 'array', items: { type: 'string' } },
+      calls: { type: 'integer' },
+      errors: { type: 'integer' },
+      limited: { type: 'integer', description: 'Refused because a limit was reached.' },
+      p95: { type: 'number' },
+      limits: { type: 'array', items: { $ref: 'Limit' } },
+    },
+  },
+  Limit: {
+    type: 'object',
+    required: ['server', 'name', 'used', 'most'],
+    properties: {
+      server: { type: 'string' },
+      name: { type: 'string', description: 'What is limited: calls at once, waiting.' },
+      used: { type: 'number' },
+      most: { type: 'number' },
+    },
+  },
+  Key: {
+    type: 'object',
+    description: 'An API key, without the key.',
+    required: ['id', 'prefix', 'subject', 'label', 'scopes', 'tenants', 'created'],
+    properties: {
+      id: { type: 'string' },
+      prefix: { type: 'string' },
+      subject: { type: 'string' },
+      label: { type: 'string' },
+      scopes: { type: 'array', items: { type: 'string' } },
+      tenants: { type: 'array', items: { type: 'string' } },
+      created: { type: 'number' },
+      expires: { type: 'number' },
+      lastUse: { type: 'number' },
+      revoked: { type: 'number' },
+    },
+  },
+  AuditRecord: {
+    type: 'object',
+    required: ['seq', 'at', 'kind', 'hash', 'fields'],
+    properties: {
+      seq: { type: 'integer' },
+      at: { type: 'number' },
+      kind: { type: 'string' },
+      hash: { type: 'string' },
+      fields: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+  },
+  AuditPage: {
+    type: 'object',
+    required: ['records', 'scanned'],
+    properties: {
+      records: { type: 'array', items: { $ref: 'AuditRecord' } },
+      scanned: { type: 'integer', description: 'How many were looked at.' },
+      before: { type: 'integer', description: 'Where to go on; absent when the beginning was reached.' },
+    },
+  },
+  Verdict: {
+    type: 'object',
+    required: ['intact'],
+    properties: {
+      intact: { type: 'boolean' },
+      records: { type: 'integer' },
+      head: { type: 'string' },
+      seq: { type: 'integer', description: 'The first record that is not as it was written.' },
+      problem: { enum: ['altered', 'missing', 'inserted'] },
+    },
+  },
+  Problem: {
+    type: 'object',
+    description: 'The body of every refusal.',
+    required: ['reason', 'message'],
+    properties: { reason: { type: 'string' }, message: { type: 'string' } },
+  },
+} as const
+
+export type Shapes = typeof shapes
+
+/** The type a schema stands for. */
+export type Shape<S> = S extends { readonly $ref: infer Name extends keyof Shapes }
+  ? Shape<Shapes[Name]>
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'number' | 'integer' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'array'; readonly items: infer Items }
+            ? readonly Shape<Items>[]
+            : S extends { readonly additionalProperties: infer Value }
+              ? { readonly [name: string]: Shape<Value> }
+              : S extends { readonly properties: infer Properties }
+                ? Fields<Properties, S extends { readonly required: readonly (infer R)[] } ? R : never>
+                : unknown
+type Fields<P, Required> = {
+  readonly [Name in keyof P as Name extends Required ? Name : never]: Shape<P[Name]>
+} & { readonly [Name in keyof P as Name extends Required ? never : Name]?: Shape<P[Name]> }
