@@ -1,0 +1,26 @@
+/** One process of many behind a balancer: everything it remembers is in Redis, and it leaves without losing a call. */
+
+import { createServer } from 'sluice'
+import type { HttpServing } from 'sluice/node'
+import { nodeRuntime, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
+import { redisBus, redisStore } from 'sluice/redis'
+import { hello } from './hello.ts'
+
+/** PORT, REDIS_URL, PUBLIC_HOST (as clients write it) and SLUICE_SECRET or SLUICE_SECRET_FILE, the same in all processes. */
+export async function serveFleet(env: NodeJS.ProcessEnv = process.env): Promise<HttpServing> {
+  const url = env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
+  const [store, bus] = [redisStore({ url }), redisBus({ url })]
+  const server = createServer(hello, { ...nodeRuntime(), store, bus, secret: secretFromEnvironment() })
+  const serving = await serveHttp(server, {
+    port: Number(env['PORT'] ?? 3001),
+    hosts: [env['PUBLIC_HOST'] ?? 'localhost'],
+  })
+  onSignals(serving, {
+    noticeMs: 5_000,
+    graceMs: 20_000,
+    flush: () => Promise.all([bus.close(), store.close()]),
+  })
+  return serving
+}
+
+if (import.meta.main) await serveFleet()

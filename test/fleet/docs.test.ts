@@ -1,0 +1,47 @@
+/** The files that docs/deploy.md quotes are the files that are run. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../services/machine.ts'
+import { startRedis } from '../services/redis.ts'
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+test.each(['examples/fleet.ts', 'docs/deploy/haproxy.cfg', 'docs/deploy/redis.conf', 'docs/deploy/mcp@.service'])(
+  'docs/deploy.md quotes %s as it is',
+  (file) => {
+    expect(read('docs/deploy.md')).toContain(`\n${read(file).trimEnd()}\n\`\`\``)
+  },
+)
+
+test('the process of the recipe runs on a Redis of the recipe, is ready, and ends with 0', {
+  timeout: 60_000,
+}, async () => {
+  const settings = read('docs/deploy/redis.conf').match(/^(?:append|save|maxmemory)\S* .*$/gm) ?? []
+  const redis = await startRedis(
+    settings.flatMap((line) =>
+      line
+        .replaceAll('"', '')
+        .split(' ')
+        .map((word, i) => (i === 0 ? `--${word}` : word)),
+    ),
+  )
+  onTestFinished(() => redis.stop())
+  const port = await freePort()
+  const program = new URL('../../examples/fleet.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, PORT: String(port), REDIS_URL: redis.url, SLUICE_SECRET: 'sixteen characters' },
+    stdio: 'ignore',
+  })
+  const exited = once(child, 'exit')
+  const ready = (): Promise<string> =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      (page) => page.text(),
+      () => 'not yet',
+    )
+  await expect.poll(ready, { timeout: 20_000 }).toBe('ready\n')
+  child.kill('SIGINT')
+  expect(await exited).toEqual([0, null])
+})
