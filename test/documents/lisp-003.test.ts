@@ -2,7 +2,7 @@
  * What the live-Lisp server's document says about its handlers: the methods, the codes, what a refused argument says
  * about itself, and what a failure leaves behind. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: the approval of tools and `approval/respond` come with approvals, the 30 seconds of a tool with deadlines.
+ * Elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds of a tool with deadlines.
  */
 
 import type { Runtime, Server, Tool } from 'sluice'
