@@ -1,6 +1,6 @@
 /** Memories in one SQLite file, which several processes of one machine may share. */
 
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { createWriter, openDatabase } from 'sluice/sqlite'
 import { getLoadablePath } from 'sqlite-vec'
 import type { Archive, Workspace } from '../archive.ts'
@@ -117,11 +117,16 @@ function forgetVectors(database: DatabaseSync, model: string, setFact: ReturnTyp
   setFact.run('embedding model', model)
 }
 
-/** `undefined` on platforms sqlite-vec has no build for: everything but vectors works there. */
+/** `undefined` where sqlite-vec has no build that loads here: everything but vectors works there. */
 function vectorExtension(): string | undefined {
+  const trial = new DatabaseSync(':memory:', { allowExtension: true })
   try {
-    return getLoadablePath()
+    const path = getLoadablePath()
+    trial.loadExtension(path)
+    return path
   } catch {
     return undefined
+  } finally {
+    trial.close()
   }
 }
