@@ -1,3 +1,63 @@
-/** Not written yet. */
+#!/usr/bin/env node
+/** `npm create sluice`: a few questions, or flags for who does not want to be asked. */
 
-export {}
+import { parseArgs } from 'node:util'
+import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
+import { create, type Template, templates } from './create.ts'
+
+const usage = `npm create sluice [folder] [-- --template node|workerd] [--yes]`
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      template: { type: 'string' },
+      sluice: { type: 'string' },
+      yes: { type: 'boolean', short: 'y' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(`${usage}\n`)
+    return 0
+  }
+  if (values.template !== undefined && !isTemplate(values.template))
+    throw new Error(`--template is ${templates.join(' or ')}, not "${values.template}"`)
+  const isAsking = !values.yes && process.stdin.isTTY === true
+  if (isAsking) intro('A new MCP server')
+  const folder =
+    positionals[0] ?? (isAsking ? await text({ message: 'Where?', initialValue: 'my-server' }) : 'my-server')
+  const template =
+    values.template ??
+    (isAsking
+      ? await select({
+          message: 'Where will it run?',
+          options: [
+            { value: 'node', label: 'Node', hint: 'HTTP and stdio' },
+            { value: 'workerd', label: 'workerd', hint: 'the edge' },
+          ],
+        })
+      : 'node')
+  if (isCancel(folder) || isCancel(template)) {
+    cancel('Nothing was made.')
+    return 130
+  }
+  const files = create({
+    folder,
+    template: isTemplate(template) ? template : 'node',
+    ...(values.sluice && { sluice: values.sluice }),
+  })
+  const next = `cd ${folder} && npm install && npm test && npm start`
+  if (isAsking) outro(`Made ${files.length} files. Next: ${next}`)
+  else process.stdout.write(`${files.join('\n')}\n\nNext: ${next}\n`)
+  return 0
+}
+
+const isTemplate = (name: string): name is Template => (templates as readonly string[]).includes(name)
+
+try {
+  process.exitCode = await main()
+} catch (thrown) {
+  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n${usage}\n`)
+  process.exitCode = 2
+}

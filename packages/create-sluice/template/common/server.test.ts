@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testClient } from 'sluice/testing'
+import { server } from './server.ts'
+
+test('it shouts, to clients of every revision', async () => {
+  for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28'] as const) {
+    const client = await testClient(server, { revision })
+    const { content } = (await client.call('shout', { text: 'hi' })) as { content: { text: string }[] }
+    assert.equal(content[0]?.text, 'HI')
+    client.close()
+  }
+})
+
+test('an empty text is refused with a reason', async () => {
+  const client = await testClient(server)
+  assert.equal((await client.call('shout', { text: '' }))['isError'], true)
+})
