@@ -117,3 +117,21 @@ test('a stream ends when its credential does', async () => {
   clock.advance(5_000)
   await stream.next()
 })
+
+test('what is almost an id is unknown, and nothing runs', async () => {
+  const { port, runs } = await serve()
+  const stream = await open(port)
+  const endpoint = await endpointOf(stream)
+  const id = endpoint.split('=')[1] ?? ''
+  const call = request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } })
+  const wrong = [
+    ...[id.toUpperCase(), id.slice(0, -1), `${id}0`, id.slice(4), `sse-${'0'.repeat(32)}`, 'sse-', '*', '..%2f'],
+    ...['__proto__', 'constructor', 'undefined', 'null', `${id}%00`, `%20${id}`, `${id},${id}`, `mcp-${id.slice(4)}`],
+  ]
+  for (const each of wrong)
+    expect([each, (await post(port, `/messages?sessionId=${each}`, call)).status]).toEqual([each, 404])
+  // The address says which; a header of the other transport says nothing here.
+  expect((await post(port, '/messages', call, { 'mcp-session-id': id })).status).toBe(400)
+  expect(runs.get('echo')).toBeUndefined()
+  expect((await post(port, `${endpoint}&sessionId=other`, request(2, 'ping'))).status).toBe(202)
+})
