@@ -3,20 +3,15 @@
  * written here, once.
  */
 
-import type { Bus } from './core/bus.ts'
 import type { Layer, ServerEvent, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
-import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { createConnection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import type { Params } from './core/json.ts'
-import type { Logger, LogLine } from './core/log.ts'
-import type { Part, Piece, Surroundings } from './core/part.ts'
-import type { Secret } from './core/secrets.ts'
+import type { LogLine } from './core/log.ts'
 import type { Stop } from './core/stop.ts'
-import type { Store } from './core/store.ts'
 import { approve } from './layers/approve.ts'
 import { authorize } from './layers/authorize.ts'
 import { observe } from './layers/observe.ts'
@@ -30,53 +25,16 @@ import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
 import type { Context } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
-import type { ErrorStyle, Reply } from './protocol/encode.ts'
+import type { Reply } from './protocol/encode.ts'
 import { errorText } from './protocol/encode.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
 import { newsFor } from './protocol/subscriptions.ts'
-import { surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
+import { assemble } from './runtime.ts'
 
-/** What an operator decides. Parts have a place each instead of being a list, so their order cannot be got wrong. */
-export interface Runtime {
-  /** Left out, everything is kept in this process and gone with it. */
-  readonly store?: Store
-  readonly bus?: Bus
-  readonly clock?: Clock
-  /**
-   * Seals what travels through clients. Several while rotating: the first seals, each opens. Left out, a random one is
-   * made on first use: fine for one process, useless for two.
-   */
-  readonly secret?: Secret | undefined
-  readonly log?: Part<'log'>
-  readonly tracing?: Part<'tracing'>
-  readonly metrics?: Part<'metrics'>
-  readonly health?: Part<'health'>
-  readonly authenticate?: Part<'authenticate'>
-  readonly tenant?: Part<'tenant'>
-  readonly limit?: Part<'limit'>
-  readonly concurrency?: Part<'concurrency'>
-  readonly ask?: Part<'ask'>
-  readonly approvals?: Part<'approvals'>
-  readonly audit?: Part<'audit'>
-  readonly once?: Part<'once'>
-  readonly console?: Part<'console'>
-  /** Your own layers: they see validated calls, and nothing of theirs runs after an approval. */
-  readonly layers?: readonly Layer[]
-  /** `json-rpc` gives the codes of plain JSON-RPC servers instead of MCP's, to clients before 2026-07-28. */
-  readonly errors?: ErrorStyle
-  /** Entries on one page of a list. */
-  readonly pageSize?: number
-  /** How long a question to a client before 2026-07-28 may stay open. */
-  readonly answerWithinMs?: number
-}
-
-/** In the order in which they are told of a message: the audit first, so that the line can name its record. */
-const partNames = [
-  ...['audit', 'log', 'metrics', 'tracing', 'health', 'authenticate'],
-  ...['tenant', 'limit', 'concurrency', 'ask', 'approvals', 'once', 'console'],
-] as const
+export type { Runtime } from './runtime.ts'
 
 const here: Via = { transport: 'memory', peer: '', header: () => undefined }
 
@@ -88,12 +46,6 @@ const isWhole = (context: Partial<Context>): context is Context => context.via !
 
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
   const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
-  if (runtime.tenant && !runtime.authenticate)
-    throw new TypeError('tenant needs authenticate: without it no caller has verified claims to take a tenant from')
-  if (runtime.approvals && !runtime.once)
-    throw new TypeError(
-      'approvals need once, by which a ticket is spent: add once: once() to the options of createServer',
-    )
   let phase: 'open' | 'draining' | 'leaving' = 'open'
   const { around, pieces } = assemble(definition.info.name, runtime, () => phase !== 'open')
   const { clock, logger, reference, tenants } = around
@@ -267,29 +219,6 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       await Promise.all(all.map(async (piece) => piece.close?.()))
     },
   }
-}
-
-type Pieces = { [name in (typeof partNames)[number]]?: Piece }
-
-/** Makes the parts. They may write to the log and the audit, which are parts themselves. */
-function assemble(name: string, runtime: Runtime, closing: () => boolean): { around: Surroundings; pieces: Pieces } {
-  const pieces: Pieces = {}
-  const logger: Logger = {
-    info: (line) => pieces.log?.logger?.info(line),
-    warn: (line) => pieces.log?.logger?.warn(line),
-    error: (line) => pieces.log?.logger?.error(line),
-  }
-  const { store, bus, clock, secret } = runtime
-  const record: Surroundings['record'] = (tenant, kind, fields) => pieces.audit?.record?.(tenant, kind, fields)
-  const around = surroundings({ name, store, bus, clock, secret, logger, closing, record })
-  for (const each of partNames) {
-    const make: unknown = runtime[each]
-    if (make === undefined) continue
-    const piece: Piece | undefined = typeof make === 'function' ? make(around) : undefined
-    if (piece?.part !== each) throw new TypeError(`${each}: this takes a part, so write ${each}: ${each}({ … })`)
-    pieces[each] = piece
-  }
-  return { around, pieces }
 }
 
 /** How often it is looked whether calls are over. */
