@@ -180,7 +180,7 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   await go(page, '#/tenants')
   await page.locator('tr', { hasText: 'sk_' }).first().waitFor()
   const more = page.getByRole('button', { name: 'Show more keys' })
-  for (let pages = 0; pages < 5 && (await more.count()) > 0; pages++) {
+  for (let pages = 0; pages < 12 && (await more.count()) > 0; pages++) {
     const before = await page.locator('tr').count()
     await more.click()
     await expect.poll(() => page.locator('tr').count(), { timeout: patient }).toBeGreaterThan(before)

@@ -43,7 +43,7 @@ function limitsOf({ name: server, uses }: Watched, tenant: string): readonly Lim
 }
 
 const maxKeys = 1_000
-const perPage = 100
+const perPage = 50
 
 export async function keysOf(
   { keys }: Panel,
