@@ -55,7 +55,7 @@ const packageOf = (name: string, template: Template, sluice: string): object => 
   devDependencies: {
     '@types/node': '^24.0.0',
     typescript: '^7.0.0',
-    ...(template === 'workerd' && { esbuild: '^0.28.0', workerd: '^1.20261104.1' }),
+    ...(template === 'workerd' && { esbuild: '^0.28.0', workerd: '^1.20261023.1' }),
   },
 })
 
