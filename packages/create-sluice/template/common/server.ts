@@ -14,5 +14,3 @@ export const server = defineServer({
     }),
   ],
 })
-
-export default server
