@@ -30,7 +30,9 @@ const blocksIn = (document: string): readonly Block[] =>
 const documents = ['README.md', 'AGENTS.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
 const blocks = documents.flatMap(blocksIn)
 const quoting = blocks.filter(({ file }) => file !== undefined)
-const examples = globSync('examples/{layers,transports}/*.ts', { cwd: root }).sort()
+const examples = globSync('examples/{guides,layers,transports}/*.ts', { cwd: root })
+  .filter((file) => !file.endsWith('.test.ts'))
+  .sort()
 
 const flat = (text: string): readonly string[] =>
   text
@@ -51,9 +53,9 @@ test.each(examples)('%s runs, and is shown in a document', (file) => {
   expect(quoting.map((block) => block.file)).toContain(file)
 })
 
-test('every program in the pages of the layers is a file that is tested', () => {
+test('every program in the guides and the pages of the layers is a file that is tested', () => {
   const loose = blocks.filter(
-    ({ document, language, file }) => /^docs\/layers/.test(document) && language === 'ts' && !file,
+    ({ document, language, file }) => /^docs\/(guides|layers)/.test(document) && language === 'ts' && !file,
   )
   expect(loose).toEqual([])
   expect(quoting.length).toBeGreaterThan(10)

@@ -98,6 +98,17 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['who may approve a gated call', 'articles/approvals'],
   ['let a human confirm a dangerous tool', 'articles/approvals'],
   ['aproval by another person', 'articles/approvals'],
+  ['how do I write a server with tools, resources and prompts', 'guides/write-a-server'],
+  ['start it on my own machine and configure it', 'guides/run-it'],
+  ['what does the doctor look at', 'guides/run-it'],
+  ['I am asked to approve: what does my yes mean', 'guides/approve'],
+  ['write a layer of my own', 'guides/extend'],
+  ['storeContract for a store of my own', 'guides/extend'],
+  ['migrate from McpServer and registerTool', 'guides/migrate-from-the-official-sdk'],
+  ['move from fastmcp', 'guides/migrate-from-fastmcp'],
+  ['exit codes of the command', 'articles/command'],
+  ['table of settings', 'articles/command'],
+  ['which document should I read to work on Sluice itself', 'articles/README'],
 ]
 
 export interface Answered {

@@ -55,6 +55,11 @@ test('a file that is named and not there, and a variable that is none', async ()
   )
 })
 
+test('what the servers read from the environment is not taken for a setting', async () => {
+  const env = { SLUICE_MEMORY_WORKSPACE: 'a', SLUICE_KNOWLEDGE_TITLE: 'b' }
+  expect((await loadConfig({ cwd: aFolder(), env })).origins.size).toBe(0)
+})
+
 test('variables and paths are one to the other', () => {
   expect(variableOf('console.port')).toBe('SLUICE_CONSOLE__PORT')
   expect(variableOf('concurrency.perTenant')).toBe('SLUICE_CONCURRENCY__PER_TENANT')

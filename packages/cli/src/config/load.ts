@@ -106,11 +106,15 @@ function put(tree: Tree, path: string, value: unknown): void {
 function fromEnvironment(env: LoadOptions['env'] & object): Map<string, unknown> {
   const values = new Map<string, unknown>()
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('SLUICE_') || text === undefined || (secretNames as readonly string[]).includes(name)) continue
+    if (!name.startsWith('SLUICE_') || text === undefined || ofServers.test(name)) continue
+    if ((secretNames as readonly string[]).includes(name)) continue
     values.set(pathOf(name), parseValue(text))
   }
   return values
 }
+
+/** Read by the servers themselves, with `sluice serve memory` as with `npx @sluice/memory`. */
+const ofServers = /^SLUICE_(KNOWLEDGE|MEMORY)_[A-Z]/
 
 const pathOf = (name: string): string =>
   name

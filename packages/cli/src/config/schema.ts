@@ -79,24 +79,24 @@ export const configSchema = z.strictObject({
     .prefault({}),
   authenticate: z
     .strictObject({
-      apiKeys: z.boolean().default(true),
-      jwt: z.array(jwt).default([]),
+      apiKeys: z.boolean().default(true).describe('Keys made with sluice keys'),
+      jwt: z.array(jwt).default([]).describe('Issuers whose tokens are taken'),
       publicMethods: z.array(z.string()).optional().describe('Served without a credential'),
       paramsToken: z.boolean().default(false).describe('Take params.token over HTTP too'),
       resource: z
         .strictObject({
-          resource: url,
-          authorizationServers: z.array(url).min(1),
-          scopes: z.array(z.string()).optional(),
-          name: z.string().optional(),
-          documentation: url.optional(),
+          resource: url.describe('The address clients call; tokens name it as audience'),
+          authorizationServers: z.array(url).min(1).describe('Where clients get tokens'),
+          scopes: z.array(z.string()).optional().describe('Scopes a client may ask for'),
+          name: z.string().optional().describe('For people'),
+          documentation: url.optional().describe('A page for people'),
         })
         .optional()
         .describe('OAuth: what clients must know to get a token (RFC 9728)'),
     })
     .nullable()
     .prefault({})
-    .describe('Who may call; null lets everybody in, and then nothing gated starts'),
+    .describe('Who may call; without it everybody may, and then nothing gated starts'),
   tenant: z
     .strictObject({
       from: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
@@ -107,48 +107,58 @@ export const configSchema = z.strictObject({
         .describe('The tools each tenant has; others have all'),
     })
     .nullable()
-    .prefault({}),
+    .prefault({})
+    .describe('For whom a caller works'),
   limit: z
-    .strictObject({ rate: bucket.optional(), tools: z.record(z.string(), bucket).optional() })
-    .nullable()
-    .prefault({}),
-  concurrency: z
     .strictObject({
-      perTenant: count(1).optional(),
-      tools: z.record(z.string(), count(1)).optional(),
-      queue: count(0).optional(),
+      rate: bucket.optional(),
+      tools: z.record(z.string(), bucket).optional().describe('A bucket of its own for a tool, by name'),
     })
     .nullable()
-    .prefault({}),
+    .prefault({})
+    .describe('How often one caller may call'),
+  concurrency: z
+    .strictObject({
+      perTenant: count(1).optional().describe('Calls of one tenant'),
+      tools: z.record(z.string(), count(1)).optional().describe('Calls of one tool, by name'),
+      queue: count(0).optional().describe('How many may wait'),
+    })
+    .nullable()
+    .prefault({})
+    .describe('How many calls run at once'),
   gate: z
     .strictObject({
-      concurrency: count(1).optional(),
-      queue: count(0).optional(),
+      concurrency: count(1).optional().describe('Requests at once, of everybody'),
+      queue: count(0).optional().describe('How many may wait'),
       queueMs: ms('How long one may wait'),
       perPeer: bucket.optional(),
-      connectionsPerPeer: count(1).optional(),
+      connectionsPerPeer: count(1).optional().describe('Connections of one address'),
     })
     .nullable()
     .prefault({})
     .describe('Asked before a body is read'),
   once: z
-    .strictObject({ keepMs: ms('How long idempotency keys are remembered'), maxRecord: count(1).optional() })
+    .strictObject({
+      keepMs: ms('How long idempotency keys are remembered'),
+      maxRecord: count(1).optional().describe('The largest answer kept, in characters'),
+    })
     .prefault({}),
   audit: z
     .strictObject({
       blocking: z.boolean().optional().describe('No call runs whose record cannot be written'),
-      maxQueued: count(1).optional(),
+      maxQueued: count(1).optional().describe('Records that may wait for the store'),
     })
     .nullable()
-    .prefault({}),
+    .prefault({})
+    .describe('The record of what was called'),
   metrics: z.boolean().default(true).describe('/metrics'),
   tracing: z.boolean().default(false).describe('OpenTelemetry spans, through the registered SDK'),
   sse: z.boolean().default(true).describe('The transport of 2024-11-05 beside the endpoint'),
-  websocket: z.boolean().default(false),
+  websocket: z.boolean().default(false).describe('WebSocket at /ws beside the endpoint'),
   approvals: z
     .strictObject({
-      approver: z.enum(['owner', 'other', 'client']).default('owner'),
-      rules: z.array(rule).default([]),
+      approver: z.enum(['owner', 'other', 'client']).default('owner').describe('Who decides'),
+      rules: z.array(rule).default([]).describe('Which calls need a person; the first that matches decides'),
       decideMs: ms('How long a person has to decide'),
       runMs: ms('How long the caller has to run what was approved'),
       keepMs: ms('How long tickets can be looked up'),
@@ -163,12 +173,13 @@ export const configSchema = z.strictObject({
     .prefault({}),
   console: z
     .strictObject({
-      port: z.int().min(0).max(65_535).default(4100),
-      host: z.string().default('127.0.0.1'),
+      port: z.int().min(0).max(65_535).default(4100).describe('Its port'),
+      host: z.string().default('127.0.0.1').describe('Its address'),
       origin: url.optional().describe('Where browsers find it behind a proxy that ends TLS'),
     })
     .nullable()
-    .prefault({}),
+    .prefault({})
+    .describe('The web page for people'),
   drain: z
     .strictObject({ noticeMs: ms('Still served after SIGTERM'), graceMs: ms('For calls under way') })
     .prefault({}),

@@ -1,0 +1,37 @@
+/** A layer of one's own: tools that write are closed while somebody works on the database. */
+
+import assert from 'node:assert/strict'
+import type { Layer } from 'sluice'
+import { createServer, defineServer, RpcError, tool } from 'sluice'
+import { testClient } from 'sluice/testing'
+
+/** Reading goes on; writing is refused with what to do next. */
+const maintenance =
+  (isOn: () => boolean): Layer =>
+  (next) =>
+    function maintenance(call) {
+      if (isOn() && call.target.kind === 'tool' && !call.target.policy.readOnly)
+        return Promise.reject(new RpcError('overloaded', 'The database is being worked on; try again in a few minutes'))
+      return next(call)
+    }
+
+const read = tool({
+  name: 'read',
+  description: 'Reads',
+  annotations: { readOnlyHint: true },
+  run: () => 'read',
+})
+const write = tool({ name: 'write', description: 'Writes', run: () => 'written' })
+
+let working = true
+const server = createServer(defineServer({ info: { name: 'records', version: '1.0.0' }, tools: [read, write] }), {
+  layers: [maintenance(() => working)],
+})
+
+const client = await testClient(server)
+assert.partialDeepStrictEqual(await client.call('read'), { content: [{ text: 'read' }] })
+assert.partialDeepStrictEqual(await client.send('tools/call', { name: 'write' }), {
+  error: { data: { reason: 'overloaded' } },
+})
+working = false
+assert.partialDeepStrictEqual(await client.call('write'), { content: [{ text: 'written' }] })

@@ -1,0 +1,36 @@
+/** A store of one's own: another one, with the time of each verb told to whoever watches. */
+
+import assert from 'node:assert/strict'
+import type { Store } from 'sluice'
+import { memoryStore } from 'sluice'
+
+export function timed(store: Store, tell: (verb: string, ms: number) => void): Store {
+  async function taking<T>(verb: string, answer: Promise<T>): Promise<T> {
+    const started = performance.now()
+    try {
+      return await answer
+    } finally {
+      tell(verb, performance.now() - started)
+    }
+  }
+  return {
+    // Whether processes share it, and whether it keeps what it says, is for the one inside to say.
+    ...(store.shared && { shared: store.shared }),
+    ...(store.durable && { durable: () => store.durable?.() ?? Promise.resolve([]) }),
+    get: (key) => taking('get', store.get(key)),
+    set: (key, value, ttlMs) => taking('set', store.set(key, value, ttlMs)),
+    swap: (key, from, to, ttlMs) => taking('swap', store.swap(key, from, to, ttlMs)),
+    delete: (key) => taking('delete', store.delete(key)),
+    take: (key, bucket) => taking('take', store.take(key, bucket)),
+    append: (key, value, ttlMs) => taking('append', store.append(key, value, ttlMs)),
+    list: (prefix, page) => taking('list', store.list(prefix, page)),
+  }
+}
+
+if (import.meta.main) {
+  const told: string[] = []
+  const store = timed(memoryStore(), (verb) => told.push(verb))
+  await store.set(['a'], '1')
+  assert.equal(await store.get(['a']), '1')
+  assert.deepEqual(told, ['set', 'get'])
+}
