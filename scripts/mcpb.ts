@@ -2,7 +2,7 @@
  * `npm run mcpb`: the memory and knowledge servers as bundles that desktop clients install with a click, in out/.
  *
  * A bundle holds what npm would install: the packed packages and their dependencies. Native builds of sqlite-vec are left
- * out, since a bundle goes to every platform; memory then searches by words, and says so when asked for vectors.
+ * out, since a bundle goes to every platform; memory then searches by words alone.
  */
 
 import { execFileSync } from 'node:child_process'
