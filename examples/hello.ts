@@ -20,5 +20,5 @@ export const hello: ServerDefinition = defineServer({
 
 if (import.meta.main) {
   if (process.argv.includes('--stdio')) serveStdio(hello)
-  else console.log(`A small example server; the sluice command is not there yet.\n${(await serveHttp(hello)).url}`)
+  else console.log((await serveHttp(hello)).url)
 }

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { addressOf, type Said } from '../../../test/services/address.ts'
+import type { Terminal } from '../src/output.ts'
+import { run } from '../src/program.ts'
 
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
@@ -27,7 +30,28 @@ const clean = (env: Record<string, string>): NodeJS.ProcessEnv => ({
   ...env,
 })
 
-export async function sluice(cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+/** What serves ends with its process, so it gets one; the rest runs here, as the process would run it. */
+export const sluice = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  args[0] === 'start' || args[0] === 'serve' ? inProcess(cwd, args, env) : here(cwd, args, env)
+
+async function here(cwd: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  let [out, err] = ['', '']
+  const terminal: Terminal = {
+    isTty: false,
+    columns: 100,
+    out: (text) => {
+      out += `${text}\n`
+    },
+    err: (text) => {
+      err += `${text}\n`
+    },
+  }
+  const around = { SLUICE_DATA: join(cwd, '.sluice'), ...env }
+  const code = await run(args, { terminal, env: clean(around), cwd, signal: new AbortController().signal })
+  return { out, err, code }
+}
+
+async function inProcess(cwd: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], { cwd, env: clean(env), stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
@@ -87,24 +111,12 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
 }
 
 /** `sluice serve`, until it says where it listens. */
-export async function serveHttp(
-  cwd: string,
-  args: readonly string[],
-): Promise<{ readonly url: string; readonly said: () => string }> {
+export async function serveHttp(cwd: string, args: readonly string[]): Promise<Said> {
   const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
     cwd,
     env: clean({}),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let said = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const found = /on (http:\S+)/.exec(said)?.[1]
-      if (found) resolve(found)
-    })
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
-  })
-  return { url, said: () => said }
+  return addressOf(child)
 }

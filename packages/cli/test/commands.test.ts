@@ -99,7 +99,7 @@ describe('a module of one’s own', () => {
   }
   test('is called over stdio, with arguments as its schema wants them', async () => {
     const cwd = aProject()
-    const command = `${process.execPath} ${main} serve ./server.ts --stdio`
+    const command = `${process.execPath} ${main} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, 'data')}`
     const listed = await sluice(cwd, ['call', command])
     expect(listed.out).toMatch(/hello +times\? +Says it/)
     const called = await sluice(cwd, ['call', command, 'hello', 'times=2'])

@@ -9,6 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { addressOf } from '../../../test/services/address.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const library = fileURLToPath(new URL('../../sluice', import.meta.url))
@@ -63,15 +64,7 @@ test('for Node: its test passes, and it answers the official client over stdio a
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const url = await new Promise<string>((resolve, reject) => {
-    let said = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const found = /Listening on (\S+)/.exec(said)?.[1]
-      if (found) resolve(found)
-    })
-    child.once('exit', () => reject(new Error(said)))
-  })
+  const { url } = await addressOf(child)
   const overHttp = new Client({ name: 'a-client', version: '1.0.0' })
   await overHttp.connect(new StreamableHTTPClientTransport(new URL(url)))
   onTestFinished(() => overHttp.close())

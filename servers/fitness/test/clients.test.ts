@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { addressOf } from '../../../test/services/address.ts'
 import { aFolder } from './server.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -39,15 +40,7 @@ test('over HTTP', async () => {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let said = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const found = /on (http:\S+)/.exec(said)?.[1]
-      if (found) resolve(found)
-    })
-    child.on('exit', () => reject(new Error(said)))
-  })
+  const { url } = await addressOf(child)
   const client = new Client({ name: 'a-client', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   onTestFinished(() => client.close())

@@ -1,0 +1,84 @@
+/** The operator's commands, on the store of a server that has run. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, tenant, tool } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { sqliteStore } from 'sluice/sqlite'
+import { testClient } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { aFolder, sluice } from './command.ts'
+
+test('approvals are listed, shown, approved and denied; rules are shown; the audit is searched and verified', async () => {
+  const cwd = aFolder()
+  writeFileSync(
+    join(cwd, 'sluice.config.json'),
+    '{"approvals":{"rules":[{"tool":"delete_*","approval":"always","needed":2}]}}',
+  )
+  const ids = await twoTickets(join(cwd, '.sluice'))
+  const listed = await sluice(cwd, ['approvals', 'list'])
+  for (const id of ids) expect(listed.out).toMatch(new RegExp(`${id} +pending +ann@acme +shop/refund`))
+  expect((await sluice(cwd, ['approvals', 'show', ids[0] ?? ''])).out).toContain('{"order":1}')
+  expect((await sluice(cwd, ['approvals', 'approve', ids[0] ?? '', '--note', 'fine', '--as', 'olga'])).out).toContain(
+    'approved refund for ann',
+  )
+  expect((await sluice(cwd, ['approvals', 'deny', ids[1] ?? '', '--json'])).out).toContain('"denied"')
+  expect((await sluice(cwd, ['approvals', 'approve', ids[1] ?? ''])).code).toBe(1)
+  expect((await sluice(cwd, ['approvals', 'show', 'nope'])).err).toContain('There is no ticket nope')
+  expect((await sluice(cwd, ['approvals', 'rules'])).out).toContain('delete_*')
+  expect((await sluice(cwd, ['audit', 'search', 'refund', '--tenant', 'acme'])).out).toContain('proposed')
+  expect((await sluice(cwd, ['audit', 'search', '--tenant', 'nobody'])).out).toContain('Tenants with records: acme')
+  expect(await sluice(cwd, ['audit', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('✓ acme') })
+  expect((await sluice(cwd, ['audit', 'export', '--tenant', 'acme'])).out.split('\n').length).toBeGreaterThan(2)
+  expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
+})
+
+/** A server on that folder's store, whose caller asked for two gated calls. */
+async function twoTickets(folder: string): Promise<readonly string[]> {
+  mkdirSync(folder, { recursive: true })
+  const store = sqliteStore(join(folder, 'sluice.db'))
+  const refund = tool({
+    name: 'refund',
+    description: 'Money back',
+    input: z.object({ order: z.int() }),
+    approval: 'always',
+    run: () => 'done',
+  })
+  const keys = apiKeys(store)
+  const server = createServer(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [refund] }), {
+    store,
+    authenticate: authenticate({ verifiers: [keys] }),
+    tenant: tenant({ from: 'tenants' }),
+    ask: ask(),
+    approvals: approvals(),
+    once: once(),
+    audit: audit(),
+  })
+  const { secret } = await keys.create({ subject: 'ann', tenants: ['acme'] })
+  const client = await testClient(server)
+  const ids: string[] = []
+  for (const order of [1, 2]) {
+    const result = await client.request('tools/call', { name: 'refund', arguments: { order }, token: secret })
+    const [block] = result['content'] as { text: string }[]
+    ids.push((JSON.parse(block?.text ?? '{}') as { request_id: string }).request_id)
+  }
+  await server.close()
+  await store.close()
+  return ids
+}
+
+test('doctor looks at this machine: Node, folder, ports, store, authentication; what is open to the network is found', async () => {
+  const cwd = aFolder()
+  const free = { SLUICE_PORT: '0', SLUICE_CONSOLE__PORT: '0' }
+  const good = await sluice(cwd, ['doctor'], free)
+  expect(good.code).toBe(0)
+  for (const what of ['Node', 'Data folder', 'Port', 'Store', 'Authentication']) expect(good.out).toContain(`✓ ${what}`)
+  const open = await sluice(cwd, ['doctor', '--json'], { ...free, SLUICE_HOST: '0.0.0.0', SLUICE_AUTHENTICATE: 'null' })
+  expect(open.code).toBe(3)
+  expect(JSON.parse(open.out)).toContainEqual(expect.objectContaining({ state: 'bad', what: 'Reach' }))
+  const issuer = { resource: 'https://mcp.example.com/mcp', authorizationServers: ['http://127.0.0.1:1/'] }
+  const oauth = await sluice(cwd, ['doctor'], { ...free, SLUICE_AUTHENTICATE__RESOURCE: JSON.stringify(issuer) })
+  expect(oauth.out).toContain('✗ Audience')
+  expect(oauth.out).toContain('✗ Issuer')
+})
