@@ -4,7 +4,6 @@
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 
-import { isUtf8 } from 'node:buffer'
 import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../core/call.ts'
 import { bugOf, RpcError } from '../core/error.ts'
@@ -80,8 +79,8 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (!stalled && !ended && inFlight < maxInFlight) input.resume()
   }
 
-  function take(bytes: Buffer): void {
-    if (isBlank(bytes)) return
+  function take(line: string): void {
+    if (isBlank(line)) return
     if (++inFlight >= maxInFlight) input.pause()
     let counted = true
     const done = (): void => {
@@ -96,9 +95,8 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       done()
     }
     try {
-      if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: the line is not UTF-8')
       // Never rejects.
-      void server.text(frame(bytes.toString('utf8')), { via, send, endless: done }).then(say)
+      void server.text(frame(line), { via, send, endless: done }).then(say)
     } catch (thrown) {
       const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
@@ -107,6 +105,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   }
   const lines = createLineSplitter(maxLineBytes, {
     line: take,
+    notUtf8: () => out.put(server.refuse(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),
     tooLong() {
       out.put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
     },
@@ -173,7 +172,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
 }
 
 /** Empty lines keep a pipe alive; they are no messages. */
-function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte !== 0 && byte !== 9 && byte !== 32) return false
+function isBlank(line: string): boolean {
+  for (let at = 0; at < line.length; at++) {
+    const code = line.charCodeAt(at)
+    if (code !== 0 && code !== 9 && code !== 32) return false
+  }
   return true
 }
