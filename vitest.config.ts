@@ -23,6 +23,7 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'test/**/*.test.ts',
     ],
+    globalSetup: ['test/services/prepare.ts'],
     testTimeout: 30_000,
     /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
     retry: isCi ? 2 : 0,

@@ -16,11 +16,15 @@ export function install(command: string, debianPackage: string): void {
     throw new Error(
       `These tests need ${command}: apt-get install ${debianPackage} (or your system’s package of that name)`,
     )
+  installPackages([debianPackage])
+}
+
+export function installPackages(names: readonly string[]): void {
   const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
   // Two test files may come here together; the second waits for the lock.
   const patient = ['-o', 'DPkg::Lock::Timeout=120', '-qq']
   execFileSync('apt-get', [...patient, 'update'], options)
-  execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', debianPackage], options)
+  execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', ...names], options)
 }
 
 function works(command: string, version = '--version'): boolean {
