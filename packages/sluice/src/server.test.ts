@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
+import type { Via } from './core/call.ts'
 import type { LogLine } from './core/log.ts'
 import { ask, audit, health, limit, log, metrics, once, tenant } from './parts.ts'
 import { form } from './protocol/questions.ts'
@@ -87,6 +88,31 @@ test('what never became a call reaches the log and the metrics', async () => {
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'nothing/here' })
   expect(lines).toMatchObject([{ event: 'method_not_found', reason: 'methodNotFound' }])
   expect((await server.page('/metrics', '::1'))?.body).toContain('sluice_refused_total{reason="methodNotFound"} 1')
+})
+
+test('a call is silent once it is answered, whatever its work still has to say', async () => {
+  const heard: object[] = []
+  let later = (): void => {}
+  const chatty = tool({
+    name: 'chatty',
+    description: 'Goes on talking',
+    run(_, { log: say, progress }) {
+      say('info', 'in time')
+      later = () => {
+        say('info', 'too late')
+        progress(1)
+      }
+      return 'done'
+    },
+  })
+  const via: Via = { transport: 'memory', peer: '', header: () => undefined }
+  const meta = { progressToken: 'p' }
+  await createServer({ info, tools: [chatty] }).handle(callOf('chatty', meta), {
+    via,
+    send: (sent) => heard.push(sent),
+  })
+  later()
+  expect(heard).toMatchObject([{ method: 'notifications/message', params: { data: 'in time' } }])
 })
 
 test('a part can be used alone, with surroundings of one’s own', async () => {

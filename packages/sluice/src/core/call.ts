@@ -96,8 +96,6 @@ export interface Facts {
   outcome?: string
   /** What the client was given to name a failure by. */
   reference?: string
-  /** Set when the answer is on its way: from then on the call is silent. */
-  answered?: 1
   [fact: string]: string | number | undefined
 }
 

@@ -109,7 +109,7 @@ const about = (call: Call): Params => ({
 
 /** The facts first: none of them may stand for what the runtime itself knows. */
 function ended({ call, outcome, receivedAt, durationMs }: Observed): Params {
-  const { answered: _, audit: _1, caller: _2, tenant: _3, ...facts } = call.facts
+  const { audit: _, caller: _1, tenant: _2, ...facts } = call.facts
   return { ...facts, at: receivedAt + durationMs, kind: 'ended', ...about(call), outcome, durationMs }
 }
 

@@ -41,7 +41,7 @@ test('a line says what was called by whom, how it ended and in which trace', () 
   const call = aCall({
     id: 'a',
     meta: { traceparent, 'io.modelcontextprotocol/clientInfo': { name: 'claude-desktop', version: '1.2' } },
-    facts: { caller: 'alice', tenant: 'acme', ticket: 't-1', answered: 1 },
+    facts: { caller: 'alice', tenant: 'acme', ticket: 't-1' },
   })
   const told = lineFor({ call })
   expect(JSON.parse(JSON.stringify(told))).toEqual({

@@ -45,7 +45,7 @@ function lineOf(event: Observed): LogLine {
     reference: facts.reference,
   }
   // Whatever else the layers found out.
-  for (const fact in facts) if (!(fact in told) && fact !== 'answered') told[fact] = facts[fact]
+  for (const fact in facts) if (!(fact in told)) told[fact] = facts[fact]
   if (kind === 'tool')
     for (const { field, path } of loggableOf(target)) {
       const value = scalarAt(call.args, path)

@@ -2,7 +2,7 @@
  * One message in, one reply or none out, and it never throws: the way from a parsed value to the layers and back.
  */
 
-import type { Call, Caller, Facts, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
+import type { Call, Caller, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
 import type { WireError } from '../core/error.ts'
 import { bugOf, RpcError, toWire } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
@@ -64,6 +64,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** One async function on the way to the layers: each further one would cost every call. Never rejects. */
   async function single(message: unknown, context: Context): Promise<Reply | null> {
+    const voice: Voice = { over: false }
     let call: Call
     let features: Features
     try {
@@ -71,7 +72,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (envelope.kind === 'notification') return notification(envelope, context)
       if (envelope.kind === 'response') return await response(envelope, context)
       features = revisions[envelope.revision]
-      call = begin(envelope, features, context)
+      call = begin(envelope, features, context, voice)
     } catch (thrown) {
       return refuseEarly(thrown, message, context)
     }
@@ -92,14 +93,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (why instanceof RpcError && 'error' in reply) context.refused?.(why, features, reply.error)
       return reply
     } finally {
-      facts.answered = 1
+      voice.over = true
       letGo?.()
       via.connection?.inFlight.delete(id)
     }
   }
 
   /** From here on it is under way: it has an id that nobody else on its connection has. */
-  function begin(envelope: RequestEnvelope, features: Features, context: Context): Call {
+  function begin(envelope: RequestEnvelope, features: Features, context: Context, voice: Voice): Call {
     const { id, method, params, meta, revision, capabilities } = envelope
     const { via, detach = ignore, stop = createStop() } = context
     const { connection } = via
@@ -115,7 +116,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
-    const facts: Facts = {}
     return {
       id,
       method,
@@ -132,14 +132,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       via,
       stop,
       notify(notified, about) {
-        if (facts.answered === undefined) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
+        if (!voice.over) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
       request: canAsk
         ? (asked, about) => connection.request(asked, about, { send: (sent) => context.send?.(sent), stop })
         : undefined,
       publish,
       detach,
-      facts,
+      facts: {},
     }
   }
 
@@ -216,6 +216,11 @@ function elementOf(context: Context): Context {
     ...(context.send && { send: (message) => context.send?.(message) }),
     ...(context.detach && { detach: () => context.detach?.() }),
   }
+}
+
+/** Over once the answer is on its way: whatever the work still has to say, nothing may follow. */
+interface Voice {
+  over: boolean
 }
 
 /** What can be read of a message that was refused. Reading may throw: programs hand in any object, getters included. */
