@@ -6,12 +6,10 @@
 import type { Server } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
 import type { NodeSiteOptions } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
-import { sse } from 'sluice/sse'
-import { websocket } from 'sluice/websocket'
-import { mountKinds } from '../transports/mounts.ts'
 import { serveEdgeSockets } from './edge-sockets.ts'
 import { callOf, headersFor } from './messages.ts'
+import type { Standing } from './places.ts'
+import { places } from './places.ts'
 import type { RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead } from './raw-http.ts'
 import type { HeaderLine } from './raw-socket.ts'
@@ -112,10 +110,10 @@ const bearer = ({ token }: Given): readonly HeaderLine[] =>
   token === undefined ? [] : [['authorization', `Bearer ${token}`]]
 
 /** The knock is the GET that opens the stream; what is then said goes in by its own endpoint. */
-const sseAt = (port: number, { hosts }: DoorOptions) =>
+const sseAt = ({ port, base }: Standing, { hosts }: DoorOptions) =>
   async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
-    if (given.method !== undefined && given.method !== 'GET') return postAt(port, '/sse')(headers, given)
-    const { http, status, endpoint } = await openSse(port, headers, `/sse${given.query ?? ''}`)
+    if (given.method !== undefined && given.method !== 'GET') return postAt(port, `${base}/sse`)(headers, given)
+    const { http, status, endpoint } = await openSse(port, headers, `${base}/sse${given.query ?? ''}`)
     try {
       if (status !== 200) return status
       const credentials = headers.filter(([name]) => name === 'authorization')
@@ -128,9 +126,9 @@ const sseAt = (port: number, { hosts }: DoorOptions) =>
   }
 
 /** The stream is opened properly; the knock is the POST. */
-const messagesAt = (port: number, { hosts }: DoorOptions) =>
+const messagesAt = ({ port, base }: Standing, { hosts }: DoorOptions) =>
   async function knock(headers: readonly HeaderLine[], given: Given = {}): Promise<number> {
-    const own = await openSse(port, [host(port, hosts), ...bearer(given)], '/sse')
+    const own = await openSse(port, [host(port, hosts), ...bearer(given)], `${base}/sse`)
     try {
       const query = given.query === undefined ? '' : given.query.replace('?', '&')
       const status = await postAt(port, own.endpoint)(headers, { ...given, query })
@@ -158,14 +156,43 @@ const socketAt = (port: number, path: string) =>
     }
   }
 
-/** One server with every way in, and the knock of one of them. */
-const served =
-  (knockAt: (port: number, options: DoorOptions) => Door['knock']) =>
-  async (server: Server, options: DoorOptions): Promise<Door> => {
-    const serving = await serveHttp(server, { port: 0, sse: sse(), websocket: websocket(), ...options })
-    const port = Number(new URL(serving.url).port)
-    return { port, knock: knockAt(port, options), close: serving.close }
-  }
+interface WayKind {
+  readonly name: string
+  /** Where it is not the place's own. */
+  readonly entry?: string
+  readonly posts: boolean
+  /** Whether it needs a runtime's sockets. */
+  readonly socket?: true
+  knockAt(standing: Standing, options: DoorOptions): Door['knock']
+}
+const wayKinds: readonly WayKind[] = [
+  { name: '/mcp', posts: true, knockAt: ({ port, endpoint }) => postAt(port, endpoint) },
+  { name: '/sse', entry: './sse', posts: false, knockAt: sseAt },
+  { name: '/messages', entry: './sse', posts: true, knockAt: messagesAt },
+  {
+    name: '/ws',
+    entry: './websocket',
+    posts: false,
+    socket: true,
+    knockAt: ({ port, base }) => socketAt(port, `${base}/ws`),
+  },
+]
+
+/** Each place with every way in, and the knock of one of them. */
+const placed: readonly DoorKind[] = places.flatMap(({ named, entry, node, open }) =>
+  wayKinds
+    .filter(({ socket }) => node || !socket)
+    .map(({ name, entry: own = entry, posts, knockAt }) => ({
+      name: named(name),
+      entry: own,
+      raw: node,
+      posts,
+      async open(server, options) {
+        const standing = await open(server, options)
+        return { port: standing.port, knock: knockAt(standing, options), close: standing.close }
+      },
+    })),
+)
 
 const openFetch = async (server: Server, options: DoorOptions): Promise<Door> => {
   const handler = toFetch(server, { sessions: sessions(), ...options })
@@ -184,10 +211,7 @@ const openFetch = async (server: Server, options: DoorOptions): Promise<Door> =>
 }
 
 export const doorKinds: readonly DoorKind[] = [
-  { name: '/mcp', entry: './node', raw: true, posts: true, open: served((port) => postAt(port, '/mcp')) },
-  { name: '/sse', entry: './sse', raw: true, posts: false, open: served(sseAt) },
-  { name: '/messages', entry: './sse', raw: true, posts: true, open: served(messagesAt) },
-  { name: '/ws', entry: './websocket', raw: true, posts: false, open: served((port) => socketAt(port, '/ws')) },
+  ...placed,
   { name: 'fetch', entry: './fetch', raw: false, posts: true, open: openFetch },
   {
     name: '/ws on the edge',
@@ -199,17 +223,4 @@ export const doorKinds: readonly DoorKind[] = [
       return { port, knock: socketAt(port, '/ws'), close }
     },
   },
-  ...mountKinds.map(
-    ({ name, open, sockets }): DoorKind => ({
-      name: `mounted into ${name}`,
-      entry: sockets ? './node' : './fetch',
-      raw: sockets,
-      posts: true,
-      async open(server, options) {
-        const mounted = await open(server, options)
-        const { port, pathname } = new URL(mounted.url)
-        return { port: Number(port), knock: postAt(Number(port), pathname), close: mounted.close }
-      },
-    }),
-  ),
 ]

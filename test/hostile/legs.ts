@@ -7,16 +7,15 @@ import { isUtf8 } from 'node:buffer'
 import type { Params, Server, Via } from 'sluice'
 import { RpcError } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
-import { serveHttp } from 'sluice/node'
-import { sse } from 'sluice/sse'
-import { websocket } from 'sluice/websocket'
 import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
 import { isOneWay } from '../../packages/sluice/src/protocol/classify.ts'
 import { openEvents, openSocket } from './channels.ts'
 import { serveEdgeSockets } from './edge-sockets.ts'
 import { headersFor, modern, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
-import { rawHttp } from './raw-http.ts'
+import type { Place, Standing } from './places.ts'
+import { places } from './places.ts'
+import { rawHttp, toPost } from './raw-http.ts'
 
 export interface Reply {
   /** The answer as text; `undefined` for silence. */
@@ -62,20 +61,19 @@ const openText = async (server: Server): Promise<Leg> => {
 const modernHeaders = (like: Params | undefined): { readonly [name: string]: string } =>
   typeof like?.['method'] === 'string' ? headersFor(like) : { 'mcp-protocol-version': modern }
 
-const openHttp = async (server: Server): Promise<Leg> => {
-  const serving = await serveHttp(server, { port: 0 })
-  const { port } = new URL(serving.url)
-  let client = await rawHttp(Number(port))
+const overHttp = async ({ port, endpoint, close }: Standing): Promise<Leg> => {
+  let client = await rawHttp(port)
   return {
     async send(bytes, like) {
-      if (client.socket.destroyed) client = await rawHttp(Number(port))
-      const { status, body, headers } = await client.post(bytes, modernHeaders(like))
+      if (client.socket.destroyed) client = await rawHttp(port)
+      client.write(toPost(port, bytes, modernHeaders(like), endpoint))
+      const { status, body, headers } = await client.next()
       if (headers.get('connection') === 'close') client.destroy()
       return { status, text: body === '' ? undefined : body }
     },
     async close() {
       client.destroy()
-      await serving.close()
+      await close()
     },
   }
 }
@@ -132,10 +130,9 @@ async function settled(
 }
 let barriers = 0
 
-const openSse = async (server: Server): Promise<Leg> => {
-  const serving = await serveHttp(server, { port: 0, sse: sse() })
-  const { origin } = new URL(serving.url)
-  const stream = await openEvents(`${origin}/sse`)
+const overEvents = async ({ port, base, close }: Standing): Promise<Leg> => {
+  const origin = `http://127.0.0.1:${port}`
+  const stream = await openEvents(`${origin}${base}/sse`)
   const endpoint = origin + (await stream.endpoint)
   const post = (bytes: Buffer | string, headers: { readonly [name: string]: string }): Promise<Response> =>
     fetch(endpoint, {
@@ -152,7 +149,7 @@ const openSse = async (server: Server): Promise<Leg> => {
     },
     async close() {
       stream.close()
-      await serving.close()
+      await close()
     },
   }
 }
@@ -173,21 +170,26 @@ const overSocket = async (url: string, close: () => Promise<void>): Promise<Leg>
     },
   }
 }
-const openWebSocket = async (server: Server): Promise<Leg> => {
-  const serving = await serveHttp(server, { port: 0, websocket: websocket() })
-  return overSocket(`ws://127.0.0.1:${new URL(serving.url).port}/ws`, serving.close)
+const openSocketAt = (open: Place['open']) => async (server: Server) => {
+  const { port, base, close } = await open(server)
+  return overSocket(`ws://127.0.0.1:${port}${base}/ws`, close)
 }
 const openEdgeSocket = async (server: Server): Promise<Leg> => {
   const { port, close } = await serveEdgeSockets(server)
   return overSocket(`ws://127.0.0.1:${port}/ws`, close)
 }
 
+/** Every way in, at every place. */
+const placed: readonly LegKind[] = places.flatMap(({ named, entry, node, open }) => [
+  { name: named('http'), entry, lines: false, open: async (server) => overHttp(await open(server)) },
+  { name: named('http+sse'), entry: './sse', lines: false, open: async (server) => overEvents(await open(server)) },
+  ...(node ? [{ name: named('websocket'), entry: './websocket', lines: false, open: openSocketAt(open) }] : []),
+])
+
 export const legKinds: readonly LegKind[] = [
   { name: 'text', entry: '.', lines: false, open: openText },
-  { name: 'http', entry: './node', lines: false, open: openHttp },
-  { name: 'fetch', entry: './fetch', lines: false, open: openFetch },
   { name: 'stdio', entry: './node', lines: true, open: openStdio },
-  { name: 'http+sse', entry: './sse', lines: false, open: openSse },
-  { name: 'websocket', entry: './websocket', lines: false, open: openWebSocket },
+  { name: 'fetch', entry: './fetch', lines: false, open: openFetch },
   { name: 'websocket on the edge', entry: './websocket-edge', lines: false, open: openEdgeSocket },
+  ...placed,
 ]

@@ -1,0 +1,55 @@
+/** Where a server can stand with all its ways in: on a port of its own, or mounted into each framework. A new mount is a row. */
+
+import type { Server } from 'sluice'
+import type { NodeSiteOptions } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
+import { mountKinds } from '../transports/mounts.ts'
+
+export interface Standing {
+  readonly port: number
+  /** The path of the MCP endpoint. */
+  readonly endpoint: string
+  /** What the other paths begin with. */
+  readonly base: string
+  close(): Promise<void>
+}
+
+export interface Place {
+  /** The name of one of its ways here, by that on a port of its own. */
+  named(way: string): string
+  /** The entry of the package that its endpoint comes from. */
+  readonly entry: string
+  /** Whether it sees the header lines as they came, and sockets. */
+  readonly node: boolean
+  open(server: Server, options?: NodeSiteOptions): Promise<Standing>
+}
+
+const everyWay = (): NodeSiteOptions => ({ sse: sse(), websocket: websocket() })
+
+const ownPort: Place = {
+  named: (way) => way,
+  entry: './node',
+  node: true,
+  async open(server, options) {
+    const { url, close } = await serveHttp(server, { port: 0, ...everyWay(), ...options })
+    return { port: Number(new URL(url).port), endpoint: '/mcp', base: '', close }
+  },
+}
+
+export const places: readonly Place[] = [
+  ownPort,
+  ...mountKinds.map(
+    ({ name, open, sockets }): Place => ({
+      named: (way) => `${way} mounted into ${name}`,
+      entry: sockets ? './node' : './fetch',
+      node: sockets,
+      async open(server, options) {
+        const { url, close } = await open(server, { ...everyWay(), ...options })
+        const { port, pathname } = new URL(url)
+        return { port: Number(port), endpoint: pathname, base: pathname, close }
+      },
+    }),
+  ),
+]
