@@ -1,15 +1,9 @@
 /** As people use it: the binary over stdio and HTTP with the official client. */
 
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { expect, onTestFinished, test } from 'vitest'
-import { addressOf } from '../../../test/services/address.ts'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { expect, test } from 'vitest'
+import { overHttp, overStdio } from '../../../test/services/binary.ts'
 import { aFolder } from './server.ts'
-
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 async function walkThrough(client: Client): Promise<void> {
   expect((await client.listTools()).tools).toHaveLength(16)
@@ -25,24 +19,10 @@ async function walkThrough(client: Client): Promise<void> {
 test('over stdio, twice on the same data', async () => {
   const folder = aFolder()
   for (let start = 0; start < 2; start++) {
-    const client = new Client({ name: 'a-client', version: '1.0.0' })
-    await client.connect(
-      new StdioClientTransport({ command: process.execPath, args: [main, '--data', folder], stderr: 'ignore' }),
-    )
-    onTestFinished(() => client.close())
+    const client = await overStdio('fitness', folder)
     await walkThrough(client)
     await client.close()
   }
 })
 
-test('over HTTP', async () => {
-  const child = spawn(process.execPath, [main, '--http', '--port', '0', '--data', aFolder()], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const { url } = await addressOf(child)
-  const client = new Client({ name: 'a-client', version: '1.0.0' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-  onTestFinished(() => client.close())
-  await walkThrough(client)
-})
+test('over HTTP', async () => walkThrough(await (await overHttp('fitness', aFolder()))()))

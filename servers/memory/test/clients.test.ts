@@ -3,7 +3,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { overStdio, serveHttp, textOf } from './binary.ts'
+import { overHttp, overStdio, textOf } from '../../../test/services/binary.ts'
 import { aFolder } from './server.ts'
 
 async function walkThrough(client: Client): Promise<void> {
@@ -42,15 +42,15 @@ async function walkThrough(client: Client): Promise<void> {
 
 test('over stdio; the next process finds what was stored, and begins in its own workspace', async () => {
   const folder = aFolder()
-  await walkThrough(await overStdio(folder))
-  const next = await overStdio(folder)
+  await walkThrough(await overStdio('memory', folder))
+  const next = await overStdio('memory', folder)
   expect(await textOf(next, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(next, 'search_memory', { query: 'office' })).toContain('The office is in Delft.')
   expect(await textOf(next, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
 }, 120_000)
 
 test('over HTTP; another session begins in its own workspace', async () => {
-  const connect = await serveHttp(aFolder())
+  const connect = await overHttp('memory', aFolder())
   await walkThrough(await connect())
   const other = await connect()
   expect(await textOf(other, 'get_current_workspace')).toBe('Current workspace: default')
@@ -60,20 +60,20 @@ test('over HTTP; another session begins in its own workspace', async () => {
 test('everything is cleared over stdio once the client brings its person’s word, and never over HTTP from strangers', async () => {
   const clear = { confirm_phrase: 'DELETE ALL MEMORIES' }
   const folder = aFolder()
-  const client = await overStdio(folder)
+  const client = await overStdio('memory', folder)
   await textOf(client, 'add_memory', { text: 'to be cleared' })
   const { request_id } = JSON.parse(await textOf(client, 'clear_all', clear))
   expect(await textOf(client, 'search_memory', { query: 'cleared' })).toContain('Found 1')
   await client.request({ method: 'approval/respond', params: { request_id, approved: true } }, z.looseObject({}))
   expect(await textOf(client, 'clear_all', clear)).toContain('All memories deleted from workspace default.')
   await client.close()
-  const stranger = await (await serveHttp(folder))()
+  const stranger = await (await overHttp('memory', folder))()
   await expect(stranger.callTool({ name: 'clear_all', arguments: clear })).rejects.toThrow('needs an approval')
 }, 120_000)
 
 test('two processes share one file: what one stores, the other finds', async () => {
   const folder = aFolder()
-  const [first, second] = [await overStdio(folder), await overStdio(folder)]
+  const [first, second] = [await overStdio('memory', folder), await overStdio('memory', folder)]
   await Promise.all(
     Array.from({ length: 20 }, (_, n) => textOf(n % 2 ? first : second, 'add_memory', { text: `fact number ${n}` })),
   )

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
+import { programOf } from '../../../test/services/binary.ts'
 import { startPostgres } from '../../../test/services/postgres.ts'
 import { makeRoom, smallDisk } from '../../../test/services/small-disk.ts'
-import { main } from './binary.ts'
 import type { Opened } from './server.ts'
 import { aFolder, openMemory, textOf } from './server.ts'
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** The binary, on a pipe, stores one memory after the other until it is killed; what it had acknowledged comes back. */
 async function storeUntilKilled(folder: string, round: number, kills: number): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [main, '--data', folder], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [programOf('memory'), '--data', folder], { stdio: ['pipe', 'pipe', 'ignore'] })
   const ended = once(child, 'exit')
   child.stdin.on('error', () => {})
   const acknowledged: string[] = []

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { main } from './binary.ts'
+import { programOf } from '../../../test/services/binary.ts'
 import type { Opened } from './server.ts'
 import { aFolder, openMemory } from './server.ts'
 
@@ -82,7 +82,7 @@ async function command(
   args: readonly string[],
   input = '',
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const child = spawn(process.execPath, [main, ...args])
+  const child = spawn(process.execPath, [programOf('memory'), ...args])
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk.toString()
