@@ -13,13 +13,14 @@ import type { Server } from '../protocol/server.ts'
 import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
+import { createTurns } from './turns.ts'
 
 export interface StdioOptions {
   /** Left out, the process's own stdin and stdout: then stdout is guarded, signals end it, and so does the end of input. */
   readonly input?: Readable
   readonly output?: Writable
   readonly maxLineBytes?: number
-  /** Reading stops while this many calls are under way. */
+  /** Reading stops while this many calls wait or are under way. */
   readonly maxInFlight?: number
   /** How long calls under way may go on after the client closed its end. */
   readonly graceMs?: number
@@ -79,9 +80,13 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (!stalled && !ended && inFlight < maxInFlight) input.resume()
   }
 
-  function take(line: string): void {
+  function arrive(line: string): void {
     if (isBlank(line)) return
+    // What waits for its turn counts too, or it would be read without bound.
     if (++inFlight >= maxInFlight) input.pause()
+    turns.add(line)
+  }
+  function take(line: string): void {
     let counted = true
     const done = (): void => {
       if (!counted) return
@@ -103,8 +108,9 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       say(isOneWay(value) ? null : refusal)
     }
   }
+  const turns = createTurns(take, out.flush)
   const lines = createLineSplitter(maxLineBytes, {
-    line: take,
+    line: arrive,
     notUtf8: () => out.put(server.refuse(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),
     tooLong() {
       out.put(server.refuse(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
@@ -136,6 +142,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     idle = undefined
     input.off('data', lines.push)
     input.pause()
+    turns.clear()
     for (const signal of signals) process.off(signal, onSignal)
     if (own) void end()
     else {
