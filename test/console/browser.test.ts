@@ -225,6 +225,25 @@ describe('looking', { timeout: 3 * patient }, () => {
     expect(await page.locator('.plot canvas').count()).toBe(2)
   })
 
+  test('a request that passes before the stream is open, or while it is paused, is not missing', async () => {
+    const page = await enter()
+    const letIn = Promise.withResolvers<void>()
+    await page.route('**/api/events?live=1', async (route) => {
+      await letIn.promise
+      await route.continue()
+    })
+    const asked = page.waitForResponse('**/api/live')
+    await go(page, '#/live')
+    await (await asked).finished()
+    await house.call(agent, 'price', { article: 'lamp' }, 'too early')
+    letIn.resolve()
+    await page.locator('.requests tr', { hasText: 'too early' }).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await house.call(agent, 'price', { article: 'lamp' }, 'meanwhile')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.locator('.requests tr', { hasText: 'meanwhile' }).waitFor()
+  })
+
   test('tools, tenants and keys are there, and a key can be revoked', async () => {
     await house.agent('leaver')
     const page = await enter({ path: '#/tools' })

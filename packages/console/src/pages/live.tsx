@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Count, Live, Request, Second } from '../../../sluice/src/operate/console/api.ts'
 import { ask } from '../client.ts'
-import { hear, openFeed } from '../feed.ts'
+import { hear, onConnected, openFeed } from '../feed.ts'
 import { useAsked } from '../hooks.ts'
 import { Plot } from '../plot.tsx'
 import {
@@ -36,8 +36,8 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
   const [paused, setPaused] = useState(false)
   const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''))
   const key = new URLSearchParams(query).toString()
-  const { data, problem } = useAsked(() => ask('getLive', query), key)
-  const live = useLive(data, key, paused)
+  const { data, problem, again } = useAsked(() => ask('getLive', query), key)
+  const live = useLive(data, again, key, paused)
   const names = useNames(live.requests)
   const choose =
     (field: keyof Filter) =>
@@ -105,18 +105,27 @@ interface Shown {
 }
 const nothing: Shown = { requests: [], seconds: [], counts: [], missed: 0 }
 
-function useLive(data: Live | undefined, key: string, paused: boolean): Shown {
+/** What was asked for, and what the stream brings after it. */
+function useLive(data: Live | undefined, again: () => void, key: string, paused: boolean): Shown {
   const [shown, setShown] = useState(nothing)
   useEffect(() => {
-    if (data) setShown({ ...data, requests: [...data.requests].reverse().slice(0, rows), missed: 0 })
+    if (!data) return
+    // The stream may have been quicker. What it brought under another filter is older than this.
+    setShown(({ requests }) => {
+      const newer = requests.filter(({ seq }) => seq > data.seq)
+      return { ...data, requests: [...newer, ...data.requests.toReversed()].slice(0, rows), missed: 0 }
+    })
   }, [data])
   useEffect(() => {
     openFeed(`live=1${key === '' ? '' : `&${key}`}`)
     return () => openFeed('')
   }, [key])
   useEffect(() => {
-    if (paused) return undefined
+    // When it goes on: what passed meanwhile.
+    if (paused) return again
     const leave = [
+      // Asked again once the stream is open, or what passes before that is in neither.
+      onConnected((is) => is && again()),
       hear('requests', ({ requests, missed }) =>
         setShown((before) => {
           const last = before.requests[0]?.seq ?? 0
@@ -135,7 +144,7 @@ function useLive(data: Live | undefined, key: string, paused: boolean): Shown {
     return () => {
       for (const each of leave) each()
     }
-  }, [paused])
+  }, [again, paused])
   return shown
 }
 

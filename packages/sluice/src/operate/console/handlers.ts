@@ -40,7 +40,8 @@ export function createHandlers(panel: Panel): Handlers {
     async getLive(filter, { operator: { tenants } }) {
       const mine = { ...filter, tenants }
       const { requests } = panel.live.since(0, mine, recent)
-      return { requests, seconds: panel.live.seconds(mine), counts: panel.counts(tenants) }
+      const { seq } = panel.live
+      return { seq, requests, seconds: panel.live.seconds(mine), counts: panel.counts(tenants) }
     },
     listServers: async (_, { operator }) => ({ servers: serversOf(panel, operator.tenants) }),
     listTenants: async (_, { operator }) => ({ tenants: await tenantsOf(panel, operator) }),

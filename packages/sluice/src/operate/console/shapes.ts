@@ -175,8 +175,9 @@ export const shapes = {
   },
   Live: {
     type: 'object',
-    required: ['requests', 'seconds', 'counts'],
+    required: ['seq', 'requests', 'seconds', 'counts'],
     properties: {
+      seq: { type: 'number', description: 'Whatever passes later has a larger one.' },
       requests: { type: 'array', items: { $ref: 'Request' } },
       seconds: { type: 'array', items: { $ref: 'Second' } },
       counts: { type: 'array', items: { $ref: 'Count' } },
