@@ -1,0 +1,27 @@
+/** A worker as an edge deployment uploads it: bundled and minified by esbuild as Wrangler does it with Node compatibility. */
+import { gzipSync } from 'node:zlib'
+import { type BuildOptions, build } from 'esbuild'
+
+/** What a worker with one Zod tool may weigh, in thousands of bytes, gzipped. */
+export const mostKilobytes = 50
+
+export async function workerOf(source: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> {
+  const { outputFiles } = await build({
+    ...source,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*', 'cloudflare:*'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'silent',
+  })
+  const [output] = outputFiles ?? []
+  if (!output) throw new Error('esbuild wrote nothing')
+  return output.text
+}
+
+export const gzippedKilobytes = (text: string): number => gzipSync(text, { level: 9 }).length / 1_000
