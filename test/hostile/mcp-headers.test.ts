@@ -99,6 +99,14 @@ describe('headers that repeat the body', () => {
       ['nothing for zero', { region: 'eu', size: 0 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '' }],
       ['broken base64', { region: 'é' }, { 'mcp-param-region': '=?base64?w6k?=' }],
       ['two values', { region: 'eu' }, { 'mcp-param-region': 'eu, us' }],
+      [
+        'a number that is not decimal',
+        { region: 'eu', size: 42 },
+        { 'mcp-param-region': 'eu', 'mcp-param-size': '0x2a' },
+      ],
+      ['characters no header may hold', { region: 'é' }, { 'mcp-param-region': 'é' }],
+      ['one for an argument that is not there', { region: 'eu' }, { 'mcp-param-region': 'eu', 'mcp-param-size': '7' }],
+      ['one for an argument that is null', { region: null }, { 'mcp-param-region': 'eu' }],
     ])('%s: −32020, and nothing runs', async (_, args, params) => {
       const before = runs.get('routed') ?? 0
       const response = await post(routed(args), withParams(params))
@@ -111,7 +119,6 @@ describe('headers that repeat the body', () => {
       ['the value', { region: 'eu' }, { 'mcp-param-region': 'eu' }],
       ['the value, encoded', { region: 'é' }, { 'mcp-param-region': base64('é') }],
       ['a number in other words', { region: 'eu', size: 42 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '42.0' }],
-      ['one for an argument that is not there', { region: 'eu' }, { 'mcp-param-region': 'eu', 'mcp-param-size': '7' }],
     ])('%s: served', async (_, args, params) => {
       const response = await post(routed(args), withParams(params))
       expect(response.status).toBe(200)
