@@ -215,6 +215,30 @@ test('a page to visit stays open until the server’s own state says it is done'
   expect(textOf(await modern.request('tools/call', { name: 'linked', ...accepted }))).toBe('connected')
 })
 
+test('a page that need not be visited is not asked for again once the person said no', async () => {
+  const connect = tool({
+    name: 'connect',
+    description: 'Connects an account',
+    ask: () => ({ account: optional(visit('Sign in', 'https://pay.example/sign-in', 'sign-in')) }),
+    run: (_, { answers }) => (answers.account === null ? 'without' : 'with'),
+  })
+  const from = defineServer({ info: { name: 'asking', version: '1' }, tools: [connect] })
+  const client = await testClient(from, { capabilities: able, answer: () => ({ action: 'decline' }) })
+  expect(textOf(await client.call('connect'))).toBe('without')
+})
+
+test('a question may have any name', async () => {
+  const named = tool({
+    name: 'named',
+    description: 'Asks',
+    ask: () => ({ constructor: form('Who?', z.object({ name: z.string() })) }),
+    run: (_, { answers }) => answers.constructor.name,
+  })
+  const from = defineServer({ info: { name: 'asking', version: '1' }, tools: [named] })
+  const answer = (): unknown => ({ action: 'accept', content: { name: 'Ann' } })
+  expect(textOf(await (await testClient(from, { capabilities: able, answer })).call('named'))).toBe('Ann')
+})
+
 test('a tool that never stops asking is ended', async () => {
   const endless = tool({
     name: 'endless',

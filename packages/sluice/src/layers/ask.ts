@@ -35,17 +35,17 @@ export const ask =
       let given = before
       let questions = await pending(given, call)
       for (const [key, question] of Object.entries(questions)) {
-        if (key in given || !Object.hasOwn(replies, key)) continue
+        if (Object.hasOwn(given, key) || !Object.hasOwn(replies, key)) continue
         const accepted = question.accept(replies[key])
         if (!accepted) continue
         if ('declined' in accepted)
           throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
-        // Opened is not finished: the question stays until the tool no longer asks it.
-        if (question.visit) continue
+        // Opened is not finished: the question stays until the tool no longer asks it. A no (`optional`) is an answer.
+        if (question.visit && accepted.value !== null) continue
         given = { ...given, [key]: accepted.value }
       }
       if (given !== before) questions = await pending(given, call)
-      const open = Object.entries(questions).filter(([key]) => !(key in given))
+      const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(given, key))
       if (open.length === 0) return next({ ...call, given })
       refuseUnaskable(
         open.map(([, question]) => question),
