@@ -245,6 +245,17 @@ describe('a call that is refused', () => {
   })
 })
 
+test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out arguments', async () => {
+  const server = serve({ errors: 'json-rpc' })()
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  expect(await server.handle(aRequest('tools/call', { name: 'buggy_tool', _meta }))).toMatchObject({
+    result: { isError: true },
+  })
+})
+
 describe('a tool that breaks', () => {
   overEveryDoor('the model reads that it failed and a reference, not why', inMcp, async (send) => {
     const answer = await send(aCallOf('buggy_tool'))

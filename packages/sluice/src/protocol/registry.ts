@@ -109,11 +109,10 @@ export function compile(
   const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
   const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
 
-  const byName = (targets: ReadonlyMap<string, Target>, what: string): Resolve =>
+  const byName = (targets: ReadonlyMap<string, Target>, what: string, needsArguments = false): Resolve =>
     function resolveByName({ name, arguments: args }) {
       if (typeof name !== 'string') throw new RpcError('invalidParams', `Invalid params: missing ${what} name`)
-      if (args === undefined && errors === 'json-rpc' && what === 'tool')
-        throw new RpcError('invalidParams', 'Invalid params: missing arguments')
+      if (args === undefined && needsArguments) throw new RpcError('invalidParams', 'Invalid params: missing arguments')
       return { target: targets.get(name) ?? unknown, args: args ?? {} }
     }
   const resourceAt = (uri: string): Resource | undefined =>
@@ -166,6 +165,7 @@ export function compile(
 
   const legacy = new Map<string, Resolve>([
     ...shared,
+    ['tools/call', byName(tools, 'tool', errors === 'json-rpc')],
     ['initialize', on('initialize', initialize(info, instructions, capabilities))],
     ['ping', on('ping', () => ({}))],
     ['logging/setLevel', on('logging/setLevel', setLevel)],
