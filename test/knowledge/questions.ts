@@ -109,6 +109,11 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['exit codes of the command', 'articles/command'],
   ['table of settings', 'articles/command'],
   ['which document should I read to work on Sluice itself', 'articles/README'],
+  ['serveSites', 'reference/sluice-node'],
+  ['TestClientOptions', 'reference/sluice-testing'],
+  ['checkRedisDurability', 'reference/sluice-redis'],
+  ['ToolDefinition', 'reference/sluice'],
+  ['parameters of jwt()', 'layers/authenticate'],
 ]
 
 export interface Answered {

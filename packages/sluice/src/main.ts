@@ -8,6 +8,7 @@ import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, stderrLogger 
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
 
+/** What a server’s own binary says of itself and brings along. */
 export interface MainOptions {
   /** The binary's name, such as `sluice-memory`. */
   readonly name: string
@@ -23,6 +24,7 @@ export interface MainOptions {
   readonly runtime?: Runtime
 }
 
+/** Work that a binary does instead of serving. */
 export interface Command {
   /** Its arguments and what it does, for `--help`. */
   readonly usage: readonly [takes: string, does: string]

@@ -65,10 +65,12 @@ function toNetworkServer(from: ServerDefinition | Server, runtime: Runtime = {})
   return toServer(from, runtime)
 }
 
+/** A server that listens: where, and how to end it. */
 export interface HttpServing extends Omit<Listening, 'urls'> {
   /** Where the endpoint is. */
   readonly url: string
 }
+/** Where to listen and what HTTP does besides; `runtime` is what `createServer` takes. */
 export type ServeHttpOptions = ListenOptions & { readonly runtime?: Runtime }
 
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
@@ -85,6 +87,7 @@ export interface SiteMount extends NodeSiteOptions {
   readonly server: ServerDefinition | Server
   readonly runtime?: Runtime
 }
+/** Servers that listen together: where each is, and how to end them. */
 export interface SitesServing extends Omit<Listening, 'urls'> {
   /** Where each endpoint is, by the server's path. */
   readonly urls: { readonly [base: string]: string }

@@ -20,6 +20,7 @@ export interface Site {
   readonly clock: Clock
 }
 
+/** A server that is ready for a host: its definition, and what it brings along. */
 export interface Opened {
   readonly definition: ServerDefinition
   /** The server's own layers, at the place of `Runtime.layers`. */
@@ -33,4 +34,5 @@ export interface Opened {
   readonly close: () => Promise<void>
 }
 
+/** What a server package exports, so that any host can run it. */
 export type Open = (site: Site) => Promise<Opened>

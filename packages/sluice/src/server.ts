@@ -44,6 +44,7 @@ const toContext = (context: Partial<Context> = nowhere): Context =>
   isWhole(context) ? context : { ...context, via: here }
 const isWhole = (context: Partial<Context>): context is Context => context.via !== undefined
 
+/** Runs a definition with the parts an operator hands in; without any it serves anybody, from memory. */
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
   const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
   let phase: 'open' | 'draining' | 'leaving' = 'open'

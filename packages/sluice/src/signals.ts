@@ -2,6 +2,7 @@
 
 import type { DrainOptions } from './transports/http/listen.ts'
 
+/** What happens on SIGTERM and SIGINT. */
 export interface SignalOptions extends DrainOptions {
   /** After the last call and before the end: closes stores, flushes what is yours. */
   readonly flush?: () => Promise<unknown>

@@ -26,6 +26,7 @@ export interface SurroundingsOptions {
   readonly record?: Surroundings['record']
 }
 
+/** What parts get from a server, made without one: for commands and tests. */
 export function surroundings(given: SurroundingsOptions): Surroundings {
   const { name, clock = systemClock, logger = silent, bus = memoryBus() } = given
   const store = given.store ?? memoryStore(clock)

@@ -20,6 +20,7 @@ export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>)
 /** Files come in base64, a third larger than they are. */
 const maxMessageBytes = 48 * 1024 * 1024
 
+/** Opens the archive and the providers that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
   const archive = await archiveFrom({ folder, env })
   const settings = settingsFrom(env)

@@ -1,8 +1,10 @@
 /** An article as this server knows it, and which ones anybody may see. */
 
 export const statuses = ['Draft', 'Proposed', 'Live', 'Deprecated', 'Experimental'] as const
+/** Whether an article may be seen, and how far to trust it. */
 export type Status = (typeof statuses)[number]
 
+/** A source that an article names. */
 export interface Reference {
   readonly type: 'website' | 'paper' | 'book' | 'podcast' | 'video' | 'repository' | 'standard'
   readonly title: string
@@ -37,6 +39,7 @@ export interface Matter {
   readonly agentPrompt?: string
 }
 
+/** A file of Markdown: its front matter, where it is, its text. */
 export interface Article extends Matter {
   /** The folder it is in. */
   readonly collection: string

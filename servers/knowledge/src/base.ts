@@ -5,6 +5,7 @@ import { byDate, compare, isVisible, keyOf } from './article.ts'
 import type { Index } from './index-file.ts'
 import { createSearch } from './search.ts'
 
+/** All articles that may be seen: found by name, listed, searched. */
 export interface Base {
   /** What the articles are about, such as `ASDLC`: part of what a model chooses the tools by. */
   readonly title: string
@@ -23,6 +24,7 @@ export interface Base {
   toIndex(): Index
 }
 
+/** A base of these articles; `saved` is their search index, if it was made before. */
 export function createBase(title: string, all: Iterable<Article>, saved?: Index['search']): Base {
   const byKey = new Map([...all].filter(isVisible).map((article) => [keyOf(article), article]))
   const search = createSearch(byKey.values(), saved)

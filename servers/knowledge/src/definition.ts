@@ -13,6 +13,7 @@ const nameOf = (title: string): string => {
   return [...words, 'knowledge-base'].join('-')
 }
 
+/** The server of a base. */
 export const knowledge = (base: Base): ServerDefinition =>
   defineServer({
     info: { name: nameOf(base.title), version, title: `${base.title} knowledge base` },

@@ -5,6 +5,7 @@ import type { Base } from './base.ts'
 import { createBase } from './base.ts'
 import type { Saved } from './saved-index.ts'
 
+/** What `sluice-knowledge build` writes: articles and their search index in one file. */
 export interface Index {
   /** Changes with anything that decides which words are in the index. */
   readonly format: 'sluice-knowledge/1'

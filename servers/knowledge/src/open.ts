@@ -14,6 +14,7 @@ import { watchFolder } from './watch.ts'
 /** Made by the build from `docs/`. */
 const ownDocuments = join(import.meta.dirname, '../dist/sluice.json')
 
+/** Opens the folder or the index that the command line names; without one, these documents. */
 export const open: Open = async (site) => {
   const named = site.argument ?? site.env['SLUICE_KNOWLEDGE_FOLDER']
   const path = named === undefined ? ownDocuments : resolve(named)

@@ -30,6 +30,13 @@ interface Entry {
 
 const boost = { title: 3, tags: 2.5, description: 2, headings: 1, body: 1, code: 0.4 }
 
+/**
+ * A reference has every word a question may have, on each of its pages. Whoever looks up a name there finds it, since
+ * nobody else has it; whoever asks in words wants a page that explains.
+ */
+const isReference = (key: string): boolean => key.startsWith('reference/')
+const referenceWeight = 0.3
+
 /** Said in every question and in every article. */
 const stopWords = new Set(
   `a about above all also am an and any are as at be because been before but by can cannot could did do does doing done each for
@@ -86,6 +93,7 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
   }
   const asking: SearchOptions = {
     boost,
+    boostDocument: (key) => (isReference(String(key)) ? referenceWeight : 1),
     tokenize,
     processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
     fuzzy: (word) => !known.has(word) && tolerance(word),

@@ -28,6 +28,7 @@ export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 
   })
 }
 
+/** Opens the archive and the embedding service that the environment names. */
 export const open: Open = async (site) => {
   const { env, clock, logger } = site
   const startsIn = workspaceId.safeParse(env['SLUICE_MEMORY_WORKSPACE'] ?? defaultWorkspace)

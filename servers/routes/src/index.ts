@@ -20,6 +20,7 @@ export function providerFrom(env: Site['env']): Provider {
   return offline()
 }
 
+/** Opens the history and the provider that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
   const database = openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)

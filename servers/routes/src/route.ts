@@ -5,6 +5,7 @@ export interface Point {
   readonly lon: number
 }
 
+/** A point with a name. */
 export interface Place extends Point {
   readonly name: string
 }
@@ -14,6 +15,7 @@ export type TravelMode = (typeof travelModes)[number]
 
 export type Language = 'vi' | 'en'
 
+/** What a route is asked for. */
 export interface RouteQuery {
   /** Origin, waypoints, destination: at least two. */
   readonly places: readonly Place[]
@@ -39,6 +41,7 @@ export interface TrafficSection {
   readonly delayS: number
 }
 
+/** A way from the first place to the last. */
 export interface Route {
   readonly distanceM: number
   readonly durationS: number

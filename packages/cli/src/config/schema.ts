@@ -185,6 +185,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
 })
 
+/** What is in force: every setting, with its default. */
 export type Config = z.infer<typeof configSchema>
 
 /** Published beside the command, for editors. */

@@ -10,6 +10,7 @@ import type { Header } from './signature.ts'
 import type { Approver, TicketStatus, TicketView } from './ticket.ts'
 import type { WebhookOptions } from './webhook.ts'
 
+/** Where tickets are looked up and decided: what the console, the command and the webhook work with. */
 export interface Desk {
   /** Undecided ones first, by age, then the rest, newest first. A page at a time: there may be ten thousand. */
   list(query?: TicketQuery): Promise<{ readonly tickets: readonly TicketView[]; readonly next?: string }>
@@ -34,6 +35,7 @@ export interface Desk {
   readonly grants: Grants
 }
 
+/** Which tickets to list; all of them unless said. */
 export interface TicketQuery {
   readonly tenant?: string
   /** `decided`: all that are no longer pending. */
@@ -43,11 +45,13 @@ export interface TicketQuery {
   readonly after?: string
   readonly limit?: number
 }
+/** That a ticket is now in another state. */
 export interface TicketChange {
   readonly id: string
   readonly status: TicketStatus
 }
 
+/** Who decides, by which rules, and how long everything may take. */
 export interface DeskOptions {
   /** The operator's, before what a tool says itself; the first that matches decides. */
   readonly rules?: readonly Rule[]

@@ -11,6 +11,7 @@ import { isObject } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { Decider } from './deciding.ts'
 
+/** What a grant covers: one caller, one tool as it is defined now, and which arguments. */
 export interface GrantScope {
   readonly tenant: string
   /** The caller's subject. */
@@ -23,21 +24,25 @@ export interface GrantScope {
   /** Exactly these, or any that have these members, or, said in so many words, any. */
   readonly arguments: { readonly exactly: Params } | { readonly including: Params } | 'any'
 }
+/** A grant somebody wants to give. */
 export interface NewGrant extends GrantScope {
   readonly expiresAt: number
   readonly note?: string
 }
+/** A standing permission: what it covers runs without a ticket until it is over. */
 export interface Grant extends NewGrant {
   readonly id: string
   readonly createdAt: number
   readonly createdBy: string
 }
 
+/** Turns grants on. */
 export interface GrantsOptions {
   /** The longest a grant may last. */
   readonly maxMs: number
 }
 
+/** Standing permissions: who has them, giving and taking them back. */
 export interface Grants {
   /** The longest one may last; 0 where grants are off. */
   readonly longestMs: number
@@ -47,6 +52,7 @@ export interface Grants {
   /** From the next call on. False where there is none, or it is over. */
   revoke(id: string, by: Decider): Promise<boolean>
 }
+/** Which grants to list; all of them unless said. */
 export interface GrantQuery {
   readonly tenant?: string
   readonly after?: string

@@ -20,6 +20,7 @@ export type { Header } from './signature.ts'
 export type { Approver, Decision, Proposal, TicketStatus, TicketView, Via } from './ticket.ts'
 export type { Post, WebhookOptions } from './webhook.ts'
 
+/** What `approvals` takes: the desk’s options, and how long a call waits for a quick decision. */
 export interface ApprovalsOptions extends DeskOptions {
   /**
    * How long a call waits for a quick human before it is answered that an approval is needed: not at all unless said. It

@@ -29,6 +29,7 @@ export interface Rule {
   /** Only these subjects may decide. */
   readonly of?: readonly string[]
 }
+/** An annotation of a tool that a rule can look at. */
 export type Hint = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint'
 
 /** A rule as the console and the command show it. */

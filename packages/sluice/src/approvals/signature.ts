@@ -6,6 +6,7 @@
 import type { Clock } from '../core/clock.ts'
 import { toBase64 } from '../core/seal.ts'
 
+/** A request’s header by its name. */
 export type Header = (name: string) => string | undefined | null
 
 export interface Signer {

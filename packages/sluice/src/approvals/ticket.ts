@@ -8,6 +8,7 @@ import { isObject } from '../core/json.ts'
  */
 export type Approver = 'owner' | 'other' | 'client'
 
+/** How far a ticket has come. */
 export type TicketStatus =
   | 'pending'
   | 'approved'
@@ -62,6 +63,7 @@ export interface ProposalCaller {
   readonly client?: string
 }
 
+/** One person’s yes or no, and through which door it came. */
 export interface Decision {
   /** The subject who decided. */
   readonly by: string

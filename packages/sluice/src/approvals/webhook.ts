@@ -14,6 +14,7 @@ import type { Header, Signer } from './signature.ts'
 import { createSigner } from './signature.ts'
 import type { Proposal } from './ticket.ts'
 
+/** Tells another program of new tickets and takes its decisions, signed both ways. */
 export interface WebhookOptions {
   /** Where new tickets are told, by POST. https, or this machine. */
   readonly url: string

@@ -19,4 +19,5 @@ export class Prepared {
   }
 }
 
+/** What a handler resolves with. */
 export type Answer = Result | Prepared

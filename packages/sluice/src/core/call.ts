@@ -12,6 +12,7 @@ import type { Stop } from './stop.ts'
 import type { Key, Store } from './store.ts'
 import type { Ready, Target } from './target.ts'
 
+/** Who a call comes from, as verified. */
 export interface Caller {
   /** Who. `anonymous` until a layer vouches for someone. */
   readonly subject: string
@@ -105,7 +106,9 @@ export type ServerEvent =
   /** With a tenant where a call of its changed it: what changed is then nobody else's business. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 
+/** Answers a call: a method, the work of a tool, a stack of layers. */
 export type Handler = (call: Call) => Promise<Answer>
+/** Wraps a handler: may refuse, hand on a changed copy, look at the answer, or call `next` again. */
 export type Layer = (next: Handler) => Handler
 
 /** `pipeline([outer, inner], handler)` reads in the order it runs. */

@@ -100,6 +100,7 @@ export interface Tenants {
   readonly nobody: Tenant
 }
 
+/** A page beside the endpoint, such as `/healthz`, ready to send. */
 export interface Page {
   readonly status: number
   readonly headers: { readonly [name: string]: string }

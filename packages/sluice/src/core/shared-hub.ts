@@ -19,6 +19,7 @@ const pageSize = 100
 /** How often it is looked whether the bus forgot to say something. */
 const lookMs = 5_000
 
+/** The events of a server that runs in several processes: kept in the store, announced on the bus. */
 export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub {
   const channel = `events ${name}`
   const hearers = new Set<Hear>()

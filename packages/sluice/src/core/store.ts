@@ -16,6 +16,7 @@ export interface Entry {
   readonly value: string
 }
 
+/** How much of a list to read, and from where. */
 export interface Page {
   /** At most this many entries. */
   readonly limit: number

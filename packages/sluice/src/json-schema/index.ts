@@ -13,13 +13,16 @@ import { dialect, refuse } from './keywords.ts'
 import { link } from './link.ts'
 import { walk } from './walk.ts'
 
+/** A plain JSON Schema as a Standard Schema: what `tool` and `prompt` take as `input`. */
 export interface JsonSchema<T = unknown> {
   readonly '~standard': JsonSchemaProps<T>
 }
+/** What the Standard Schema interface asks for. */
 export interface JsonSchemaProps<T> extends StandardSchemaV1.Props<T>, StandardJSONSchemaV1.Props<T> {
   /** Never coerces, never throws: the same value back, or what is wrong with it and where. */
   readonly validate: (value: unknown) => StandardSchemaV1.Result<T>
 }
+/** How strictly the schema is taken. */
 export interface JsonSchemaOptions {
   /**
    * `check` (default) holds strings to the formats TypeBox knows (`email`, `uri`, `date-time`, …): an author who writes

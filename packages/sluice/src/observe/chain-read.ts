@@ -4,6 +4,7 @@ import type { Params } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 import { auditRows, headOf, heads, parseLine, parseTip, rowAt, rowsOf } from './chain.ts'
 
+/** One record of the audit, with its place in the chain. */
 export interface AuditEntry {
   readonly seq: number
   readonly hash: string
@@ -11,6 +12,7 @@ export interface AuditEntry {
   readonly record: Params
 }
 
+/** A page of the audit. */
 export interface AuditWindow {
   /** Newest first. */
   readonly entries: readonly AuditEntry[]

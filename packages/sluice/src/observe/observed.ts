@@ -8,6 +8,7 @@ import { metaKeys } from '../protocol/revisions.ts'
 export const callerOf = ({ facts, caller }: Call): string => String(facts['caller'] ?? caller.subject)
 export const tenantOf = ({ facts, tenant }: Call): string => String(facts['tenant'] ?? tenant.id)
 
+/** What a client calls itself. Nobody vouches for it. */
 export interface Client {
   readonly name: string | undefined
   readonly version: string | undefined

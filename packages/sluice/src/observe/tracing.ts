@@ -32,6 +32,7 @@ import { messageOf } from './redact.ts'
 import type { TraceContext } from './trace-context.ts'
 import { contextInHeaders, contextInMeta } from './trace-context.ts'
 
+/** Where spans and durations go. */
 export interface TracingOptions {
   /** Left out, the ones registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider
@@ -41,10 +42,12 @@ export interface TracingOptions {
 const scope = 'sluice'
 const seconds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
+/** A span per message by OpenTelemetry’s conventions for MCP, below the caller’s own where it names one. */
 export const tracing =
   (options: TracingOptions = {}): Part<'tracing'> =>
   ({ clock }) => ({ part: 'tracing', layer: traceLayer(options, clock) })
 
+/** The same as a layer, for pipelines of one’s own. */
 export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {
   const tracer = tracerProvider.getTracer(scope)
   // On first use: a meter taken before the SDK was registered stays deaf for ever, unlike a tracer.

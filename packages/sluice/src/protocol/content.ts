@@ -42,8 +42,10 @@ export interface ResourceLink extends Common {
   readonly size?: number
   readonly icons?: readonly Icon[]
 }
+/** One piece of what a tool or a prompt says: text, an image, sound, a resource or a link to one. */
 export type ContentBlock = TextContent | MediaContent | EmbeddedResource | ResourceLink
 
+/** What is at a URI, as text or as bytes in base64. */
 export interface ResourceContents {
   readonly uri: string
   readonly mimeType?: string

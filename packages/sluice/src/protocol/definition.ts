@@ -5,6 +5,7 @@ import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
 import type { Tool } from './tools.ts'
 
+/** What a server says of itself. */
 export interface ServerInfo {
   readonly name: string
   /** Take it from package.json, so that it cannot go stale. */
@@ -15,6 +16,7 @@ export interface ServerInfo {
   readonly icons?: readonly Icon[]
 }
 
+/** All that a developer says about a server: plain data with functions in it. */
 export interface ServerDefinition {
   readonly info: ServerInfo
   /** How to use this server, for the model. */
@@ -26,6 +28,7 @@ export interface ServerDefinition {
   readonly listTtlMs?: number
 }
 
+/** Checks a definition and hands it back. No I/O, so it may stand at module scope anywhere. */
 export function defineServer(definition: ServerDefinition): ServerDefinition {
   const { info, tools = [], resources = [], prompts = [] } = definition
   if (typeof info?.name !== 'string' || info.name === '' || typeof info.version !== 'string' || info.version === '')

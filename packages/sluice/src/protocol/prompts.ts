@@ -34,6 +34,7 @@ export type PromptOutput =
   | readonly PromptMessage[]
   | { readonly description?: string; readonly messages: readonly PromptMessage[] }
 
+/** What `prompt` takes. */
 export interface PromptDefinition<S extends Schema, A extends Asks> {
   readonly name: string
   readonly title?: string
@@ -51,6 +52,7 @@ export interface PromptDefinition<S extends Schema, A extends Asks> {
   run(input: Out<S>, work: Work<A>): PromptOutput | Promise<PromptOutput>
 }
 
+/** A prompt that is ready to stand in a definition. */
 export interface Prompt extends Target {
   readonly kind: 'prompt'
   /** As `prompts/list` shows it to the newest revision. */
@@ -59,6 +61,7 @@ export interface Prompt extends Target {
   readonly completion: Completion
 }
 
+/** A text to start from, that a person picks: `prompt({ name, description, input, run })`. */
 export function prompt<S extends Schema = Schema<Record<never, never>>, A extends Asks = Record<never, never>>(
   definition: PromptDefinition<S, A>,
 ): Prompt {

@@ -16,6 +16,7 @@ import { toJsonSchema } from './schema.ts'
 export interface Ask<T> extends Question {
   readonly _?: T
 }
+/** Questions by name: what `ask` of a tool returns, and how its answers are called. */
 export type Asks = { readonly [key: string]: Ask<unknown> | undefined }
 /** A question that is asked only sometimes gives an answer that is there only sometimes. */
 export type Answers<A extends Asks> = {

@@ -28,6 +28,7 @@ export type Variables = { readonly [name: string]: string | readonly string[] }
 /** Text, bytes, or contents of its own; `undefined` where there is nothing at that URI. */
 export type Read = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
 
+/** What `resource` takes. */
 export interface ResourceDefinition<A extends Asks = Record<never, never>> {
   /** An absolute URI, or a template such as `note://{year}/{slug}`. */
   readonly uri: string
@@ -55,6 +56,7 @@ export interface Listing {
   readonly resources: readonly ResourceEntry[]
   readonly next?: string
 }
+/** A resource as `resources/list` shows it. */
 export interface ResourceEntry {
   readonly uri: string
   readonly name: string
@@ -67,6 +69,7 @@ export interface ResourceEntry {
   readonly _meta?: Params
 }
 
+/** A resource, or a template of many, that is ready to stand in a definition. */
 export interface Resource extends Target {
   readonly kind: 'resource'
   /** As the lists show it to the newest revision: with `uri`, or for a template with `uriTemplate`. */
@@ -79,6 +82,7 @@ export interface Resource extends Target {
   readonly list: ResourceDefinition['list'] | undefined
 }
 
+/** Something to read at a URI, or at all URIs of a template: `resource({ uri, name, read })`. */
 export function resource<A extends Asks = Record<never, never>>(definition: ResourceDefinition<A>): Resource {
   const { uri, name, title, description, mimeType, size, annotations, icons, meta, cache } = definition
   const where = `resource "${uri}"`

@@ -11,6 +11,7 @@ import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Context } from './dispatch.ts'
 
+/** A running server: the doors that transports, tests and other programs use. */
 export interface Server {
   /** For programs: a response object, an array for a 2025-03-26 batch, or `null` for what must not be answered. Never rejects. */
   handle(message: unknown, context?: Partial<Context>): Promise<object | readonly object[] | null>

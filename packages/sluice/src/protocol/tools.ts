@@ -48,6 +48,7 @@ type Returned<O extends Schema | undefined> = O extends Schema
   ? (In<O> & (NonNullable<unknown> | null)) | ToolResult
   : ToolOutput
 
+/** What `tool` takes. */
 export interface ToolDefinition<S extends Schema, O extends Schema | undefined, A extends Asks> {
   readonly name: string
   readonly title?: string
@@ -80,6 +81,7 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   run(input: Out<S>, work: Work<A>): Returned<O> | Promise<Returned<O>>
 }
 
+/** A tool that is ready to stand in a definition. */
 export interface Tool extends Target {
   readonly kind: 'tool'
   /** As `tools/list` shows it to the newest revision. */
@@ -108,6 +110,9 @@ export function refuseName(kind: string, name: unknown, description: unknown): a
 
 const noArguments: Params = { type: 'object', additionalProperties: false }
 
+/**
+ * Something a model can call: `tool({ name, description, input, run })`. `run` gets the input checked and typed, once.
+ */
 export function tool<
   S extends Schema = Schema<Record<never, never>>,
   O extends Schema | undefined = undefined,

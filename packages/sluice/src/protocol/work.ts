@@ -8,6 +8,7 @@ import { logTo } from './logging.ts'
 import type { Answers, Asks } from './questions.ts'
 import { featuresOf } from './revisions.ts'
 
+/** What `run` gets besides the input: who is calling, where to keep things, and ways to say something meanwhile. */
 export interface Work<A extends Asks = Record<never, never>> {
   readonly call: Call
   readonly caller: Caller

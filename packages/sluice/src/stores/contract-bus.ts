@@ -12,6 +12,7 @@ export interface OpenedBus {
   close(): Promise<void>
 }
 
+/** The promises of a bus as tests: call it in a test file of your own bus. */
 export function busContract(name: string, open: () => OpenedBus | Promise<OpenedBus>): void {
   const promise = (sentence: string, body: (opened: OpenedBus) => Promise<void>): void =>
     test(sentence, async () => {

@@ -15,6 +15,7 @@ export { busContract } from './contract-bus.ts'
 export type { Elsewhere } from './contract-processes.ts'
 export type { OpenedStore } from './contract-promises.ts'
 
+/** The promises of a store as tests: call it in a test file of your own store. */
 export function storeContract(name: string, open: () => OpenedStore | Promise<OpenedStore>): void {
   const promise = (sentence: string, body: (opened: OpenedStore) => Promise<void>): void =>
     test(sentence, async () => {

@@ -18,6 +18,7 @@ interface Slot {
 /** How many of what is kept each write looks at: more than it adds, so what expired goes without a pause for all at once. */
 const sweepSteps = 2
 
+/** A store in this process’s memory: gone when it ends. */
 export function memoryStore(clock: Clock = systemClock): Store {
   const slots = new Map<string, Slot>()
   const levels = new Map<string, { readonly level: Level; readonly until: number }>()

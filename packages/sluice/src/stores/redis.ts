@@ -20,6 +20,7 @@ import * as scripts from './redis-scripts.ts'
 export { checkRedisDurability } from './redis-durability.ts'
 export type { RedisOptions } from './redis-link.ts'
 
+/** A store that processes share. */
 export interface RedisStore extends Store {
   /** After what is under way. Verbs called later are refused with `storeUnavailable`. */
   close(): Promise<void>
@@ -90,6 +91,7 @@ const evaluate = (link: Link, { sha, source }: Script, args: readonly string[]):
     }),
   )
 
+/** A bus that processes share. */
 export interface RedisBus extends Bus {
   close(): Promise<void>
 }
@@ -97,6 +99,7 @@ export interface RedisBus extends Bus {
 /** A connection that is open but dead is deaf without knowing: it is spoken to this often. */
 const heartbeatMs = 1000
 
+/** Publish and subscribe over Redis; whoever was away looks into the store. */
 export function redisBus(options: RedisOptions): RedisBus {
   const names = `${namesOf(options)}bus:`
   const clock = options.clock ?? systemClock

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { toUnavailable } from './sqlite-file.ts'
 
+/** Writes that are committed together, so that one write to the disk serves many. */
 export interface Writer {
   /** Settles when the work is on the disk. Work that throws takes the whole transaction with it, so it throws for the disk's sake only. */
   write<T>(work: () => T): Promise<T>

@@ -20,11 +20,13 @@ export { openDatabase, toUnavailable } from './sqlite-file.ts'
 export type { Writer } from './sqlite-writer.ts'
 export { createWriter } from './sqlite-writer.ts'
 
+/** The clock, for tests. */
 export interface SqliteOptions {
   /** By which entries expire and buckets fill. Processes that share a file share the machine's. */
   readonly clock?: Clock
 }
 
+/** A store in a file. */
 export interface SqliteStore extends Store {
   /** After the writes under way. Verbs called later are refused with `storeUnavailable`. */
   close(): Promise<void>
@@ -34,6 +36,7 @@ export interface SqliteStore extends Store {
 const sweepEvery = 64
 const sweepBatch = 256
 
+/** A store in a SQLite file, which it makes; processes of one machine may share it. */
 export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions = {}): SqliteStore {
   const { durable, quick, close } = openFile(path)
   const live = '(until IS NULL OR until > ?)'

@@ -8,6 +8,7 @@ import { createTenants } from '../layers/tenants.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from './clock.ts'
 
+/** A call with everything filled in that is not at stake. */
 export function aCall(given: Partial<Call> = {}): Call {
   return {
     id: 1,

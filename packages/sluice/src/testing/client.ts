@@ -10,6 +10,7 @@ import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import type { Server } from '../protocol/server.ts'
 import { createServer } from '../server.ts'
 
+/** Who the client is, and which revision it speaks. */
 export interface TestClientOptions {
   readonly revision?: RevisionName
   readonly capabilities?: Params
@@ -19,6 +20,7 @@ export interface TestClientOptions {
   answer?(method: string, params: Params): unknown
 }
 
+/** A client in memory, without a transport. */
 export interface TestClient {
   /** Calls a tool and answers what it asks; resolves with the result, rejects with a JSON-RPC error. */
   call(name: string, args?: Params): Promise<Params>
@@ -32,6 +34,7 @@ export interface TestClient {
   close(): void
 }
 
+/** A JSON-RPC error as it came, with its code and data. */
 export class TestClientError extends Error {
   override readonly name = 'TestClientError'
   readonly error: Params
@@ -43,6 +46,7 @@ export class TestClientError extends Error {
 
 const maxRounds = 10
 
+/** Connects to a definition or a server in this process: `await testClient(definition)`. */
 export async function testClient(
   from: ServerDefinition | Server,
   options: TestClientOptions = {},

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../core/clock.ts'
 
+/** A clock that stands still until it is told. */
 export interface FakeClock extends Clock {
   /** Lets what is ready run, moves on, fires what is due in order, and lets that run too. */
   advance(ms: number): Promise<void>
@@ -11,6 +12,7 @@ export interface FakeClock extends Clock {
   readonly pending: number
 }
 
+/** Time that a test owns: `clock.advance(1_000)`. */
 export function fakeClock(start = 0): FakeClock {
   let now = start
   const timers = new Set<{ readonly at: number; readonly then: () => void }>()

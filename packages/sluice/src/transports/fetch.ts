@@ -27,6 +27,7 @@ export interface FetchHandler {
 
 /** Sockets beside the endpoint, made of what they share with it. */
 export type EdgeSocketWay = (around: Around) => EdgeSockets
+/** What serves WebSockets on an edge runtime. */
 export interface EdgeSockets {
   readonly path: string
   /** For requests that do not ask for a socket. */
@@ -36,11 +37,13 @@ export interface EdgeSockets {
   close(): void
 }
 
+/** What the fetch handler does besides; nothing but the endpoint unless said. */
 export interface FetchOptions extends SiteOptions {
   /** `websocket()` from `sluice/websocket-edge`. */
   readonly websocket?: EdgeSocketWay
 }
 
+/** A server as a `fetch` handler: workerd, Deno, Bun, browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
   const site = createSite(server, options)
   const { mounted, around } = site

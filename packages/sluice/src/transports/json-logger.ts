@@ -8,10 +8,12 @@ const flushAfterMs = 50
 /** Not more: what waits is copied by every garbage collection. */
 const flushAt = 16 * 1024
 
+/** A logger that gathers lines; `flush` writes what waits. */
 export interface JsonLogger extends Logger {
   flush(): void
 }
 
+/** Lines of JSON to stderr. */
 export const stderrLogger = (): JsonLogger => jsonLogger(2)
 
 /** Adds to the file. To have it rotated, let the rotator copy and truncate it. */

@@ -21,6 +21,7 @@ import { pathOf } from './http/site.ts'
 import type { Way } from './http/way.ts'
 import { serveOnly } from './http/way.ts'
 
+/** Where the two routes of the transport are. */
 export interface SseOptions {
   /** Where the stream is: `/sse` unless said. */
   readonly path?: string
@@ -33,6 +34,7 @@ export interface SseOptions {
   readonly endpoint?: string
 }
 
+/** The transport of 2024-11-05, beside the endpoint: `serveHttp(server, { sse: sse() })`. */
 export const sse =
   ({ path = '/sse', messages = '/messages', endpoint }: SseOptions = {}): Way =>
   (around) => {

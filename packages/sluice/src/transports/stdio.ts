@@ -15,6 +15,7 @@ import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
 import { createTurns } from './turns.ts'
 
+/** Which streams, how much at once, and how it ends. */
 export interface StdioOptions {
   /** Left out, the process's own stdin and stdout: then stdout is guarded, signals end it, and so does the end of input. */
   readonly input?: Readable
@@ -26,6 +27,7 @@ export interface StdioOptions {
   readonly graceMs?: number
 }
 
+/** A server on a pipe. */
 export interface StdioServing {
   /** Settles when everything has been said and the connection is closed. */
   readonly closed: Promise<void>

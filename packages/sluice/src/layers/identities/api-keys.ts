@@ -14,6 +14,7 @@ import type { Verifier } from './identify.ts'
 import { createTokenCache } from './token-cache.ts'
 import { within } from './within.ts'
 
+/** The terms of a key to be made: whose it is, and what it opens. */
 export type NewApiKey = Pick<ApiKeyTerms, 'subject'> & Partial<ApiKeyTerms>
 
 /** What is told about a key. */
@@ -36,6 +37,7 @@ export interface ApiKeyAdmin {
   revoke(id: string): Promise<boolean>
 }
 
+/** API keys on a store: made, listed and revoked, and checked as a verifier of `authenticate`. */
 export interface ApiKeys extends ApiKeyAdmin, Verifier {
   /** The keys of one tenant alone: the others', and those that open several tenants, are as if they were not there. */
   of(tenant: string): ApiKeyAdmin
@@ -61,6 +63,7 @@ const maxAttempts = 20
 
 const root: Key = ['api-keys']
 
+/** API keys, hashed in the store; a revoked one is refused everywhere within five seconds. */
 export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock }: ApiKeysOptions = {}): ApiKeys {
   if (!/^[A-Za-z][\w-]*_$/.test(prefix)) throw new TypeError('prefix: a word that ends in an underscore, such as sk_')
   const known = createTokenCache(rememberMs, clock)

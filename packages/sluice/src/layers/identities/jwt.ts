@@ -23,6 +23,7 @@ import type { Algorithm, KeySource } from './key-source.ts'
 import { allowedFor, toFindKey } from './key-source.ts'
 import { createTokenCache } from './token-cache.ts'
 
+/** Whose tokens are taken, for whom they must be, and the keys that sign them. */
 export type JwtOptions = KeySource & {
   /** Compared to the letter: an issuer with a slash at its end is another one. */
   readonly issuer: string
@@ -39,6 +40,7 @@ export type JwtOptions = KeySource & {
   readonly subject?: (claims: Params) => string | undefined
 }
 
+/** What reaches outside: clock, network and log; those of the runtime unless given. */
 export interface JwtOutside {
   readonly clock?: Clock
   readonly fetch?: Fetch
@@ -62,6 +64,7 @@ const accessTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', '
 const part = '(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?'
 const isCompact = new RegExp(`^${part}\\.${part}\\.${part}$`)
 
+/** Takes the tokens of one issuer, as a verifier of `authenticate`. */
 export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
   const { clock = systemClock, fetch = globalFetch, logger = silent } = outside
   const { issuer, audience, clockToleranceSeconds = 0, subject = subOf } = options

@@ -12,9 +12,12 @@ export { routes } from './routes.ts'
 export { shapes } from './shapes.ts'
 
 export type Routes = typeof routes
+/** A route of the console’s API, by its name in `routes`. */
 export type RouteName = keyof Routes
 
+/** What a route takes. */
 export type Input<Name extends RouteName> = Shape<Routes[Name]['input']>
+/** What a route answers. */
 export type Output<Name extends RouteName> = Shape<Routes[Name]['output']>
 
 export type Operator = Shape<Shapes['Operator']>

@@ -18,6 +18,7 @@ import { createApi } from './serve-api.ts'
 /** Taken this way for the reason `transports/http/node.ts` gives. */
 const { createServer } = process.getBuiltinModule('node:http')
 
+/** Where the console listens, and how browsers reach it. */
 export interface ListenOptions {
   /** 4100 unless said; 0 takes a free one. An origin of its own, so that no page of the servers shares its storage or cookies' name. */
   readonly port?: number
@@ -33,6 +34,7 @@ export interface ListenOptions {
   readonly cookie?: 'host' | 'plain'
 }
 
+/** The console while it listens. */
 export interface ConsoleServing {
   readonly url: string
   readonly server: NodeServer

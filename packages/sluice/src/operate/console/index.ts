@@ -28,6 +28,7 @@ export type { ConsoleServing, ListenOptions } from './http.ts'
 export { openApi } from './openapi.ts'
 export type { NewOperator, OperatorKey, OperatorScope, Operators } from './operators.ts'
 
+/** What the console shows and who signs in to it. */
 export interface ConsoleOptions {
   /** The servers' own: tickets, keys and the audit are found there, and sessions are kept there. */
   readonly store: Store
@@ -42,6 +43,7 @@ export interface ConsoleOptions {
   readonly owner?: string
 }
 
+/** The web console of all servers of a process that share a store. */
 export interface Console {
   /** `console: panel.watch` in the options of each server it is to show. */
   readonly watch: Part<'console'>
@@ -54,6 +56,7 @@ export interface Console {
   readonly url: string | undefined
 }
 
+/** Makes the console; `listen` opens it, on a port of its own. */
 export function createConsole(options: ConsoleOptions): Console {
   const { store, desk, clock = systemClock, logger = silent, owner = 'owner' } = options
   const live = createLive(clock)

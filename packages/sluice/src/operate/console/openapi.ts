@@ -3,6 +3,7 @@
 import type { Params } from '../../core/json.ts'
 import { routes, shapes } from './api.ts'
 
+/** The console’s API as an OpenAPI document, made from `routes`. */
 export const openApi = (): Params => ({
   openapi: '3.1.0',
   info: {

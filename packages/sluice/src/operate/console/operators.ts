@@ -11,6 +11,7 @@ import type { ApiKey, ApiKeys, NewApiKey } from '../../layers/identities/api-key
 import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Operator } from './api.ts'
 
+/** Something an operator may do. */
 export type OperatorScope = Operator['scopes'][number]
 
 /** `tenants` left out: all of them. */
@@ -23,6 +24,7 @@ export interface NewOperator {
   readonly expires?: number
 }
 
+/** What is told about an operator’s key. */
 export interface OperatorKey extends Operator {
   readonly id: string
   readonly prefix: string
@@ -33,6 +35,7 @@ export interface OperatorKey extends Operator {
   readonly revoked?: number
 }
 
+/** Who may sign in besides the person at the terminal: keys of a kind that opens no server. */
 export interface Operators {
   /** `secret` is the key itself, and this is the only time anybody sees it. */
   create(operator: NewOperator): Promise<{ readonly secret: string; readonly key: OperatorKey }>

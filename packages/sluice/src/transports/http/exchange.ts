@@ -28,6 +28,7 @@ import type { MakeSessions } from './session-routes.ts'
 import type { Sessions, SessionsOptions } from './sessions.ts'
 import type { ProtectedResource } from './well-known.ts'
 
+/** Whom HTTP answers, and what it allows. */
 export interface HttpOptions extends GuardOptions {
   /** `gate({ … })`: load is refused before a body is read. Left out, only connections are limited. */
   readonly gate?: MakeGate

@@ -80,6 +80,7 @@ const maxOneWay = 1024
 /** Asked before a body is read. An option of whatever serves HTTP, ready made, so that who has none carries none. */
 export type MakeGate = (around: GateParts) => Gate
 
+/** Asked before a body is read: too many requests are refused in constant time. */
 export const gate =
   (options: GateOptions = {}): MakeGate =>
   (around) =>

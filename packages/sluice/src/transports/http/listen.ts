@@ -16,6 +16,7 @@ import type { Serve } from './way.ts'
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
 const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
 
+/** Where to listen, for whom, and how long closing may take. */
 export interface ListenOptions extends NodeSiteOptions {
   /** 0 takes a free one. */
   readonly port?: number
@@ -34,6 +35,7 @@ export interface Mount {
   readonly options: NodeSiteOptions
 }
 
+/** What listens: where, and how to end it. */
 export interface Listening {
   /** Where each endpoint is, in the order of the mounts. */
   readonly urls: readonly string[]
@@ -44,6 +46,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
+/** How long the end of a process may take. */
 export interface DrainOptions {
   /** `/readyz` fails and everything is served for this long: what a balancer needs to notice. 5 s unless said. */
   readonly noticeMs?: number

@@ -13,6 +13,7 @@ import type { Serve } from './way.ts'
 
 /** Sockets beside the endpoint, made of what they share with it. */
 export type SocketWay = (around: Around) => Sockets
+/** What serves WebSockets on Node. */
 export interface Sockets {
   readonly path: string
   /** For requests that do not ask for a socket. */
@@ -23,6 +24,7 @@ export interface Sockets {
   close(): void
 }
 
+/** What HTTP does for one server on Node. */
 export interface NodeSiteOptions extends SiteOptions {
   /** Where the endpoint is: `/mcp` unless said. */
   readonly path?: string
@@ -58,6 +60,7 @@ export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSi
   }
 }
 
+/** A request listener for `node:http`, with what a program that mounts it needs. */
 export interface NodeHandler extends Pick<NodeSite, 'connect' | 'resource' | 'upgrade'> {
   (request: IncomingMessage, response: ServerResponse): void
   close(): Promise<void>

@@ -28,6 +28,7 @@ export interface SessionRoutes {
 
 export type MakeSessions = (server: Server, outlet: Outlet, share: SessionsOptions['share']) => SessionRoutes
 
+/** Sessions of clients before 2026-07-28, kept in memory or, where processes share a store, there. */
 export const sessions =
   ({ idleMs = 30 * 60_000, max = 10_000 }: Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> = {}): MakeSessions =>
   (server, outlet, share) =>

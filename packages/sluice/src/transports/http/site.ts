@@ -8,6 +8,7 @@ import type { HttpReply, HttpRequest } from './message.ts'
 import { noHeaders } from './message.ts'
 import type { Serve, Way } from './way.ts'
 
+/** What HTTP does for one server. */
 export interface SiteOptions extends HttpOptions {
   /** The transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
   readonly sse?: Way

@@ -33,6 +33,7 @@ export interface ProtectedResource {
 
 const wellKnown = '/.well-known/oauth-protected-resource'
 
+/** What OAuth clients must know to get a token for this server (RFC 9728), and where they find it. */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, authorizationServers, scopes = [], name, documentation } = options
   const { origin, pathname } = addressOf('resource', resource)

@@ -23,6 +23,7 @@ export interface WebSocketTransport {
 /** Where the runtime cannot tell more. */
 const failed = 'The WebSocket could not be opened, or broke off'
 
+/** A WebSocket for the official client: `client.connect(webSocketTransport(url))`. */
 export function webSocketTransport(url: string | URL, { token }: WebSocketTransportOptions = {}): WebSocketTransport {
   let socket: WebSocket | undefined
   const transport: WebSocketTransport = {

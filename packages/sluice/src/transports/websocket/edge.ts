@@ -19,6 +19,7 @@ interface EventSocket {
   addEventListener(type: 'open' | 'close' | 'error', then: () => void): void
   addEventListener(type: 'message', then: (event: { readonly data: unknown }) => void): void
 }
+/** What is used of Bun’s `ServerWebSocket`. */
 export interface BunSocket {
   readonly data: Begun
   send(text: string): number
@@ -47,6 +48,7 @@ interface BunServer {
 
 const agreed = { 'sec-websocket-protocol': subprotocol }
 
+/** WebSocket on workerd, Deno and Bun: `toFetch(server, { websocket: websocket() })`. */
 export const websocket =
   (options: SocketOptions = {}): EdgeSocketWay =>
   (around): EdgeSockets => {
@@ -156,6 +158,7 @@ function onBun(server: BunServer, request: Request, guest: Guest, begin: Begin, 
   return undefined as unknown as Response
 }
 
+/** What Bun’s `serve` takes as `websocket`. */
 export interface BunSockets {
   readonly maxPayloadLength: number
   readonly perMessageDeflate: boolean

@@ -18,6 +18,7 @@ export type { SocketOptions } from './talk.ts'
 /** How long a client may take to say goodbye too. */
 const closeMs = 1_000
 
+/** WebSocket on Node, beside the endpoint: `serveHttp(server, { websocket: websocket() })`. */
 export const websocket =
   (options: SocketOptions = {}): SocketWay =>
   (around) => {

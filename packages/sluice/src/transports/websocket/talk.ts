@@ -26,6 +26,7 @@ export interface Wire {
   resume?(): void
 }
 
+/** Where sockets are opened, how large messages may be, and when a silent client is let go. */
 export interface SocketOptions {
   /** Where sockets are opened: `/ws` unless said. */
   readonly path?: string
