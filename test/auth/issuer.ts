@@ -10,11 +10,12 @@ import Provider, { errors } from 'oidc-provider'
 
 export interface Issuer {
   readonly url: string
+  /** The first; whoever else is known has the same secret. */
   readonly client: { readonly id: string; readonly secret: string }
   /** Requests for the key set so far. */
   readonly keyFetches: number
-  /** An access token by client credentials, for this resource. */
-  token(resource: string, scope?: string): Promise<string>
+  /** An access token by client credentials, for this resource; of `robot` unless said. */
+  token(resource: string, scope?: string, clientId?: string): Promise<string>
   /** Signs with a new key from now on; the old one stays published unless it is to be gone. */
   rotate(options?: { readonly forgetOld?: boolean }): void
   /** While it is down every request is cut off. */
@@ -22,8 +23,13 @@ export interface Issuer {
   close(): void
 }
 
-/** `resources` it issues tokens for; asking for any other is refused. */
-export async function startIssuer(resources: readonly string[], scopes: string): Promise<Issuer> {
+/** What an issuer says of a client in its tokens, such as the tenants it works for. */
+export interface Claims {
+  readonly [client: string]: { readonly [claim: string]: unknown }
+}
+
+/** `resources` it issues tokens for; asking for any other is refused. `claims` makes further clients known. */
+export async function startIssuer(resources: readonly string[], scopes: string, claims: Claims = {}): Promise<Issuer> {
   const client = { id: 'robot', secret: randomUUID() }
   const node = createServer()
   node.listen(0, '127.0.0.1')
@@ -40,16 +46,15 @@ export async function startIssuer(resources: readonly string[], scopes: string):
 
   function provide(): RequestListener {
     const provider = new Provider(url, {
-      clients: [
-        {
-          client_id: client.id,
-          client_secret: client.secret,
-          grant_types: ['client_credentials'],
-          redirect_uris: [],
-          response_types: [],
-          id_token_signed_response_alg: 'ES256',
-        },
-      ],
+      clients: [client.id, ...Object.keys(claims)].map((id) => ({
+        client_id: id,
+        client_secret: client.secret,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: 'ES256',
+      })),
+      extraTokenClaims: (_, { clientId = '' }) => claims[clientId] ?? {},
       jwks: { keys },
       adapter: forgetful,
       cookies: { keys: [randomUUID()] },
@@ -77,9 +82,9 @@ export async function startIssuer(resources: readonly string[], scopes: string):
     get keyFetches() {
       return keyFetches
     },
-    async token(resource, scope) {
+    async token(resource, scope, clientId = client.id) {
       const body = new URLSearchParams({ grant_type: 'client_credentials', resource, ...(scope && { scope }) })
-      const authorization = `Basic ${btoa(`${client.id}:${client.secret}`)}`
+      const authorization = `Basic ${btoa(`${clientId}:${client.secret}`)}`
       const response = await fetch(`${url}/token`, { method: 'POST', body, headers: { authorization } })
       const answer = (await response.json()) as { access_token?: string }
       if (!answer.access_token) throw new Error(`No token: ${JSON.stringify(answer)}`)

@@ -19,16 +19,14 @@ export interface ServeOptions {
   readonly definition: ServerDefinition
   readonly authorizationServers: readonly string[]
   readonly scopes?: readonly string[]
+  /** What it has besides. */
+  readonly runtime?: Runtime
   /** Made when the address is known, since tokens name it. */
   authenticate(url: string): NonNullable<Runtime['authenticate']>
 }
 
-export async function serve({
-  definition,
-  authorizationServers,
-  scopes = [],
-  ...options
-}: ServeOptions): Promise<Serving> {
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { definition, authorizationServers, scopes = [], runtime = {} } = options
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/mcp`
   const lines: LogLine[] = []
@@ -39,15 +37,20 @@ export async function serve({
     return next(call)
   }
   const server = createServer(definition, {
+    ...runtime,
     log: log({ info: note, warn: note, error: note }),
     authenticate: options.authenticate(url),
     layers: [watch],
   })
-  const { close } = await serveHttp(server, {
-    port,
-    resource: protectedResource({ resource: url, authorizationServers, scopes }),
-  })
-  return { url, lines, inside, close }
+  const resource = protectedResource({ resource: url, authorizationServers, scopes })
+  try {
+    const { close } = await serveHttp(server, { port, resource })
+    return { url, lines, inside, close }
+  } catch (thrown) {
+    // Somebody else took the port since it was free.
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE') return serve(options)
+    throw thrown
+  }
 }
 
 async function freePort(): Promise<number> {

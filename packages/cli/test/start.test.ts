@@ -2,21 +2,13 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { connectTo } from '../../../test/services/binary.ts'
 import { startChromium } from '../../../test/services/chromium.ts'
 import { aFolder, sluice, startAll } from './command.ts'
 
 const patient = { timeout: 180_000 }
 
-async function connected(url: string, key: string): Promise<Client> {
-  const client = new Client({ name: 'a-client', version: '1.0.0' })
-  const headers = { Authorization: `Bearer ${key}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
-  onTestFinished(() => client.close())
-  return client
-}
 const textOf = (result: unknown): string => (result as { content: readonly { text: string }[] }).content[0]?.text ?? ''
 
 test('five servers, ready for the official client, each with its own tools', patient, async () => {
@@ -25,7 +17,7 @@ test('five servers, ready for the official client, each with its own tools', pat
   expect(servers.map(({ name }) => name)).toEqual(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
   for (const { name, state } of servers) {
     if (state !== 'ready') continue
-    const client = await connected(url(name), keys['you'] ?? '')
+    const client = await connectTo(url(name), keys['you'] ?? '')
     expect((await client.listTools()).tools.length, name).toBeGreaterThan(0)
     await client.close()
   }
@@ -40,19 +32,32 @@ test('five servers, ready for the official client, each with its own tools', pat
 test('the same keys after a restart, and two tenants that do not see each other', patient, async () => {
   const cwd = aFolder()
   const first = await startAll(cwd)
-  const alice = await connected(first.url('memory'), first.keys['alice'] ?? '')
+  const alice = await connectTo(first.url('memory'), first.keys['alice'] ?? '')
   await alice.callTool({ name: 'add_memory', arguments: { text: 'the purple elephant sleeps' } })
-  const bob = await connected(first.url('memory'), first.keys['bob'] ?? '')
+  const bob = await connectTo(first.url('memory'), first.keys['bob'] ?? '')
   expect(textOf(await bob.callTool({ name: 'search_memory', arguments: { query: 'purple elephant' } }))).not.toContain(
     'purple',
   )
   await first.stop()
   const second = await startAll(cwd)
   expect(second.keys).toEqual(first.keys)
-  const again = await connected(second.url('memory'), second.keys['alice'] ?? '')
+  const again = await connectTo(second.url('memory'), second.keys['alice'] ?? '')
   expect(textOf(await again.callTool({ name: 'search_memory', arguments: { query: 'purple elephant' } }))).toContain(
     'purple',
   )
+})
+
+test('fitness lists its tools to everybody, and answers each athlete alone', patient, async () => {
+  const { keys, url } = await startAll(aFolder())
+  const nobody = await connectTo(url('fitness'))
+  expect((await nobody.listTools()).tools).toHaveLength(16)
+  await expect(nobody.callTool({ name: 'get_athlete', arguments: {} })).rejects.toThrow('Authentication required')
+  const goal = { title: 'Alice’s goal', goal_type: 'distance', target_value: 100, target_date: '2100-01-01' }
+  const alice = await connectTo(url('fitness'), keys['alice'])
+  await alice.callTool({ name: 'set_goal', arguments: goal })
+  expect(textOf(await alice.callTool({ name: 'track_progress', arguments: {} }))).toContain('Alice’s goal')
+  const bob = await connectTo(url('fitness'), keys['bob'])
+  expect(textOf(await bob.callTool({ name: 'track_progress', arguments: {} }))).toContain('no goals yet')
 })
 
 test(
@@ -61,7 +66,7 @@ test(
   async () => {
     const cwd = aFolder()
     const { keys, url, console: link } = await startAll(cwd)
-    const client = await connected(url('memory'), keys['you'] ?? '')
+    const client = await connectTo(url('memory'), keys['you'] ?? '')
     await client.callTool({ name: 'add_memory', arguments: { text: 'soon to be gone' } })
     const clear = { name: 'clear_all', arguments: { confirm_phrase: 'DELETE ALL MEMORIES' } }
     expect(textOf(await client.callTool(clear))).toContain('approval_required')

@@ -27,6 +27,8 @@ export interface Opened {
   readonly layers?: readonly Layer[]
   /** The largest message it is meant for; transports refuse larger ones. Their own limit unless said. */
   readonly maxMessageBytes?: number
+  /** What it means to be served without a credential (`publicMethods`), unless the operator says otherwise. */
+  readonly publicMethods?: readonly string[]
   /** For the host's table: `ready`, or what a person has to do first. */
   readonly state: string
   /** The server runs: from now on it may announce changes through it. */

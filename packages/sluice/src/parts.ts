@@ -9,7 +9,7 @@ import type { Part } from './core/part.ts'
 import { createSeal } from './core/seal.ts'
 import { ask as askLayer } from './layers/ask.ts'
 import type { AuthenticateOptions } from './layers/authenticate.ts'
-import { authenticate as authenticateLayer } from './layers/authenticate.ts'
+import { authenticate as authenticateLayer, publicMethods } from './layers/authenticate.ts'
 import type { ConcurrencyOptions } from './layers/concurrency.ts'
 import { concurrency as concurrencyLayer } from './layers/concurrency.ts'
 import { createIdentify, unauthorized } from './layers/identities/identify.ts'
@@ -44,15 +44,16 @@ export const authenticate =
   (options: AuthenticateOptions): Part<'authenticate'> =>
   ({ clock }) => {
     const identify = createIdentify(options, clock)
+    const isPublic = publicMethods(options)
     const watching = new Set<() => void>()
     return {
       part: 'authenticate',
       layer: authenticateLayer(options, clock, identify),
-      async admit(via, stop) {
+      async admit(via, stop, method = '') {
         const call = { via, params: {}, facts: {} }
         const caller = await identify(call)
-        if (!caller) throw unauthorized({})
-        if (!stop) return
+        if (!caller && !isPublic.has(method)) throw unauthorized({})
+        if (!caller || !stop) return
         let leave = (): void => {}
         leave = watch({ ...call, stop }, caller, identify, clock, () => watching.delete(leave))
         if (!stop.reason) watching.add(leave)

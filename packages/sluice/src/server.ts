@@ -198,8 +198,8 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       }
       return undefined
     },
-    async admit(via, stop) {
-      for (const piece of all) await piece.admit?.(via, stop)
+    async admit(via, stop, method) {
+      for (const piece of all) await piece.admit?.(via, stop, method)
     },
     drain() {
       phase = 'draining'

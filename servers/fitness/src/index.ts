@@ -20,6 +20,9 @@ export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>)
 /** Files come in base64, a third larger than they are. */
 const maxMessageBytes = 48 * 1024 * 1024
 
+/** Everybody may know what there is, also before signing in; calls are somebody's. */
+const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
+
 /** Opens the archive and the providers that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
   const archive = await archiveFrom({ folder, env })
@@ -28,6 +31,7 @@ export const open: Open = async ({ folder, env, clock, logger }) => {
   return {
     definition: defineFitness({ archive, strava, clock, logger }),
     maxMessageBytes,
+    publicMethods,
     state: 'ready',
     async close() {
       await strava?.close()

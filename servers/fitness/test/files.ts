@@ -7,6 +7,7 @@ export interface Ran {
   readonly start?: string
   readonly metres?: number
   readonly seconds?: number
+  readonly name?: string
 }
 
 export function fitFile({ start = '2026-03-01T07:00:00Z', metres = 10_000, seconds = 3000 }: Ran = {}): Uint8Array {
@@ -37,7 +38,7 @@ export function fitFile({ start = '2026-03-01T07:00:00Z', metres = 10_000, secon
   return encoder.close()
 }
 
-export const gpxFile = ({ start = '2026-03-02T07:00:00Z' }: Ran = {}): string => {
+export const gpxFile = ({ start = '2026-03-02T07:00:00Z', name = 'Round the lake' }: Ran = {}): string => {
   const at = Date.parse(start)
   const points = Array.from({ length: 11 }, (_, n) => {
     const time = new Date(at + n * 60_000).toISOString()
@@ -45,7 +46,7 @@ export const gpxFile = ({ start = '2026-03-02T07:00:00Z' }: Ran = {}): string =>
   })
   return `<?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="test" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v1">
-<trk><name>Round the lake</name><type>running</type><trkseg>${points.join('')}</trkseg></trk></gpx>`
+<trk><name>${name}</name><type>running</type><trkseg>${points.join('')}</trkseg></trk></gpx>`
 }
 
 export const tcxFile = ({ start = '2026-03-03T07:00:00Z', metres = 20_000, seconds = 3600 }: Ran = {}): string =>

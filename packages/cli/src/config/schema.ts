@@ -81,7 +81,10 @@ export const configSchema = z.strictObject({
     .strictObject({
       apiKeys: z.boolean().default(true).describe('Keys made with sluice keys'),
       jwt: z.array(jwt).default([]).describe('Issuers whose tokens are taken'),
-      publicMethods: z.array(z.string()).optional().describe('Served without a credential'),
+      publicMethods: z
+        .array(z.string())
+        .optional()
+        .describe('Served without a credential; what the server says itself unless set'),
       paramsToken: z.boolean().default(false).describe('Take params.token over HTTP too'),
       resource: z
         .strictObject({

@@ -1,7 +1,7 @@
 /** The pipeline a configuration describes: one store, one desk, one console, and a runtime for each server on them. */
 
 import { readFileSync } from 'node:fs'
-import type { Logger, Runtime, Verifier } from 'sluice'
+import type { Logger, Opened, Runtime, Verifier } from 'sluice'
 import { apiKeys, ask, audit, authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
 import type { Approvals } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
@@ -18,7 +18,8 @@ export interface Host {
   readonly opened: OpenStore
   readonly console: Console | undefined
   readonly approvals: Approvals
-  readonly runtime: Runtime
+  /** For one of the servers on it. */
+  runtimeFor(opened: Opened): Runtime
 }
 
 export interface HostOptions {
@@ -37,7 +38,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const panel = config.console && !stdio ? createConsole({ store, desk, clock: nodeClock, logger, owner }) : undefined
   const verifiers = await verifiersOf(config, opened)
   // On a pipe the only caller is whoever started us, unless a token says who that is.
-  const isKnown = config.authenticate !== null && (!stdio || env['SLUICE_TOKEN'] !== undefined)
+  const known = !stdio || env['SLUICE_TOKEN'] !== undefined ? config.authenticate : null
   const runtime: Runtime = {
     store,
     ...(bus && { bus }),
@@ -48,16 +49,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     once: once(defined(config.once)),
     health: health(),
     approvals: desk,
-    ...(isKnown &&
-      config.authenticate && {
-        authenticate: authenticate({
-          verifiers,
-          paramsToken: config.authenticate.paramsToken,
-          stdioToken: env['SLUICE_TOKEN'],
-          ...defined({ publicMethods: config.authenticate.publicMethods }),
-        }),
-      }),
-    ...(isKnown && config.tenant && { tenant: tenant(tenantOf(config.tenant)) }),
+    ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant)) }),
     ...(config.limit && { limit: limit(defined(config.limit)) }),
     ...(config.concurrency && { concurrency: concurrency(defined(config.concurrency)) }),
     ...(config.audit && { audit: audit(defined(config.audit)) }),
@@ -65,7 +57,23 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     ...(config.tracing && { tracing: (await import('sluice/tracing')).tracing() }),
     ...(panel && { console: panel.watch }),
   }
-  return { opened, console: panel, approvals: desk, runtime }
+  return {
+    opened,
+    console: panel,
+    approvals: desk,
+    runtimeFor: ({ publicMethods, layers }) => ({
+      ...runtime,
+      ...defined({ layers }),
+      ...(known && {
+        authenticate: authenticate({
+          verifiers,
+          paramsToken: known.paramsToken,
+          stdioToken: env['SLUICE_TOKEN'],
+          ...defined({ publicMethods: known.publicMethods ?? publicMethods }),
+        }),
+      }),
+    }),
+  }
 }
 
 async function verifiersOf({ authenticate: settings }: Config, { store }: OpenStore): Promise<readonly Verifier[]> {

@@ -19,8 +19,8 @@ export interface Running {
   readonly servers: { readonly [name: string]: Server }
 }
 
-export function toServer({ opened }: Named, { runtime }: Host): Server {
-  const server = createServer(opened.definition, { ...runtime, ...(opened.layers && { layers: opened.layers }) })
+export function toServer({ opened }: Named, host: Host): Server {
+  const server = createServer(opened.definition, host.runtimeFor(opened))
   opened.started?.(server)
   return server
 }

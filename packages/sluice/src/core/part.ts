@@ -62,7 +62,7 @@ export interface Piece<Name extends string = string> {
   /** Hears of what was refused before it became a call. */
   readonly refused?: (line: LogLine) => void
   /** Throws unless who is at the other end may use this connection, and stops when it no longer may: for what is no call. */
-  readonly admit?: (via: Via, stop?: Stop) => Promise<void>
+  readonly admit?: (via: Via, stop?: Stop, method?: string) => Promise<void>
   /** Something to read over HTTP that is no MCP; `undefined` for other paths, and for who may not read it. */
   readonly page?: (path: string, peer: string) => Promise<Page | undefined>
   readonly record?: Surroundings['record']

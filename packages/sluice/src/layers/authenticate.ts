@@ -21,13 +21,18 @@ export interface AuthenticateOptions extends IdentifyOptions {
 
 const usuallyPublic = ['initialize', 'ping', 'server/discover']
 
+/** Who may begin the handshake may end it: a client that cannot goes no further, not even to what is public. */
+export function publicMethods({ publicMethods: methods = usuallyPublic }: AuthenticateOptions): ReadonlySet<string> {
+  return new Set(methods.includes('initialize') ? [...methods, 'notifications/initialized'] : methods)
+}
+
 /** `identify` is handed in where others judge by it too. */
 export function authenticate(
   options: AuthenticateOptions,
   clock: Clock,
   identify: Identify = createIdentify(options, clock),
 ): Layer {
-  const isPublic: ReadonlySet<string> = new Set(options.publicMethods ?? usuallyPublic)
+  const isPublic = publicMethods(options)
 
   return (next) =>
     async function authenticate(call) {

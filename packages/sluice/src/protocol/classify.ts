@@ -88,6 +88,10 @@ function classifyResponse(message: Params, via: Via): ResponseEnvelope {
 export const idOf = (message: unknown): Id | undefined =>
   isObject(message) && isId(message['id']) ? message['id'] : undefined
 
+/** Of a request or a notification; a response has none. */
+export const methodOf = (message: unknown): string | undefined =>
+  isObject(message) && typeof message['method'] === 'string' ? message['method'] : undefined
+
 /** Notifications and responses: nothing may come back for them, not even why they were refused. */
 export function isOneWay(message: unknown): boolean {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') return false

@@ -45,9 +45,9 @@ export interface Server {
   /**
    * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
    * session's stream, its end, a notification or a response. A session's id says which session, never who. `stop` is
-   * that of a stream or socket: it is stopped when the credential expires or is revoked.
+   * that of a stream or socket: it is stopped when the credential expires or is revoked. `method` is a notification's.
    */
-  admit(via: Via, stop?: Stop): Promise<void>
+  admit(via: Via, stop?: Stop, method?: string): Promise<void>
   /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
   page(path: string, peer: string): Promise<Page | undefined>
   /** Readiness fails from now on, so that a balancer sends new work elsewhere; what still comes is served. */

@@ -190,6 +190,7 @@ function insight(share: number | undefined, quicker: number | null): string {
         : share < 0.85
           ? 'A steady effort'
           : 'A hard effort'
-  if (quicker === null || Math.abs(quicker) < 2) return `${effort}, at the usual pace.`
+  if (quicker === null) return `${effort}; there is no earlier one of its kind to compare with.`
+  if (Math.abs(quicker) < 2) return `${effort}, at the usual pace.`
   return `${effort}, ${Math.abs(quicker)} % ${quicker > 0 ? 'quicker' : 'slower'} than the last twenty of its kind.`
 }

@@ -78,11 +78,17 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       async run({ activity_id: one, other_id: other }, work) {
         const log = await filledLog(ground, work)
         const [a, b] = [await activityOf(log, one), await activityOf(log, other)]
-        const rows = (['distanceM', 'durationS', 'elevationM', 'averageHr'] as const).map((measure) => ({
+        const measures = [
+          ['distance_m', 'distanceM'],
+          ['duration_s', 'durationS'],
+          ['elevation_m', 'elevationM'],
+          ['average_hr', 'averageHr'],
+        ] as const
+        const rows = measures.map(([measure, of]) => ({
           measure,
-          first: round(a[measure] ?? 0),
-          second: round(b[measure] ?? 0),
-          difference: round((b[measure] ?? 0) - (a[measure] ?? 0)),
+          first: round(a[of] ?? 0),
+          second: round(b[of] ?? 0),
+          difference: round((b[of] ?? 0) - (a[of] ?? 0)),
         }))
         const [first, second] = [paceOf(a) ?? 0, paceOf(b) ?? 0]
         return {
