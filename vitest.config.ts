@@ -24,7 +24,10 @@ export default defineConfig({
       'test/**/*.test.ts',
     ],
     globalSetup: ['test/services/prepare.ts'],
-    testTimeout: 30_000,
+    /* Generous, since none of them is what a test is about: a slow machine is no failure. */
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     /** Real services on a busy machine: a test that needs a second try is listed as such, and looked at. */
     retry: isCi ? 2 : 0,
     coverage: {

@@ -11,6 +11,7 @@ import { expect, test } from 'vitest'
 import { attacked, canary } from './fixture.ts'
 import type { Mutant } from './generate.ts'
 import { honest, mutatedBytes, mutatedMessage, randomBytes, randomMessage } from './generate.ts'
+import { fuzz as heaps } from './heaps.ts'
 import { legKinds } from './legs.ts'
 import { headersFor, initialize, request } from './messages.ts'
 import { bytesWantAnswer, cancelledAmong, cancelledIn, checkAnswer, readableId, wantsAnswer } from './oracle.ts'
@@ -20,23 +21,8 @@ import { rawHttp, toPost } from './raw-http.ts'
 
 let total = 0
 
-/** Messages come in heaps: what they do to each other is part of the test, and a heap shrinks like anything else. */
-const heap = 250
-const heapsOf = <T>(each: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
-  fc.array(each, { minLength: 1, maxLength: 2 * heap, size: 'max' })
-
-async function fuzz<T>(
-  messages: number,
-  each: fc.Arbitrary<T>,
-  serve: (messages: readonly T[]) => Promise<void>,
-): Promise<void> {
-  await fc.assert(
-    fc.asyncProperty(heapsOf(each), async (some) => {
-      total += some.length
-      await serve(some)
-    }),
-    { numRuns: Math.ceil(messages / heap) },
-  )
+async function fuzz<T>(...given: Parameters<typeof heaps<T>>): Promise<void> {
+  total += await heaps(...given)
 }
 
 const long = { timeout: 300_000 }

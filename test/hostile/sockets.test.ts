@@ -120,6 +120,20 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
   })
 })
 
+test('where reading cannot be stopped, what is too much is refused by its id, and a cancellation is heard', async () => {
+  const { server, runs } = attacked()
+  const serving = await serveEdgeSockets(server)
+  onTestFinished(serving.close)
+  const { http } = await rawSocket(serving.port)
+  onTestFinished(http.destroy)
+  const calls = Array.from({ length: 201 }, (_, id) => frameOf(JSON.stringify(callOf(id, 'wait'))))
+  http.write(Buffer.concat(calls))
+  expect(await http.seen(/"id":200,"error".*under way/)).not.toMatch(/"id":1?\d?\d[,}]/)
+  expect(runs.get('wait')).toBe(200)
+  http.write(frameOf('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'))
+  await expect.poll(() => runs.get('wait stopped')).toBe(1)
+})
+
 test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve }) => {
   const long = 'x'.repeat(200_000)
   const { server, open } = watched(

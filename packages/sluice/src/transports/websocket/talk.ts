@@ -114,12 +114,10 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
       if (inFlight-- === maxInFlight) wire.resume?.()
     }
     if (++inFlight === maxInFlight) wire.pause?.()
-    // Where reading cannot be stopped, what is too much is refused.
-    const answer = inFlight > 2 * maxInFlight && !wire.pause ? tooMany() : await answerTo(text, done)
+    const answer = await answerTo(text, done)
     done()
     if (answer !== null) say(answer)
   }
-  const tooMany = (): string => server.refuse(new RpcError('overloaded', 'Too many messages are under way'), via)
 
   async function answerTo(text: string, done: () => void): Promise<string | null> {
     let message: unknown
@@ -127,6 +125,9 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
     try {
       message = frame(text)
       const oneWay = isOneWay(message)
+      // Where reading cannot be stopped, what is too much is refused by its id; a cancellation makes it less.
+      if (!wire.pause && inFlight > (oneWay ? 4 : 2) * maxInFlight)
+        throw new RpcError('overloaded', 'Too many messages are under way')
       // It passes no layer that would ask who sent it.
       if (oneWay) await server.admit(via)
       else if (gate) admission = await admit(gate, knock)

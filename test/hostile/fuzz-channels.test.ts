@@ -1,0 +1,152 @@
+/**
+ * Random bytes where all answers of a client come on one channel, heaps of messages at a time; and on every leg, one
+ * after the other. Each is answered exactly once, a notification never, and no exception's text is in any of it.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import fc from 'fast-check'
+import type { Params, Server } from 'sluice'
+import { serveHttp } from 'sluice/node'
+import { sse } from 'sluice/sse'
+import { websocket } from 'sluice/websocket'
+import { describe, expect, test } from 'vitest'
+import { openEvents, openSocket } from './channels.ts'
+import { serveEdgeSockets } from './edge-sockets.ts'
+import { attacked } from './fixture.ts'
+import type { Mutant } from './generate.ts'
+import { mutatedBytes, randomBytes } from './generate.ts'
+import { fuzz } from './heaps.ts'
+import { legKinds } from './legs.ts'
+import { callOf, initialize, request } from './messages.ts'
+import { bytesWantAnswer, cancelledAmong, checkAnswer } from './oracle.ts'
+import { rawHttp, toPost } from './raw-http.ts'
+
+const anyBytes = fc.oneof(mutatedBytes, randomBytes)
+const long = { timeout: 300_000 }
+
+interface Channel {
+  /** All of them at once. Resolves with those that are answered on the channel, if they are at all. */
+  send(messages: readonly Buffer[]): Promise<readonly Buffer[]>
+  /** The next that came. */
+  next(): Promise<Params>
+  close(): Promise<void>
+}
+
+/** Messages are posted on one connection, none waiting for the answer to another. */
+async function openSse(server: Server): Promise<Channel> {
+  const serving = await serveHttp(server, { port: 0, sse: sse() })
+  const { origin, port } = new URL(serving.url)
+  const stream = await openEvents(`${origin}/sse`)
+  const endpoint = await stream.endpoint
+  const http = await rawHttp(Number(port))
+  return {
+    async send(messages) {
+      http.write(Buffer.concat(messages.map((bytes) => toPost(Number(port), bytes, {}, endpoint))))
+      const taken: Buffer[] = []
+      for (const bytes of messages) {
+        const { status, body } = await http.next()
+        if (status === 202) taken.push(bytes)
+        // Refused where it was posted: that is its one answer.
+        else checkAnswer(JSON.parse(body), body)
+      }
+      return taken
+    },
+    next: stream.next,
+    async close() {
+      stream.close()
+      http.destroy()
+      await serving.close()
+    },
+  }
+}
+
+async function overSocket(url: string, close: () => Promise<void>): Promise<Channel> {
+  const { ws, next, closed } = await openSocket(url)
+  // Whatever is text must not end it.
+  const broken = closed.then(({ closed: code }): never => {
+    throw new Error(`The socket was closed with ${code}`)
+  })
+  broken.catch(() => {})
+  return {
+    async send(messages) {
+      const texts = messages.filter(isUtf8)
+      for (const text of texts) ws.send(text, { binary: false })
+      return texts
+    },
+    next: () => Promise.race([next(), broken]),
+    async close() {
+      ws.terminate()
+      await close()
+    },
+  }
+}
+
+const channels: readonly (readonly [name: string, open: (server: Server) => Promise<Channel>])[] = [
+  ['HTTP+SSE', openSse],
+  [
+    'WebSocket',
+    async (server) => {
+      const { url, close } = await serveHttp(server, { port: 0, websocket: websocket() })
+      return overSocket(`ws://127.0.0.1:${new URL(url).port}/ws`, close)
+    },
+  ],
+  [
+    'WebSocket on the edge',
+    async (server) => {
+      const { port, close } = await serveEdgeSockets(server)
+      return overSocket(`ws://127.0.0.1:${port}/ws`, close)
+    },
+  ],
+]
+
+let barriers = 0
+/** Everything that is answered by the time nothing is under way any more. */
+async function settled(channel: Channel): Promise<readonly Params[]> {
+  const heard: Params[] = []
+  for (;;) {
+    const id = `barrier ${++barriers}`
+    await channel.send([Buffer.from(JSON.stringify(request(id, 'tools/call', { name: 'barrier', arguments: {} })))])
+    let message = await channel.next()
+    for (; message['id'] !== id; message = await channel.next()) if (!('method' in message)) heard.push(message)
+    // It may be the one message too many.
+    if ('result' in message) return heard
+  }
+}
+
+test.each(channels)('%s answers any messages, each once', long, async (_, open) => {
+  const channel = await open(attacked().server)
+  await channel.send([Buffer.from(JSON.stringify(initialize()))])
+  await settled(channel)
+  const total = await fuzz(15_000, anyBytes, async (messages) => {
+    const taken = await channel.send(messages.map(({ sent }) => sent))
+    const heard = await settled(channel)
+    for (const answer of heard) checkAnswer(answer)
+    const wanted = taken.filter(bytesWantAnswer).length
+    expect(heard.length).toBeLessThanOrEqual(wanted)
+    expect(heard.length).toBeGreaterThanOrEqual(wanted - cancelledAmong(taken).size)
+  })
+  expect(total).toBeGreaterThan(10_000)
+  await channel.close()
+})
+
+describe('one after the other, on every leg', () => {
+  test.each(legKinds)('$name', long, async ({ open, lines }) => {
+    const leg = await open(attacked().server)
+    const checkReply = async ({ sent, like }: Mutant<Buffer>): Promise<void> => {
+      const { text, status = 200, closed } = await leg.send(sent, like)
+      if (closed !== undefined) return expect([closed, isUtf8(sent)]).toEqual([1007, false])
+      if (text !== undefined) checkAnswer(JSON.parse(text), text)
+      const isEmpty = lines && /^[\0\t ]*\r?$/.test(sent.toString('latin1'))
+      const wanted = bytesWantAnswer(sent) && !isEmpty
+      // Refusing a notification is allowed where a status says so.
+      if ((text !== undefined) !== wanted && status < 400)
+        throw new Error(`${sent.toString()} was answered with ${status} ${text}`)
+    }
+    await fuzz(500, anyBytes, async (messages) => {
+      for (const message of messages) await checkReply(message)
+    })
+    const honest = callOf(1, 'echo', { text: 'still there' })
+    expect((await leg.send(Buffer.from(JSON.stringify(honest)), honest)).text).toContain('still there')
+    await leg.close()
+  })
+})
