@@ -11,6 +11,8 @@ import { callOf } from './messages.ts'
 
 const define = (schema: object): Tool =>
   tool({ name: 'x', description: 'x', input: jsonSchema<object>(schema), run: () => 'ran' })
+/** Among fifty tools, the one to mend. */
+const named = /^tool "x", input: /
 const withProperty = (schema: object): object => ({ type: 'object', properties: { a: schema } })
 
 describe('schemas', () => {
@@ -46,16 +48,16 @@ describe('schemas', () => {
       '#missing',
     ],
   ])('a $ref to %s is refused, not fetched', (ref) => {
-    expect(() => define(withProperty({ $ref: ref }))).toThrow(TypeError)
-    expect(() => define(withProperty({ items: { anyOf: [{ $ref: ref }] } }))).toThrow(TypeError)
+    expect(() => define(withProperty({ $ref: ref }))).toThrow(named)
+    expect(() => define(withProperty({ items: { anyOf: [{ $ref: ref }] } }))).toThrow(named)
     expect(() =>
       define({ type: 'object', $defs: { a: { $ref: ref } }, properties: { b: { $ref: '#/$defs/a' } } }),
-    ).toThrow(TypeError)
+    ).toThrow(named)
     expect(fetched).not.toHaveBeenCalled()
   })
 
   test.each(['http://evil.example/x#d', 'file:///x'])('a $dynamicRef to %s is refused', (ref) => {
-    expect(() => define(withProperty({ $dynamicRef: ref }))).toThrow(TypeError)
+    expect(() => define(withProperty({ $dynamicRef: ref }))).toThrow(named)
   })
 
   test('a $ref that another schema library hands over is refused too', () => {
@@ -75,13 +77,32 @@ describe('schemas', () => {
 
   test('a hundred thousand subschemas are refused, in width and in depth', () => {
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`p${index}`, { type: 'string' }]))
-    expect(() => define({ type: 'object', properties: wide })).toThrow(TypeError)
+    expect(() => define({ type: 'object', properties: wide })).toThrow(named)
     expect(() => define(withProperty({ anyOf: Array.from({ length: 100_000 }, () => ({ type: 'string' })) }))).toThrow(
-      TypeError,
+      named,
     )
     let deep: object = { type: 'string' }
     for (let level = 0; level < 100_000; level++) deep = { items: deep }
-    expect(() => define(withProperty(deep))).toThrow(TypeError)
+    expect(() => define(withProperty(deep))).toThrow(named)
+  })
+
+  test('what a schema library hands over is refused when it is too large to list, in width and in depth', () => {
+    const handing = (schema: object): Tool => {
+      const json = (): Record<string, unknown> => ({ ...schema })
+      const validate = (value: unknown): { value: unknown } => ({ value })
+      const input = {
+        '~standard': { version: 1 as const, vendor: 'other', validate, jsonSchema: { input: json, output: json } },
+      }
+      return tool({ name: 'x', description: 'x', input, run: () => 'ran' })
+    }
+    const nested = (levels: number): object => {
+      let schema: object = { type: 'string' }
+      for (let level = 0; level < levels; level++) schema = { type: 'object', properties: { a: schema } }
+      return schema
+    }
+    expect(() => handing(withProperty({ enum: Array.from({ length: 300_000 }, (_, value) => value) }))).toThrow(named)
+    expect(() => handing(nested(5_000))).toThrow(named)
+    expect(() => handing(nested(100))).not.toThrow()
   })
 
   test('references that multiply are refused', () => {
@@ -155,7 +176,7 @@ describe('schemas', () => {
       '',
     ],
   ])('the dialect %j is refused', (dialect) => {
-    expect(() => define({ $schema: dialect, type: 'object' })).toThrow(TypeError)
+    expect(() => define({ $schema: dialect, type: 'object' })).toThrow(named)
     expect(fetched).not.toHaveBeenCalled()
   })
 
@@ -177,13 +198,13 @@ describe('schemas', () => {
       withProperty({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x', type: 'string' } }, $ref: '#x' }),
     ],
   ])('%s is refused', (_, schema) => {
-    expect(() => define(schema)).toThrow(TypeError)
+    expect(() => define(schema)).toThrow(named)
   })
 
   test('a schema with a circle of objects is refused, not walked for ever', () => {
     const circle: { [key: string]: unknown } = { type: 'object' }
     circle['properties'] = { a: circle }
-    expect(() => define(circle)).toThrow()
+    expect(() => define(circle)).toThrow(named)
   })
 
   test('what is changed after it was defined changes nothing', () => {

@@ -79,10 +79,14 @@ test('a deep constant is compared to its end', () => {
   expect(validate(deep(2)).issues).toHaveLength(1)
 })
 
-test('what JSON cannot hold is refused', () => {
+test('what JSON cannot hold is refused by whoever uses it first', () => {
+  const listed = (schema: object) => () => jsonSchema(schema)['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
+  const checked = (schema: object) => () => jsonSchema(schema)['~standard'].validate(1)
   const around: Record<string, unknown> = {}
   around['not'] = around
-  for (const schema of [{ default: 1n }, around]) expect(() => jsonSchema(schema)).toThrow('cannot be written as JSON')
-  for (const nothing of [undefined, () => {}])
-    expect(() => jsonSchema(nothing as object)).toThrow('at #: a schema must be an object')
+  for (const use of [listed, checked]) {
+    for (const schema of [{ default: 1n }, around]) expect(use(schema)).toThrow('cannot be written as JSON')
+    for (const nothing of [undefined, () => {}])
+      expect(use(nothing as object)).toThrow('at #: a schema must be an object')
+  }
 })

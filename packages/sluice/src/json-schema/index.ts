@@ -19,7 +19,7 @@ export interface JsonSchema<T = unknown> {
 }
 /** What the Standard Schema interface asks for. */
 export interface JsonSchemaProps<T> extends StandardSchemaV1.Props<T>, StandardJSONSchemaV1.Props<T> {
-  /** Never coerces, never throws: the same value back, or what is wrong with it and where. */
+  /** Never coerces: the same value back, or what is wrong with it and where. */
   readonly validate: (value: unknown) => StandardSchemaV1.Result<T>
 }
 /** How strictly the schema is taken. */
@@ -31,15 +31,18 @@ export interface JsonSchemaOptions {
   readonly format?: 'check' | 'note'
 }
 
-/** Throws a `TypeError` that says where the schema is wrong and how to mend it. */
+/**
+ * What is wrong with the schema is thrown by whoever first uses what comes back, as a `TypeError` that says where and how
+ * to mend it: `tool` does so at once, and adds which tool it is.
+ */
 export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonSchemaOptions = {}): JsonSchema<T> {
-  // Text, so that nobody who was given the schema can make what is listed differ from what is checked.
-  const text = toText(schema)
-  const linked = link(JSON.parse(text), options.format)
-  const check = compile(linked)
-  const findIssues = walk(linked)
+  const made = prepared(schema, options)
+  const ready = (): Prepared => {
+    if (made instanceof Error) throw made
+    return made
+  }
   const verbatim = ({ target = dialect.name }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
-    if (target === dialect.name) return JSON.parse(text)
+    if (target === dialect.name) return JSON.parse(ready().text)
     throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be given as ${target}`)
   }
   return {
@@ -47,6 +50,7 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       version: 1,
       vendor: 'sluice',
       validate(value) {
+        const { check, findIssues } = ready()
         const verdict = check(value)
         const issues = verdict === true ? undefined : findIssues(value)
         if (issues) return { issues }
@@ -55,6 +59,23 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       },
       jsonSchema: { input: verbatim, output: verbatim },
     },
+  }
+}
+
+interface Prepared {
+  /** Text, so that nobody who was given the schema can make what is listed differ from what is checked. */
+  readonly text: string
+  readonly check: ReturnType<typeof compile>
+  readonly findIssues: ReturnType<typeof walk>
+}
+
+function prepared(schema: object | boolean, { format }: JsonSchemaOptions): Prepared | Error {
+  try {
+    const text = toText(schema)
+    const linked = link(JSON.parse(text), format)
+    return { text, check: compile(linked), findIssues: walk(linked) }
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new TypeError(String(thrown))
   }
 }
 

@@ -14,9 +14,7 @@ const hasJsonSchema = (schema: Schema): schema is Schema & StandardJSONSchemaV1 
 
 /** `where` names the definition, for instance `tool "deploy", input`. */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output', where: string): Params {
-  if (!isObject(schema) && typeof schema !== 'function')
-    throw new TypeError(`${where}: expected a Standard Schema; wrap plain JSON Schema in jsonSchema(…)`)
-  if (!('~standard' in schema))
+  if ((!isObject(schema) && typeof schema !== 'function') || !('~standard' in schema))
     throw new TypeError(`${where}: expected a Standard Schema; wrap plain JSON Schema in jsonSchema(…)`)
   if (!hasJsonSchema(schema)) {
     const { vendor } = schema['~standard']
@@ -31,11 +29,13 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
     json = schema['~standard'].jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`${where}: the schema has no JSON Schema form (${why}); use types that JSON can hold`, {
-      cause,
-    })
+    const isOurs = schema['~standard'].vendor === 'sluice'
+    throw new TypeError(
+      `${where}: ${isOurs ? why : `the schema has no JSON Schema form (${why}); use types that JSON can hold`}`,
+      { cause },
+    )
   }
-  refuseForeignRefs(json, where)
+  refuseUnfit(json, where)
   return json
 }
 
@@ -50,20 +50,23 @@ export function toObjectSchema(schema: Schema, where: string): Params {
 }
 
 const maxNodes = 100_000
+/** Deep enough for anything a person wrote, and far from what overflows the stack of whoever reads or prints it. */
+const maxDepth = 500
 
-/** A `$ref` out of the document would have to be fetched by whoever checks it: refused, never fetched. */
-function refuseForeignRefs(root: unknown, where: string): void {
-  const queue: unknown[] = [root]
-  for (let seen = 0; queue.length > 0; seen++) {
-    if (seen > maxNodes) throw new TypeError(`${where}: the schema is too large; split the tool`)
-    const node = queue.pop()
-    if (Array.isArray(node)) queue.push(...node)
-    else if (isObject(node))
-      for (const [key, value] of Object.entries(node)) {
+/** What no client could take. A `$ref` out of the document would have to be fetched by whoever checks it: never fetched. */
+function refuseUnfit(root: unknown, where: string): void {
+  let level = [root]
+  for (let depth = 0, seen = 0; level.length > 0; depth++) {
+    const below: unknown[] = []
+    for (const node of level)
+      for (const [key, value] of typeof node === 'object' && node !== null ? Object.entries(node) : []) {
+        if (++seen > maxNodes || depth > maxDepth)
+          throw new TypeError(`${where}: the schema is too large or too deep; split the tool`)
         const foreign = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#')
         if (foreign) throw new TypeError(`${where}: $ref "${value}" points outside the schema; copy it into $defs`)
-        queue.push(value)
+        below.push(value)
       }
+    level = below
   }
 }
 
