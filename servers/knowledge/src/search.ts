@@ -28,7 +28,7 @@ interface Entry {
   readonly code: string
 }
 
-const boost = { title: 3, tags: 2.5, description: 2, headings: 1, body: 1, code: 0.4 }
+const boost = { title: 3, tags: 2.5, description: 2, headings: 1.5, body: 1, code: 0.4 }
 
 /**
  * A reference has every word a question may have, on each of its pages. Whoever looks up a name there finds it, since
@@ -57,11 +57,11 @@ const tokenize = (text: string): string[] =>
     return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= longestWord)
   })
 
-/** `store`, `stores`, `stored` and `storing` are one word. Cut by rule, so the rest may be no word: it is never shown. */
+/** `rotate`, `rotates`, `rotated`, `rotating` and `rotation` are one word. Cut by rule, so the rest may be no word: it is never shown. */
 function stem(word: string): string {
   if (!/^[a-z]{4,}$/.test(word)) return word
   const one = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, 'y').replace(/(?<=ss|x|sh|[nrt]ch)es$|s$/, '')
-  const base = one.replace(/(?<=[aeiouy][a-z]*[^e])(?:ed|ing)$/, '')
+  const base = one.replace(/(?<=[aeiouy][a-z]*[^e])(?:ed|ing)$|(?<=[aeiouy][a-z]*[aeiouy][st])ion$/, '')
   return base === one ? base.replace(/(?<=...)e$/, '') : base.replace(/([^aeioulsz])\1$/, '$1')
 }
 
