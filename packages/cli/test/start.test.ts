@@ -60,6 +60,19 @@ test('fitness lists its tools to everybody, and answers each athlete alone', pat
   expect(textOf(await bob.callTool({ name: 'track_progress', arguments: {} }))).toContain('no goals yet')
 })
 
+test('Lisp runs what was approved from the terminal, in a real image', patient, async () => {
+  const cwd = aFolder()
+  const { keys, url } = await startAll(cwd)
+  const client = await connectTo(url('lisp'), keys['you'])
+  const evaluate = async (): Promise<string> =>
+    textOf(
+      await client.callTool({ name: 'repl_eval', arguments: { code: '(* 6 7)' } }, undefined, { timeout: 100_000 }),
+    )
+  const { request_id: id } = JSON.parse(await evaluate())
+  expect(await sluice(cwd, ['approvals', 'approve', id])).toMatchObject({ code: 0 })
+  expect(await evaluate()).toBe('=> 42')
+})
+
 test(
   'a gated call waits, a person signs in by the link and approves it in the page, and it runs once',
   patient,

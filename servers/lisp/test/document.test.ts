@@ -3,38 +3,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { overStdio } from '../../../test/services/binary.ts'
 import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
 
 beforeAll(withSbcl, 300_000)
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-async function openBinary(env: Record<string, string> = {}): Promise<Client> {
+function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const client = new Client({ name: 'a-client', version: '1.0.0' })
-  const path = { PATH: process.env['PATH'] ?? '' }
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [main, '--data', folder],
-      env: { ...path, ...env },
-      stderr: 'ignore',
-    }),
-  )
-  onTestFinished(() => client.close())
-  return client
+  return folder
 }
 const anything = z.looseObject({})
 
 test('approval_required, approval/respond, the call again with its id: it runs once', {
   timeout: 120_000,
 }, async () => {
-  const client = await openBinary()
+  const client = await overStdio('lisp', aFolder())
   const args = { code: '(+ 1 2)' }
   const asked = (await client.callTool({ name: 'repl_eval', arguments: args })) as never
   const id = requestIn(asked) ?? ''
@@ -94,7 +80,7 @@ test('refused arguments say which, and what to do', async () => {
 })
 
 test('without SBCL the server starts, says what to install, and answers calls with that', async () => {
-  const client = await openBinary({ PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
+  const client = await overStdio('lisp', aFolder(), { PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
   const answer = (await client.callTool({ name: 'repl_describe', arguments: { symbol: 'car' } })) as never
   expect(textOf(answer)).toContain('apt-get install sbcl cl-swank')
 })

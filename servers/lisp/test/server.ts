@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** Compiled Swank is kept between tests: compiling it takes longer than all of them. */
-const folder = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
+export const folder: string = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 export function withSbcl(): void {
