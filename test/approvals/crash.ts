@@ -4,12 +4,16 @@
  */
 
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import type { StoreKind, Till } from './till.ts'
 import { cashier, effectsIn, openStore, openTill } from './till.ts'
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
-const program = fileURLToPath(new URL('programs/live.ts', import.meta.url))
+const source = fileURLToPath(new URL('programs/live.ts', import.meta.url))
+/** More than there are cores: a life that waits for its disk leaves one to another. */
+const atATime = 3
 
 /** What the process had been told before it died. */
 interface Told {
@@ -25,9 +29,20 @@ export interface Life {
   readonly killed: boolean
 }
 
-export const live = (store: StoreKind, folder: string, amount: number, point: string): Promise<Life> =>
+/** The program as one plain file: to find, strip and compile its many modules takes longer than the life itself. */
+export async function bundled(folder: string): Promise<string> {
+  const outfile = join(folder, 'live.mjs')
+  const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
+  await build({ entryPoints: [source], outfile, bundle: true, platform: 'node', format: 'esm', banner: { js } })
+  return outfile
+}
+
+const live = (program: string, store: StoreKind, folder: string, amount: number, point: string): Promise<Life> =>
   new Promise((resolve, reject) => {
-    const child = spawn(node, [program, store, folder, String(amount), point], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(node, [program, store, folder, String(amount), point], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: `${program}.cache` },
+    })
     let said = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text
@@ -41,9 +56,25 @@ export const live = (store: StoreKind, folder: string, amount: number, point: st
   })
 
 /** Every point of a life, found by living it once. */
-export async function pointsOf(store: StoreKind, folder: string): Promise<readonly string[]> {
-  const { told } = await live(store, folder, 1e9, '-')
+export async function pointsOf(program: string, store: StoreKind, folder: string): Promise<readonly string[]> {
+  const { told } = await live(program, store, folder, 1e9, '-')
   return told.points ?? []
+}
+
+/** A life that ends at each of these, a few at a time. The n-th pays n. */
+export async function livesUntil(
+  points: readonly string[],
+  program: string,
+  store: StoreKind,
+  folder: string,
+): Promise<readonly Life[]> {
+  const lives: Life[] = []
+  const waiting = points.entries()
+  async function next(): Promise<void> {
+    for (const [amount, point] of waiting) lives.push(await live(program, store, folder, amount, point))
+  }
+  await Promise.all(Array.from({ length: atATime }, next))
+  return lives
 }
 
 /** Takes over after each of these: what was lost, in sentences, and how the lives ended. */

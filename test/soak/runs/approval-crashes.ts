@@ -3,33 +3,45 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Life } from '../../approvals/crash.ts'
-import { live, pointsOf, takeOver } from '../../approvals/crash.ts'
+import { bundled, livesUntil, pointsOf, takeOver } from '../../approvals/crash.ts'
 import { startRedis } from '../../services/redis.ts'
-import type { Soak } from '../soak.ts'
+import type { Report, Soak } from '../soak.ts'
+
+const temporary = (): string => mkdtempSync(join(tmpdir(), 'sluice-crash-'))
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
 export const run: Soak = async ({ times, say }) => {
-  const redis = await startRedis()
-  const counted: { [what: string]: number } = {}
-  const lost: string[] = []
-  for (const store of ['sqlite', redis.url]) {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'))
-    const name = store === 'sqlite' ? store : 'redis'
-    const points = await pointsOf(store, folder)
-    let amount = 0
-    for (let round = 0; round < times(50); round++) {
-      const lives: Life[] = []
-      for (let n = 0; n < points.length; n += 2)
-        lives.push(...(await Promise.all(points.slice(n, n + 2).map((point) => live(store, folder, ++amount, point)))))
+  const rounds = times(50)
+  const redis = await startRedis(['--databases', String(rounds)])
+  const home = temporary()
+  const program = await bundled(home)
+
+  /** A folder and a database for each round: what earlier ones left would only be read past. */
+  async function rounded(name: string, storeOf: (round: number) => string): Promise<Report> {
+    const counted: { [what: string]: number } = {}
+    const count = (what: string, by: number): void => {
+      counted[`${what} on ${name}`] = (counted[`${what} on ${name}`] ?? 0) + by
+    }
+    const lost: string[] = []
+    for (let round = 0; round < rounds; round++) {
+      const [store, folder] = [storeOf(round), temporary()]
+      const points = await pointsOf(program, store, folder)
+      const lives = await livesUntil(points, program, store, folder)
       const { lost: more, ends } = await takeOver(store, folder, lives)
       lost.push(...more.map((each) => `${name}: ${each}`))
-      for (const [end, count] of Object.entries(ends))
-        counted[`${end} on ${name}`] = (counted[`${end} on ${name}`] ?? 0) + count
+      count('kills', lives.length)
+      for (const [end, times] of Object.entries(ends)) count(end, times)
       say(`approval-crashes: ${name}, round ${round + 1}, ${points.length} points, ${lost.length} lost`)
+      remove(folder)
     }
-    counted[`kills on ${name}`] = amount
-    rmSync(folder, { recursive: true, force: true })
+    return { counted, lost }
   }
+
+  const [sqlite, shared] = await Promise.all([
+    rounded('sqlite', () => 'sqlite'),
+    rounded('redis', (round) => `${redis.url}/${round}`),
+  ])
   await redis.stop()
-  return { counted, lost }
+  remove(home)
+  return { counted: { ...sqlite.counted, ...shared.counted }, lost: [...sqlite.lost, ...shared.lost] }
 }
