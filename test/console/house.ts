@@ -17,6 +17,7 @@ import {
   tenant,
   tool,
 } from 'sluice'
+import type { WebhookOptions } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
 import type { Console, ConsoleServing, ListenOptions } from 'sluice/console'
 import { createConsole } from 'sluice/console'
@@ -90,12 +91,14 @@ export interface HouseOptions extends ListenOptions {
   /** Further servers that share the console. */
   readonly also?: readonly ServerDefinition[]
   readonly maxPending?: number
+  readonly webhook?: WebhookOptions
 }
 
 export async function openHouse({
   definition = shop,
   also = [],
   maxPending,
+  webhook,
   ...options
 }: HouseOptions = {}): Promise<House> {
   const clock = leapingClock()
@@ -103,6 +106,7 @@ export async function openHouse({
   const keys = apiKeys(store, { clock })
   const desk = approvals({
     ...(maxPending !== undefined && { maxPending }),
+    ...(webhook && { webhook }),
     url: () => panel.url,
     grants: { maxMs: 86_400_000 },
   })

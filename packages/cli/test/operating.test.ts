@@ -1,13 +1,18 @@
 /** The operator's commands, on the store of a server that has run. */
 
+import { createHmac } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, tenant, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { sqliteStore } from 'sluice/sqlite'
 import { testClient } from 'sluice/testing'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { configSchema } from '../src/config/schema.ts'
+import { createHost } from '../src/host/host.ts'
 import { aFolder, sluice } from './command.ts'
 
 test('approvals are listed, shown, approved and denied; rules are shown; the audit is searched and verified', async () => {
@@ -34,19 +39,22 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
 })
 
+const refund = tool({
+  name: 'refund',
+  description: 'Money back',
+  input: z.object({ order: z.int() }),
+  approval: 'always',
+  run: () => 'done',
+})
+
+const shop = defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [refund] })
+
 /** A server on that folder's store, whose caller asked for two gated calls. */
 async function twoTickets(folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
   const store = sqliteStore(join(folder, 'sluice.db'))
-  const refund = tool({
-    name: 'refund',
-    description: 'Money back',
-    input: z.object({ order: z.int() }),
-    approval: 'always',
-    run: () => 'done',
-  })
   const keys = apiKeys(store)
-  const server = createServer(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [refund] }), {
+  const server = createServer(shop, {
     store,
     authenticate: authenticate({ verifiers: [keys] }),
     tenant: tenant({ from: 'tenants' }),
@@ -67,6 +75,47 @@ async function twoTickets(folder: string): Promise<readonly string[]> {
   await store.close()
   return ids
 }
+
+test('a webhook in the configuration is told of tickets, and what it sends back to the console decides', async () => {
+  const told = Promise.withResolvers<string>()
+  const chat = createHttpServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    told.resolve(body)
+    response.end()
+  })
+  await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void chat.close())
+  const webhook = `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`
+  const config = configSchema.parse({ data: aFolder(), approvals: { webhook } })
+  const secret = 'what the chat and the server share'
+  const logger = { debug() {}, info() {}, warn() {}, error() {} }
+  const host = await createHost(config, { env: { SLUICE_WEBHOOK_SECRET: secret }, logger, owner: 'you' })
+  const server = createServer(shop, host.runtime)
+  const serving = await host.console?.listen({ port: 0 })
+  onTestFinished(async () => {
+    await serving?.close()
+    await server.close()
+    await host.opened.close()
+  })
+  const { secret: token } = await apiKeys(host.opened.store).create({ subject: 'ann', tenants: ['acme'] })
+  const client = await testClient(server)
+  const call = { name: 'refund', arguments: { order: 7 }, token }
+  await client.request('tools/call', call)
+  const { id } = (JSON.parse(await told.promise) as { data: { id: string } }).data
+  const body = JSON.stringify({ type: 'approval.decided', data: { id, approved: true, by: 'olga' } })
+  const at = String(Math.floor(Date.now() / 1000))
+  const mac = createHmac('sha256', secret).update(`m.${at}.${body}`).digest('base64')
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': 'm',
+    'webhook-timestamp': at,
+    'webhook-signature': `v1,${mac}`,
+  }
+  const answer = await fetch(`${serving?.url}hooks/approvals`, { method: 'POST', headers, body })
+  expect(await answer.json()).toEqual({ id, status: 'approved' })
+  expect(await client.request('tools/call', call)).toMatchObject({ content: [{ text: 'done' }] })
+})
 
 test('doctor looks at this machine: Node, folder, ports, store, authentication; what is open to the network is found', async () => {
   const cwd = aFolder()

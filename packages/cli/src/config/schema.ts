@@ -171,7 +171,11 @@ export const configSchema = z.strictObject({
         .strictObject({ maxMs: count(1).describe('The longest a grant may last, in milliseconds') })
         .optional()
         .describe('Standing permissions; off unless said'),
-      webhook: url.optional().describe('Told of each ticket; signed with SLUICE_WEBHOOK_SECRET'),
+      webhook: url
+        .optional()
+        .describe(
+          'Told of each ticket, and sends decisions back to /hooks/approvals of the console; signed with SLUICE_WEBHOOK_SECRET',
+        ),
     })
     .prefault({}),
   console: z

@@ -24,6 +24,8 @@ export interface Desk {
   decide(id: string, decision: { readonly approved: boolean; readonly note?: string }, by: Decider): Promise<TicketView>
   /** Somebody found out what became of a ticket in doubt. `did not run`: it may, while its time is not up. */
   resolve(id: string, verdict: 'ran' | 'did not run', by: Decider): Promise<TicketView>
+  /** Whether a webhook is configured, so that decisions may come back from its other end. */
+  readonly hears: boolean
   /**
    * What the webhook's other end sends back, as it came: a decision, signed. Throws `unauthorized` where the signature is
    * not good, and what `decide` throws.

@@ -99,6 +99,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     pending: async (tenants) => office().pending(tenants),
     decide: async (id, decision, by) => office().decide(id, decision, by),
     resolve: async (id, verdict, by) => office().resolve(id, verdict, by),
+    hears: options.webhook !== undefined,
     receive: async (header, body) => office().receive(header, body),
     watch: (listener) => office().watch(listener),
     rules: rules.views,

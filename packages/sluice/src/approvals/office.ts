@@ -135,6 +135,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
       changed(id, view.status)
       return view
     },
+    hears: webhook !== undefined,
     async receive(header, body) {
       if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
       return webhook.receive(header, body)

@@ -8,10 +8,11 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { RpcError } from '../../core/error.ts'
-import type { Bucket, Store } from '../../core/store.ts'
+import type { Store } from '../../core/store.ts'
 import { below } from '../../core/store.ts'
 import type { NodeRequest } from '../../transports/http/node-message.ts'
 import type { Operator } from './api.ts'
+import { countAttempt, wrong } from './attempts.ts'
 import type { CookieJar } from './cookie.ts'
 import type { OperatorKeys } from './operators.ts'
 import type { Sessions } from './sessions.ts'
@@ -35,9 +36,6 @@ export interface DoorOptions {
   readonly store: Store
 }
 
-/** Wrong keys per peer; right ones cost nothing. */
-const wrong: Bucket = { capacity: 20, perSecond: 0.2 }
-
 export type Door = (request: NodeRequest) => Promise<Visitor>
 
 export function createDoor({ sessions, operators, cookies, store }: DoorOptions): Door {
@@ -47,9 +45,7 @@ export function createDoor({ sessions, operators, cookies, store }: DoorOptions)
     const [, secret] = /^Bearer ([\w-]{1,256})$/i.exec(header) ?? []
     const key = secret === undefined ? undefined : await operators.verify(secret)
     if (secret === undefined || !key) {
-      const waitMs = await own.take(['wrong-key', peer], wrong)
-      if (waitMs > 0)
-        throw new RpcError('rateLimited', 'Too many attempts: wait, then try again', { data: { retryAfterMs: waitMs } })
+      await countAttempt(own, 'wrong-key', peer, wrong)
       throw unauthorized()
     }
     return {

@@ -1,4 +1,4 @@
-/** The console's own HTTP server: the page, the API and the stream, on an origin of their own. */
+/** The console's own HTTP server: the page, the API, the stream and the way back of the webhook, on an origin of their own. */
 
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +11,7 @@ import { createDoor } from './door.ts'
 import type { Files } from './files.ts'
 import { readFiles } from './files.ts'
 import { guarding, unkept } from './headers.ts'
+import { createHook, hookPath } from './hook.ts'
 import { notFound, refuse } from './reply.ts'
 import type { Parts } from './serve-api.ts'
 import { createApi } from './serve-api.ts'
@@ -103,6 +104,7 @@ function createServe(
   const door = createDoor({ operators, sessions, cookies, store: panel.store })
   const base = url.pathname
   const api = createApi(parts, cookies, door)
+  const hook = createHook(panel)
 
   return async function serve(message, response) {
     const request = new NodeRequest(message)
@@ -112,6 +114,7 @@ function createServe(
       if (!`${asked.pathname}/`.startsWith(base)) throw notFound()
       const path = asked.pathname.slice(base.length)
       if (path === 'api' || path.startsWith('api/')) await api(request, response, `/${path}`, asked.searchParams)
+      else if (path === hookPath) await hook(request, response)
       else sendFile(request, response, { files, base, path })
     } catch (thrown) {
       refuse(panel.logger, response, thrown)

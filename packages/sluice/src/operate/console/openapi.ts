@@ -2,6 +2,7 @@
 
 import type { Params } from '../../core/json.ts'
 import { routes, shapes } from './api.ts'
+import { hookPath } from './hook.ts'
 
 /** The console’s API as an OpenAPI document, made from `routes`. */
 export const openApi = (): Params => ({
@@ -32,6 +33,21 @@ export const openApi = (): Params => ({
         operationId: 'events',
         summary: 'Server-sent events: `tickets`, `requests`, `second`, `over`. Takes the filters of /api/live.',
         responses: { 200: { description: 'A stream.', content: { 'text/event-stream': {} } } },
+      },
+    },
+    [`/${hookPath}`]: {
+      post: {
+        operationId: 'receiveDecision',
+        summary: 'A decision from the other end of the webhook, signed as Standard Webhooks has it; no key is needed.',
+        security: [],
+        parameters: ['id', 'timestamp', 'signature'].map((name) => ({
+          ...{ name: `webhook-${name}`, in: 'header', required: true, schema: { type: 'string' } },
+        })),
+        requestBody: { content: json(decided) },
+        responses: {
+          200: { description: 'It counts.', content: json({ type: 'object' }) },
+          default: { description: 'Refused.', content: json(linked({ $ref: 'Problem' })) },
+        },
       },
     },
   },
@@ -65,6 +81,24 @@ function pathsOf(): Params {
     }
   }
   return paths
+}
+
+const decided: Params = {
+  type: 'object',
+  required: ['type', 'data'],
+  properties: {
+    type: { const: 'approval.decided' },
+    data: {
+      type: 'object',
+      required: ['id', 'approved', 'by'],
+      properties: {
+        id: { type: 'string', description: 'The ticket.' },
+        approved: { type: 'boolean' },
+        by: { type: 'string', description: 'Who decided.' },
+        note: { type: 'string' },
+      },
+    },
+  },
 }
 
 const json = (schema: unknown): Params => ({ 'application/json': { schema } })

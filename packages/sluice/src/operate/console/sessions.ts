@@ -13,6 +13,7 @@ import { isObject } from '../../core/json.ts'
 import type { Bucket, Key, Store } from '../../core/store.ts'
 import { below } from '../../core/store.ts'
 import type { Operator } from './api.ts'
+import { countAttempt } from './attempts.ts'
 import type { OperatorKeys } from './operators.ts'
 
 export interface SessionOf {
@@ -105,9 +106,7 @@ export function createSessions({ store, clock, operators, owner }: SessionsOptio
       return token
     },
     async open({ link, key }, peer) {
-      const waitMs = await own.take(['sign-in', peer], attempts)
-      if (waitMs > 0)
-        throw new RpcError('rateLimited', 'Too many attempts: wait, then try again', { data: { retryAfterMs: waitMs } })
+      await countAttempt(own, 'sign-in', peer, attempts)
       const now = clock.now()
       const fresh = { csrf: random(), opened: now, renewed: now, seen: now }
       const stored = (await spent(link)) ? fresh : await withKey(key, fresh)
