@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Opened } from 'sluice'
 import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, tenant, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { sqliteStore } from 'sluice/sqlite'
@@ -13,6 +14,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { configSchema } from '../src/config/schema.ts'
 import { createHost } from '../src/host/host.ts'
+import { toServer } from '../src/host/run.ts'
 import { aFolder, sluice } from './command.ts'
 
 test('approvals are listed, shown, approved and denied; rules are shown; the audit is searched and verified', async () => {
@@ -91,7 +93,8 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   const secret = 'what the chat and the server share'
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
   const host = await createHost(config, { env: { SLUICE_WEBHOOK_SECRET: secret }, logger, owner: 'you' })
-  const server = createServer(shop, host.runtime)
+  const opened: Opened = { definition: shop, state: 'ready', close: async () => {} }
+  const server = toServer({ name: 'shop', opened }, host)
   const serving = await host.console?.listen({ port: 0 })
   onTestFinished(async () => {
     await serving?.close()
