@@ -22,6 +22,7 @@ import { createGiveBack } from './layers/once-give-back.ts'
 import { createTake } from './layers/take.ts'
 import type { TenantOptions } from './layers/tenant.ts'
 import { tenant as tenantLayer } from './layers/tenant.ts'
+import { unanswered } from './layers/unanswered.ts'
 import type { AuditOptions } from './observe/audit.ts'
 import { createAudit } from './observe/audit.ts'
 import { earlyLine } from './observe/early.ts'
@@ -82,7 +83,11 @@ export const concurrency =
 /** What tools declare as questions is asked. A server whose definitions ask does not start without it. */
 export const ask =
   (): Part<'ask'> =>
-  ({ secrets, name, clock }) => ({ part: 'ask', layer: askLayer(createSeal(secrets, `state ${name}`, clock)), bridge })
+  ({ secrets, name, clock, reference }) => ({
+    part: 'ask',
+    layer: askLayer(createSeal(secrets, `state ${name}`, clock)),
+    bridge: (sinks) => (next) => unanswered(sinks, clock, reference)(bridge(next)),
+  })
 
 /** Work under an idempotency key runs once. Without it a call that brings a key is refused. */
 export const once =

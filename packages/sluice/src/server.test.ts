@@ -3,13 +3,15 @@ import * as z from 'zod'
 import type { Via } from './core/call.ts'
 import type { LogLine } from './core/log.ts'
 import { ask, audit, health, limit, log, metrics, once, tenant } from './parts.ts'
-import { form } from './protocol/questions.ts'
+import { form, visit } from './protocol/questions.ts'
 import { tool } from './protocol/tools.ts'
 import type { Runtime } from './server.ts'
 import { createServer } from './server.ts'
 import { memoryStore } from './stores/memory.ts'
 import { surroundings } from './surroundings.ts'
 import { aCall } from './testing/call.ts'
+import type { TestClient } from './testing/client.ts'
+import { testClient } from './testing/client.ts'
 import { fakeClock } from './testing/clock.ts'
 
 const info = { name: 'parts', version: '1' }
@@ -113,6 +115,46 @@ test('a call is silent once it is answered, whatever its work still has to say',
   })
   later()
   expect(heard).toMatchObject([{ method: 'notifications/message', params: { data: 'in time' } }])
+})
+
+test.each<[string, string, (client: TestClient) => void]>([
+  ['the client refused', 'toolFailed', () => {}],
+  ['the connection ended', 'cancelled', (client) => client.close()],
+])('that nothing came of a question is logged and counted: %s', async (_, reason, then) => {
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => void lines.push(line)
+  const server = createServer(
+    { info, tools: [asking] },
+    { ask: ask(), log: log({ info: note, warn: note, error: note }), metrics: metrics() },
+  )
+  const capabilities = { elicitation: {} }
+  const answered = (): unknown => then(client)
+  const client: TestClient = await testClient(server, { revision: '2025-11-25', capabilities, answer: answered })
+  await client.send('tools/call', { name: 'deploy', arguments: {} })
+  expect(lines.filter(({ method }) => method === 'tools/call')).toMatchObject([
+    { outcome: 'input_required' },
+    { outcome: reason, tool: 'deploy', reference: expect.any(String) },
+  ])
+  expect((await server.page('/metrics', '::1'))?.body).toMatch(new RegExp(`sluice_requests_total.*"${reason}".* 1`))
+})
+
+test('a client that must visit a page first gets a reference that is in the log', async () => {
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => void lines.push(line)
+  const paying = tool({
+    name: 'pay',
+    description: 'Pays',
+    ask: () => ({ sign: visit('Sign in', 'https://pay.example/', 'sign') }),
+    run: () => 'paid',
+  })
+  const server = createServer(
+    { info, tools: [paying] },
+    { ask: ask(), log: log({ info: note, warn: note, error: note }) },
+  )
+  const client = await testClient(server, { revision: '2025-11-25', capabilities: { elicitation: { url: {} } } })
+  const refused = await client.send('tools/call', { name: 'pay', arguments: {} })
+  expect(refused).toMatchObject({ error: { code: -32042, data: { reference: lines.at(-1)?.['reference'] } } })
+  expect(lines.at(-1)).toMatchObject({ outcome: 'urlRequired', tool: 'pay' })
 })
 
 test('a part can be used alone, with surroundings of one’s own', async () => {

@@ -77,10 +77,11 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   gauge('sluice_connections', 'Connections.', () => connections.size)
   gauge('sluice_listeners', 'Listeners.', () => hub.size)
 
+  const sinks = present(all.map(({ sink }) => sink))
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
     pieces.tracing?.layer,
-    observe(present(all.map(({ sink }) => sink)), clock, reference),
+    observe(sinks, clock, reference),
     pieces.authenticate?.layer,
     pieces.tenant?.layer,
     pieces.limit?.layer,
@@ -101,7 +102,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   const dispatch = createDispatch({
     registry: () => registry,
     modern,
-    bridged: pipeline(present([pieces.ask?.bridge]), modern),
+    bridged: pipeline(present([pieces.ask?.bridge?.(sinks)]), modern),
     caller: anonymous,
     tenant: runtime.tenant ? tenants.nobody : tenants.of('default'),
     publish: hub.publish,

@@ -55,8 +55,8 @@ export interface Piece<Name extends string = string> {
   readonly defined?: (definition: Defined, to: { readonly exposed: boolean; readonly authenticated: boolean }) => void
   /** Rejects where the server must not start. Waited for by transports that can. */
   readonly ready?: () => Promise<void>
-  /** For revisions before 2026-07-28, outside all layers. */
-  readonly bridge?: Layer
+  /** For revisions before 2026-07-28, outside all layers; it tells the sinks itself. */
+  readonly bridge?: (sinks: readonly Sink[]) => Layer
   /** Hears of every call that became one, when it is over. */
   readonly sink?: Sink
   /** Hears of what was refused before it became a call. */

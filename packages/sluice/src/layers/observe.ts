@@ -7,6 +7,7 @@ import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import type { Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { Observed, Outcome, Sink } from '../core/observed.ts'
 
@@ -25,7 +26,7 @@ export const observe =
         tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
         return answer
       } catch (thrown) {
-        const outcome = thrown instanceof RpcError ? thrown.reason : 'internalError'
+        const outcome = outcomeOfThrown(thrown)
         call.facts.outcome = outcome
         call.facts.reference ??= reference()
         tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
@@ -41,7 +42,10 @@ function outcomeOf(answer: Answer): Outcome {
   return answer.resultType === 'input_required' ? 'input_required' : 'complete'
 }
 
-function tellAll(sinks: readonly Sink[]): ((event: Observed) => void) | undefined {
+export const outcomeOfThrown = (thrown: unknown): Reason =>
+  thrown instanceof RpcError ? thrown.reason : 'internalError'
+
+export function tellAll(sinks: readonly Sink[]): ((event: Observed) => void) | undefined {
   if (sinks.length === 0) return undefined
   return function tell(event) {
     for (const sink of sinks)
