@@ -10,7 +10,7 @@ import { isObject } from '../core/json.ts'
 import { negotiate } from './legacy/negotiate.ts'
 import { checkEnvelope } from './modern/envelope.ts'
 import type { RevisionName } from './revisions.ts'
-import { isLegacy, metaKeys, modernRevision, newestLegacy, revisionNames } from './revisions.ts'
+import { isLegacy, metaKeys, modernRevision, newestLegacy, revisions } from './revisions.ts'
 
 export interface RequestEnvelope {
   readonly kind: 'request'
@@ -133,7 +133,7 @@ export function legacyRevision(via: Via): RevisionName {
       'unsupportedVersion',
       `Invalid request: unsupported MCP-Protocol-Version ${header.slice(0, 64)}`,
       {
-        data: { supported: revisionNames, requested: header.slice(0, 64) },
+        data: { supported: Object.keys(revisions), requested: header.slice(0, 64) },
       },
     )
   const agreed = via.connection?.agreed?.revision

@@ -99,13 +99,6 @@ export const revisions: { readonly [name in RevisionName]: Features } = {
   '2026-07-28': fifth,
 }
 
-export const revisionNames: readonly RevisionName[] = [
-  '2024-11-05',
-  '2025-03-26',
-  '2025-06-18',
-  '2025-11-25',
-  '2026-07-28',
-]
 /** Of a call's revision; a name nobody serves never becomes a call. */
 export function featuresOf(name: string): Features {
   const features: Features | undefined = (revisions as { readonly [name: string]: Features })[name]

@@ -6,10 +6,9 @@
 
 import type { RpcError } from '../../core/error.ts'
 import type { HttpHeaders } from './message.ts'
+import { noHeaders } from './message.ts'
 import type { ProtectedResource } from './well-known.ts'
 import { isScope } from './well-known.ts'
-
-const none: HttpHeaders = {}
 
 /** `resource` where tokens come from an authorization server; without it the challenge only says `Bearer`. */
 export function challengeHeaders(error: RpcError, resource?: ProtectedResource): HttpHeaders {
@@ -27,7 +26,7 @@ export function challengeHeaders(error: RpcError, resource?: ProtectedResource):
     return { 'www-authenticate': bearer({ error: 'insufficient_scope', scope, resource_metadata }) }
   }
   const { retryAfterMs } = data
-  if (typeof retryAfterMs !== 'number' || !Number.isFinite(retryAfterMs)) return none
+  if (typeof retryAfterMs !== 'number' || !Number.isFinite(retryAfterMs)) return noHeaders
   // Rounded up: who comes back a moment early is refused again.
   return { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }
 }

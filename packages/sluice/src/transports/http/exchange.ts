@@ -84,10 +84,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
   const gate = options.gate?.({ clock: server.clock, hasSession })
   if (gate) server.counts.push(...gate.counts)
-  const headersFor = (error: RpcError): HttpHeaders => {
-    const headers = challengeHeaders(error, resource)
-    return Object.keys(headers).length === 0 ? noHeaders : headers
-  }
+  const headersFor = (error: RpcError): HttpHeaders => challengeHeaders(error, resource)
   /** Open streams, and how to call off what keeps each alive. */
   const live = new Map<Sink, () => void>()
 
