@@ -29,6 +29,8 @@ const usual: BuildOptions = {
   platform: 'neutral',
   external: ['node:*'],
   sourcemap: true,
+  // The sources are in the package.
+  sourcesContent: false,
   logLevel: 'warning',
 }
 
@@ -86,7 +88,9 @@ async function write(options: BuildOptions): Promise<void> {
   for (const { path, text } of outputFiles) {
     const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
+    // What leads to a joined file stands in for a module whose compiled form is not published; its source is.
+    const linked = path.endsWith('.map') ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"') : text
+    writeFileSync(path, linked.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
   }
 }
 

@@ -1,22 +1,31 @@
 /**
- * `npm run mcpb`: the memory and knowledge servers as bundles that desktop clients install with a click, in out/.
+ * `npm run mcpb`: the memory and knowledge servers as bundles that desktop clients install with a click, in out/ or
+ * where `--out` says.
  *
- * A bundle holds what npm would install: the packed packages and their dependencies. Native builds of sqlite-vec are left
- * out, since a bundle goes to every platform; memory then searches by words alone.
+ * A bundle holds what npm would install: the packed packages and their dependencies. sqlite-vec has a native build for
+ * each platform, and a bundle goes to every platform, so the one of memory has all of them.
  */
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { packExtension } from '@anthropic-ai/mcpb'
+import vec from '../node_modules/sqlite-vec/package.json' with { type: 'json' }
 import { published } from './published.ts'
 
-const out = join(import.meta.dirname, '../out')
-mkdirSync(out, { recursive: true })
+const root = join(import.meta.dirname, '..')
+const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'out') } } })
+mkdirSync(values.out, { recursive: true })
+
+const bundles: readonly { readonly server: string; readonly native: { readonly [name: string]: string } }[] = [
+  { server: 'memory', native: vec.optionalDependencies },
+  { server: 'knowledge', native: {} },
+]
 
 const npm = (cwd: string, ...args: readonly string[]): string =>
-  execFileSync('npm', [...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  execFileSync('npm', [...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
 const work = mkdtempSync(join(tmpdir(), 'sluice-mcpb-'))
 try {
@@ -30,16 +39,18 @@ try {
     return `file:${join(work, filename)}`
   }
   const sluice = packed('sluice')
-  for (const server of ['memory', 'knowledge']) {
+  for (const { server, native } of bundles) {
     const bundle = join(work, server)
     mkdirSync(bundle)
-    const dependencies = { sluice, [`@sluice/${server}`]: packed(`@sluice/${server}`) }
+    const dependencies = { sluice, [`@sluice/${server}`]: packed(`@sluice/${server}`), ...native }
     writeFileSync(join(bundle, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-    npm(bundle, 'install', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline')
-    copyFileSync(join(import.meta.dirname, `../servers/${server}/manifest.json`), join(bundle, 'manifest.json'))
-    // Both name places on this machine.
-    for (const file of ['package.json', 'package-lock.json']) rmSync(join(bundle, file))
-    const outputPath = join(out, `sluice-${server}.mcpb`)
+    // By force: most of the native builds are not for this machine.
+    npm(bundle, 'install', '--omit=optional', '--omit=peer', '--force', '--no-audit', '--no-fund', '--prefer-offline')
+    copyFileSync(join(root, `servers/${server}/manifest.json`), join(bundle, 'manifest.json'))
+    // All of them name places on this machine.
+    for (const file of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
+      rmSync(join(bundle, file), { force: true })
+    const outputPath = join(values.out, `sluice-${server}.mcpb`)
     if (!(await packExtension({ extensionPath: bundle, outputPath, silent: true })))
       throw new Error(`${server} could not be bundled`)
     console.log(outputPath)

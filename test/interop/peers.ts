@@ -76,7 +76,14 @@ export interface Typed {
 /** Where the server is: the URL it listens on, or the program to start. */
 export type Place =
   | { readonly over: 'http' | 'sse' | 'websocket'; readonly url: string }
-  | { readonly over: 'stdio'; readonly command: string; readonly args: string[]; readonly stderr?: 'ignore' }
+  | {
+      readonly over: 'stdio'
+      readonly command: string
+      readonly args: string[]
+      readonly stderr?: 'ignore'
+      readonly cwd?: string
+      readonly env?: Record<string, string>
+    }
 
 export const clientInfo: { name: string; version: string } = { name: 'interop', version: '1.0.0' }
 export const clientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } }

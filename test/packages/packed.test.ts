@@ -1,16 +1,20 @@
-/** What is published is complete: packed, installed into an empty folder, and used from there with the official client. */
+/** What is published is complete: packed, installed into an empty folder, and used there as the README says. */
 
-import { execFileSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { published } from '../../scripts/published.ts'
+import { connectV1 } from '../interop/peer-v1.ts'
+import { connectV2 } from '../interop/peer-v2.ts'
+import type { Peer, Place } from '../interop/peers.ts'
+import { addressOf } from '../services/address.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 const bin = join(root, 'node_modules/.bin')
 const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
+const patient = { timeout: 120_000 }
 const npm = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('npm', [...args], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
@@ -20,56 +24,161 @@ interface Packed {
   readonly size: number
   readonly files: readonly { readonly path: string }[]
 }
-const folders = globSync(['packages/*/package.json', 'servers/*/package.json'], { cwd: root })
-  .filter((file) => !(JSON.parse(readFileSync(join(root, file), 'utf8')) as { private?: boolean }).private)
-  .map((file) => join(root, file, '..'))
-
 let work = ''
 let packed: readonly Packed[] = []
 beforeAll(() => {
   work = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
-  packed = folders.flatMap(
-    (folder) => JSON.parse(npm(folder, 'pack', '--ignore-scripts', '--json', '--pack-destination', work)) as Packed[],
+  packed = published().flatMap(
+    ({ folder }) =>
+      JSON.parse(npm(folder, 'pack', '--ignore-scripts', '--json', '--pack-destination', work)) as Packed[],
   )
   const dependencies = Object.fromEntries(packed.map(({ name, filename }) => [name, `file:${filename}`]))
-  writeFileSync(join(work, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  const manifest = { private: true, name: 'mine', version: '1.0.0', type: 'module' }
+  // Of what a README says to install besides, the version that we are tested with.
+  const { zod } = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: { zod: string } })
+    .devDependencies
+  writeFileSync(join(work, 'package.json'), JSON.stringify({ ...manifest, dependencies: { ...dependencies, zod } }))
   npm(work, 'install', '--no-audit', '--no-fund', '--prefer-offline')
 }, 300_000)
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
-test('every package has its types and its licence’s name, and neither tests nor build records', () => {
-  expect(packed.length).toBe(8)
-  for (const { name, files, size } of packed) {
-    const paths = files.map(({ path }) => path)
-    expect(
-      paths.filter((path) => /^(src|dist|lib)\/.*\.test\.|tsbuildinfo/.test(path)),
-      name,
-    ).toEqual([])
-    if (name !== 'create-sluice')
+/** A binary of the installed packages, as a command that needs no particular Node on the PATH. */
+const installed = (name: string, ...args: readonly string[]): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [join(work, 'node_modules/.bin', name), ...args],
+})
+
+/** Every official client, one after the other. */
+async function eachClient(place: Place, then: (peer: Peer) => Promise<void>): Promise<void> {
+  const ways = [() => connectV1(place), () => connectV2(place, 'legacy'), () => connectV2(place, { pin: '2026-07-28' })]
+  for (const connect of ways) {
+    const peer = await connect()
+    await then(peer).finally(() => peer.close())
+  }
+}
+
+describe('a package', () => {
+  test('has types, a README, the licence, its place in the sources; neither tests nor build records; is small', () => {
+    expect(packed.length).toBe(8)
+    for (const { name, files, size } of packed) {
+      const paths = files.map(({ path }) => path)
+      const { folder, repository } = published().find((each) => each.name === name) ?? {}
+      expect(paths, name).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']))
       expect(
-        paths.some((path) => path.endsWith('index.d.ts')),
+        paths.filter((path) => /^(src|dist|lib)\/.*\.test\.|tsbuildinfo/.test(path)),
+        name,
+      ).toEqual([])
+      expect(
+        paths.some((path) => path.endsWith('.d.ts')),
         name,
       ).toBe(true)
-    expect(size, name).toBeLessThan(2_000_000)
+      expect(folder?.endsWith(repository?.directory ?? '?'), name).toBe(true)
+      expect(size, name).toBeLessThan(name === 'sluice' ? 800_000 : 250_000)
+    }
+  })
+  test('leads from every line that runs to its source, inside the package', () => {
+    for (const { name, files } of packed) {
+      const folder = join(work, 'node_modules', name)
+      const paths = new Set(files.map(({ path }) => join(folder, path)))
+      for (const map of [...paths].filter((path) => /\.(js|d\.ts)\.map$/.test(path))) {
+        const { sources, sourceRoot = '' } = JSON.parse(readFileSync(map, 'utf8')) as {
+          sources: readonly string[]
+          sourceRoot?: string
+        }
+        for (const source of sources) expect(paths, map).toContain(join(dirname(map), sourceRoot, source))
+      }
+    }
+  })
+})
+
+/** The first program in a document. */
+const programIn = (document: string): string =>
+  /^```ts\n(?:\/\/ \S+\n)?(.*?)^```$/ms.exec(readFileSync(join(root, document), 'utf8'))?.[1] ?? ''
+
+describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (document) => {
+  const mine = (): string => {
+    const folder = join(work, document.replace(/\W/g, '-'))
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', version: '1.2.3' }))
+    writeFileSync(join(folder, 'server.ts'), programIn(document))
+    return folder
   }
+  const shouts = async (peer: Peer): Promise<void> => {
+    expect(peer.info).toMatchObject({ name: 'hello', version: '1.2.3' })
+    expect(await peer.call('shout', { text: 'hi' })).toMatchObject({ content: [{ type: 'text', text: 'HI' }] })
+  }
+
+  test('has its types', patient, () => {
+    const folder = mine()
+    const options = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, skipLibCheck: false }
+    const compilerOptions = { ...options, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['server.ts'] }))
+    execFileSync(join(bin, 'tsc'), ['-p', folder], { env, stdio: 'pipe' })
+  })
+  test('answers every official client over stdio', patient, async () => {
+    const args = [join(mine(), 'server.ts'), '--stdio']
+    await eachClient({ over: 'stdio', command: process.execPath, args, stderr: 'ignore' }, shouts)
+  })
+  test('answers every official client over HTTP, started by itself', patient, async () => {
+    const folder = mine()
+    // On a free port, for the sake of whoever else uses this machine; and where it says so.
+    const program = programIn(document).replace('serveHttp(hello)', 'serveHttp(hello, { port: 0 })')
+    writeFileSync(join(folder, 'server.ts'), program.replace('console.log((', "console.error('on ' + ("))
+    const child = spawn(process.execPath, ['server.ts'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const { url } = await addressOf(child)
+    await eachClient({ over: 'http', url }, shouts)
+  })
+  test('answers every official client over HTTP, served by the command', patient, async () => {
+    const folder = mine()
+    // What a file that serves by itself would do on import is for the test above.
+    writeFileSync(join(folder, 'server.ts'), programIn(document).replace(/^if \(.*/ms, ''))
+    const { command, args } = installed('sluice', 'serve', './server.ts', '--watch', '--http', '--port', '0')
+    const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const { url } = await addressOf(child)
+    await eachClient({ over: 'http', url }, shouts)
+  })
 })
 
-test('the command runs from there, and a server it brings answers the official client over stdio', {
-  timeout: 120_000,
-}, async () => {
-  const sluice = join(work, 'node_modules/.bin/sluice')
-  expect(execFileSync(sluice, ['--version'], { env, encoding: 'utf8' }).trim()).toBe('0.1.0')
-  const client = new Client({ name: 'a-client', version: '1.0.0' })
-  const args = ['serve', 'routes', '--stdio', '--data', join(work, 'data')]
-  await client.connect(new StdioClientTransport({ command: sluice, args, env: { PATH: env.PATH }, stderr: 'ignore' }))
-  onTestFinished(() => client.close())
-  const route = await client.callTool({ name: 'calculate_route', arguments: { origin: 'Hanoi', destination: 'Hue' } })
-  expect(route).toMatchObject({ isError: false })
+describe('the command', () => {
+  test('starts the five servers, and each answers the official clients', patient, async () => {
+    const { command, args } = installed('sluice', 'start', '--port', '0', '--console-port', '0', '--json')
+    const data = join(work, 'started')
+    const child = spawn(command, [...args, '--data', data], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let printed = ''
+    for await (const chunk of child.stdout) {
+      printed += String(chunk)
+      if (printed.trimEnd().endsWith('\n}')) break
+    }
+    const { servers, keys } = JSON.parse(printed) as {
+      servers: readonly { name: string; url: string }[]
+      keys: { you: string }
+    }
+    expect(servers.map(({ name }) => name)).toEqual(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
+    for (const { name, url } of servers) {
+      const { command, args } = installed('sluice', 'call', url, '--token', keys.you, '--json')
+      expect(execFileSync(command, args, { env, encoding: 'utf8' }), name).toContain('inputSchema')
+    }
+  })
+  test('serves one of the five over stdio', patient, async () => {
+    const place = installed('sluice', 'serve', 'routes', '--stdio', '--data', join(work, 'data'))
+    await eachClient({ over: 'stdio', ...place, stderr: 'ignore' }, async (peer) => {
+      const route = await peer.call('calculate_route', { origin: 'Hanoi', destination: 'Hue' })
+      expect(route).toMatchObject({ isError: false })
+    })
+  })
 })
 
-test('each server’s own binary says what it is', () => {
-  for (const name of ['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
-    expect(
-      execFileSync(join(work, `node_modules/.bin/sluice-${name}`), ['--version'], { env, encoding: 'utf8' }).trim(),
-    ).toBe('0.1.0')
-})
+test.each(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])(
+  'what the README says to put into a client for %s answers it',
+  patient,
+  async (name) => {
+    const { command, args } = installed(`sluice-${name}`, ...(name === 'knowledge' ? [join(root, 'docs')] : []))
+    const own = { XDG_DATA_HOME: join(work, `data-${name}`), PATH: env.PATH }
+    const peer = await connectV2({ over: 'stdio', command, args, env: own, stderr: 'ignore' }, 'auto')
+    onTestFinished(() => peer.close())
+    expect((await peer.list('tools')).length).toBeGreaterThan(0)
+  },
+)

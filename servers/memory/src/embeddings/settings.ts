@@ -14,8 +14,8 @@ export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): 
   if (kind !== 'ollama' && kind !== 'openai')
     throw new Error(`SLUICE_MEMORY_EMBEDDINGS is "${kind}"; set it to ollama, openai or none`)
   const isOllama = kind === 'ollama'
-  const url = env['SLUICE_MEMORY_EMBEDDINGS_URL'] ?? (isOllama ? 'http://127.0.0.1:11434' : undefined)
-  const model = env['SLUICE_MEMORY_EMBEDDINGS_MODEL'] ?? (isOllama ? 'nomic-embed-text' : undefined)
+  const url = env['SLUICE_MEMORY_EMBEDDINGS_URL'] || (isOllama ? 'http://127.0.0.1:11434' : undefined)
+  const model = env['SLUICE_MEMORY_EMBEDDINGS_MODEL'] || (isOllama ? 'nomic-embed-text' : undefined)
   if (!url || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new Error('SLUICE_MEMORY_EMBEDDINGS_URL needs the address of the service, such as https://api.openai.com/v1')
   if (!model)
@@ -25,5 +25,5 @@ export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): 
 
 function keyFrom(env: Env): string | undefined {
   const path = env['SLUICE_MEMORY_EMBEDDINGS_KEY_FILE']
-  return env['SLUICE_MEMORY_EMBEDDINGS_KEY'] ?? (path ? readFileSync(path, 'utf8').trim() : undefined)
+  return env['SLUICE_MEMORY_EMBEDDINGS_KEY'] || (path ? readFileSync(path, 'utf8').trim() : undefined)
 }
