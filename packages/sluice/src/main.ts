@@ -99,8 +99,7 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     return
   }
   if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${typed}\n`)
-  await serveStdio(server, most ? { maxLineBytes: most } : {}).closed
-  await opened.close()
+  await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: opened.close }).closed
 
   /** For the person who started it; there is no client yet. */
   function giveUp(thrown: unknown): void {

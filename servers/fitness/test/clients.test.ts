@@ -1,8 +1,11 @@
 /** As people use it: the binary over stdio and HTTP with the official client. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
-import { overHttp, overStdio } from '../../../test/services/binary.ts'
+import { overHttp, overStdio, programOf } from '../../../test/services/binary.ts'
 import { aFolder } from './server.ts'
 
 async function walkThrough(client: Client): Promise<void> {
@@ -23,6 +26,17 @@ test('over stdio, twice on the same data', async () => {
     await walkThrough(client)
     await client.close()
   }
+})
+
+test('when its client is gone it closes its file before it ends', async () => {
+  const folder = aFolder()
+  const child = spawn(process.execPath, [programOf('fitness'), '--data', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.stdin.end()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  // An open one has its log beside it.
+  expect(readdirSync(folder)).toEqual(['fitness.db'])
 })
 
 test('over HTTP', async () => walkThrough(await (await overHttp('fitness', aFolder()))()))

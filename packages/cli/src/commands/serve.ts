@@ -51,6 +51,12 @@ export async function serve(around: Around, target: string, options: ServeOption
   if (opened.state !== 'ready') terminal.err(`${name}: ${shown(opened.state)}`)
   const config = openUnlessSaid(loaded, isGated(opened.definition))
   const host = await createHost(config, { env, logger, owner, stdio: isStdio })
+  let closing: Promise<void> | undefined
+  /** Once: on a pipe, whose end is the process's, it is asked for from there too. */
+  const closeAll = (): Promise<void> => {
+    closing ??= opened.close().then(() => host.opened.close())
+    return closing
+  }
   const reloading = (server: Server): (() => void) | undefined =>
     options.watch && module !== undefined
       ? watchModule(module, server, (said) => terminal.err(styled(terminal, 'dim', said)))
@@ -58,7 +64,8 @@ export async function serve(around: Around, target: string, options: ServeOption
   if (isStdio) {
     const server = toServer({ name, opened }, host)
     const stop = reloading(server)
-    const serving = serveStdio(server, opened.maxMessageBytes ? { maxLineBytes: opened.maxMessageBytes } : {})
+    const { maxMessageBytes: most } = opened
+    const serving = serveStdio(server, { ...(most && { maxLineBytes: most }), flush: closeAll })
     around.signal.addEventListener('abort', () => serving.close(), { once: true })
     await serving.closed
     stop?.()
@@ -77,8 +84,7 @@ export async function serve(around: Around, target: string, options: ServeOption
     stop?.()
     await page?.close()
   }
-  await opened.close()
-  await host.opened.close()
+  await closeAll()
   return exitCodes.ok
 }
 

@@ -25,6 +25,8 @@ export interface StdioOptions {
   readonly maxInFlight?: number
   /** How long calls under way may go on after the client closed its end. */
   readonly graceMs?: number
+  /** After the last call and before the process ends: closes what is yours. For the process's own stdin and stdout. */
+  readonly flush?: () => Promise<unknown>
 }
 
 /** A server on a pipe. */
@@ -163,8 +165,9 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     settle()
     if (!own) return
     // Timers and sockets of a tool must not keep the process of a client that is gone, nor a pipe that nobody reads.
-    write('', () => process.exit(0))
-    server.clock.after(graceMs, () => process.exit(0))
+    const exit = (): void => process.exit(0)
+    write('', () => (options.flush ? void options.flush().then(exit, exit) : exit()))
+    server.clock.after(graceMs, exit)
   }
   input.on('data', lines.push)
   input.on('end', finish)
