@@ -33,8 +33,6 @@ export interface Features {
   /** `description` and `websiteUrl` of the server. */
   readonly serverDetails: boolean
   readonly batches: boolean
-  /** An error may leave out an id that could not be read. */
-  readonly errorWithoutId: boolean
 }
 
 const first: Features = {
@@ -55,7 +53,6 @@ const first: Features = {
   dialects: false,
   serverDetails: false,
   batches: false,
-  errorWithoutId: false,
 }
 const second: Features = {
   ...first,
@@ -85,7 +82,6 @@ const fourth: Features = {
   richForms: true,
   dialects: true,
   serverDetails: true,
-  errorWithoutId: true,
 }
 const fifth: Features = { ...fourth, name: '2026-07-28', era: 'modern', structured: 'any' }
 
