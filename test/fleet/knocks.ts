@@ -148,20 +148,6 @@ export async function openStreams(port: number, count: number): Promise<readonly
   return open
 }
 
-/** So many calls on a few connections, as a process that has been up for a while has served. */
-export async function warm(port: number, calls: number): Promise<void> {
-  let left = calls
-  const one = async (_: unknown, turn: number): Promise<void> => {
-    const socket = await reach(port, turn)
-    while (left-- > 0) {
-      socket.write(post(port, echo))
-      await heard(socket, /"result"/)
-    }
-    socket.destroy()
-  }
-  await Promise.all(Array.from({ length: 20 }, one))
-}
-
 /** A client that asks for more than it reads; settles when the server has cut it off. */
 export async function stall(port: number): Promise<void> {
   const socket = await reach(port, 0)

@@ -1,7 +1,10 @@
-/** 5,000 streams that only wait, half of them of sessions, half subscriptions: what they add to the process. */
+/**
+ * 5,000 streams that only wait, half of them of sessions, half subscriptions: what they add to a process that has done
+ * nothing else. Much of it is the engine's young generation, which grows by what survives: a process that has worked has it.
+ */
 
 import { openDoor } from '../../fleet/door.ts'
-import { openStreams, warm } from '../../fleet/knocks.ts'
+import { openStreams } from '../../fleet/knocks.ts'
 import type { Soak } from '../soak.ts'
 
 const most = 150
@@ -10,8 +13,6 @@ export const run: Soak = async ({ times }) => {
   const count = times(5_000)
   const door = await openDoor()
   try {
-    // A process that has worked: the engine's young generation, tens of megabytes, has its size.
-    await warm(door.port, 20_000)
     for (const stream of await openStreams(door.port, 100)) stream.destroy()
     const before = await door.until(({ listeners }) => listeners === 0)
     await openStreams(door.port, count)

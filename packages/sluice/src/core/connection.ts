@@ -74,96 +74,108 @@ interface Open {
   refuse(error: RpcError): void
 }
 
-export function createConnection({ id, clock, elsewhere, answerWithinMs, onClose }: ConnectionOptions): Connection {
-  const questions = new Map<string, Open>()
-  const inFlight = new Map<Id, Stop>()
-  // Where others ask on the same connection, counting would give two questions one name.
-  const prefix = elsewhere ? `sluice-${crypto.randomUUID().slice(0, 8)}-` : 'sluice-'
-  let asked = 0
-  let closed = false
-  return {
-    id,
-    agreed: undefined,
-    logLevel: 'info',
-    tenant: undefined,
-    subscriptions: new Set(),
-    owner: undefined,
-    inFlight,
-    own(owner) {
-      if (this.owner !== undefined) return this.owner === owner
-      if (elsewhere) return elsewhere.own(owner)
-      this.owner = owner
-      return true
-    },
-    cancel(call) {
-      const running = inFlight.get(call)
-      if (running) running.stop(new RpcError('cancelled', 'Cancelled by the client'))
-      else elsewhere?.cancel(call)
-    },
-    request(method, params, via) {
-      if (closed || via.stop.reason) return Promise.reject(new RpcError('cancelled', 'Nobody is left to ask'))
-      // Guessing another connection's question must not help: ids count per connection and are looked up there only.
-      const question = `${prefix}${++asked}`
-      return new Promise((resolve, reject) => {
-        const done = (): void => {
-          questions.delete(question)
-          elsewhere?.forget(question)
-          callOff()
-          forget()
-        }
-        const refuse = (error: RpcError): void => {
-          done()
-          reject(error)
-        }
-        const abandon = (): void => {
-          via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
-          refuse(new RpcError('cancelled', 'The call that asked has ended'))
-        }
-        const callOff = clock.after(answerWithinMs, () => {
-          via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
-          refuse(new RpcError('timeout', `The client did not answer ${method} in time`))
-        })
-        const forget = via.stop.onStop(abandon)
-        questions.set(question, {
-          refuse,
-          settle(response) {
-            done()
-            const error = response['error']
-            if (error === undefined) resolve(response['result'])
-            else reject(new RpcError('toolFailed', `The client refused ${method}: ${textOf(error)}`))
-          },
-        })
-        const say = (): void => {
-          if (questions.has(question)) via.send({ jsonrpc: '2.0', id: question, method, params })
-        }
-        if (elsewhere) elsewhere.asked(question).then(say, refuse)
-        else say()
+/** A class, because there may be thousands, most of them idle: what few need is made when it is needed. */
+class OpenConnection implements Connection {
+  readonly id: string
+  owner: string | undefined = undefined
+  agreed: Agreement | undefined = undefined
+  logLevel = 'info'
+  tenant: string | undefined = undefined
+  readonly inFlight: Map<Id, Stop> = new Map()
+  closed = false
+  readonly #options: ConnectionOptions
+  #subscriptions: Set<string> | undefined = undefined
+  #questions: Map<string, Open> | undefined = undefined
+  #prefix = ''
+  #asked = 0
+
+  constructor(options: ConnectionOptions) {
+    this.id = options.id
+    this.#options = options
+  }
+  get subscriptions(): Set<string> {
+    this.#subscriptions ??= new Set()
+    return this.#subscriptions
+  }
+  get reading(): Promise<unknown> | undefined {
+    return this.#options.elsewhere?.reading
+  }
+  own(owner: string): boolean | Promise<boolean> {
+    if (this.owner !== undefined) return this.owner === owner
+    const { elsewhere } = this.#options
+    if (elsewhere) return elsewhere.own(owner)
+    this.owner = owner
+    return true
+  }
+  cancel(call: Id): void {
+    const running = this.inFlight.get(call)
+    if (running) running.stop(new RpcError('cancelled', 'Cancelled by the client'))
+    else this.#options.elsewhere?.cancel(call)
+  }
+  request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown> {
+    if (this.closed || via.stop.reason) return Promise.reject(new RpcError('cancelled', 'Nobody is left to ask'))
+    const { clock, elsewhere, answerWithinMs } = this.#options
+    this.#questions ??= new Map()
+    const questions = this.#questions
+    // Where others ask on the same connection, counting would give two questions one name.
+    this.#prefix ||= elsewhere ? `sluice-${crypto.randomUUID().slice(0, 8)}-` : 'sluice-'
+    // Guessing another connection's question must not help: ids count per connection and are looked up there only.
+    const question = `${this.#prefix}${++this.#asked}`
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        questions.delete(question)
+        elsewhere?.forget(question)
+        callOff()
+        forget()
+      }
+      const refuse = (error: RpcError): void => {
+        done()
+        reject(error)
+      }
+      const abandon = (): void => {
+        via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
+        refuse(new RpcError('cancelled', 'The call that asked has ended'))
+      }
+      const callOff = clock.after(answerWithinMs, () => {
+        via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
+        refuse(new RpcError('timeout', `The client did not answer ${method} in time`))
       })
-    },
-    settle(question, response) {
-      if (typeof question !== 'string') return false
-      const open = questions.get(question)
-      if (!open) return elsewhere?.settle(question, response) ?? false
-      open.settle(response)
-      return true
-    },
-    close() {
-      if (closed) return
-      closed = true
-      const ended = new RpcError('cancelled', 'The connection has ended')
-      for (const { refuse } of [...questions.values()]) refuse(ended)
-      for (const call of [...inFlight.values()]) call.stop(ended)
-      inFlight.clear()
-      onClose?.()
-    },
-    get reading() {
-      return elsewhere?.reading
-    },
-    get closed() {
-      return closed
-    },
+      const forget = via.stop.onStop(abandon)
+      questions.set(question, {
+        refuse,
+        settle(response) {
+          done()
+          const error = response['error']
+          if (error === undefined) resolve(response['result'])
+          else reject(new RpcError('toolFailed', `The client refused ${method}: ${textOf(error)}`))
+        },
+      })
+      const say = (): void => {
+        if (questions.has(question)) via.send({ jsonrpc: '2.0', id: question, method, params })
+      }
+      if (elsewhere) elsewhere.asked(question).then(say, refuse)
+      else say()
+    })
+  }
+  settle(question: unknown, response: Params): boolean | Promise<boolean> {
+    if (typeof question !== 'string') return false
+    const open = this.#questions?.get(question)
+    if (!open) return this.#options.elsewhere?.settle(question, response) ?? false
+    open.settle(response)
+    return true
+  }
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    const ended = new RpcError('cancelled', 'The connection has ended')
+    for (const { refuse } of [...(this.#questions?.values() ?? [])]) refuse(ended)
+    for (const call of [...this.inFlight.values()]) call.stop(ended)
+    this.inFlight.clear()
+    this.#options.onClose?.()
   }
 }
+
+export const createConnection = (options: ConnectionOptions): Connection => new OpenConnection(options)
 
 /** A client's own words, cut: they end up in a tool error that a model reads. */
 const textOf = (error: unknown): string =>

@@ -25,6 +25,7 @@ interface Wanted {
 /** One subscription holds a stream and a list of URIs; a client that opens thousands is refused before it is heard. */
 const maxUris = 1000
 const maxOpen = 10_000
+const none: ReadonlySet<string> = new Set()
 
 function parseWanted({ params, tenant }: Call): Wanted {
   const asked = params['notifications']
@@ -49,7 +50,7 @@ const honour = (wanted: Wanted, has: Params, mayHear: (uri: string) => boolean):
   tools: wanted.tools && 'tools' in has,
   prompts: wanted.prompts && 'prompts' in has,
   resources: wanted.resources && 'resources' in has,
-  uris: new Set([...wanted.uris].filter(mayHear)),
+  uris: wanted.uris.size > 0 ? new Set([...wanted.uris].filter(mayHear)) : none,
   tenant: wanted.tenant,
 })
 
@@ -106,7 +107,8 @@ export function newsFor(connection: Connection, event: ServerEvent): Params | un
     tools: true,
     prompts: true,
     resources: true,
-    uris: connection.subscriptions,
+    // Made when it is asked for, and most connections never subscribe.
+    uris: event.kind === 'resource' ? connection.subscriptions : none,
     tenant: connection.tenant,
   })
   return news && { jsonrpc: '2.0', ...news }

@@ -99,7 +99,7 @@ export class Answering implements Context {
     const sink = this.#outlet.openStream(this.#posted.reply, this.#posted.headers)
     const stream = this.#session?.open(idOf(this.#posted.message))
     stream?.attach(sink)
-    this.#stream = stream ?? plain(sink)
+    this.#stream = stream ?? new Plain(sink)
     return this.#stream
   }
 }
@@ -109,11 +109,19 @@ function sendOn(this: Answering, sent: object): void {
 }
 
 /** Streams of 2026-07-28 cannot be resumed, so nothing of them is kept. */
-const plain = (sink: Sink): Stream => ({
-  write: (data) => sink.write(toEvent(data)),
-  finish: () => sink.end(),
-  detach() {},
-})
+class Plain implements Stream {
+  readonly #sink: Sink
+  constructor(sink: Sink) {
+    this.#sink = sink
+  }
+  write(data: string): void {
+    this.#sink.write(toEvent(data))
+  }
+  finish(): void {
+    this.#sink.end()
+  }
+  detach(): void {}
+}
 
 export const inSession = (request: HttpRequest, { connection }: Session): Via => ({
   transport: 'http',

@@ -131,52 +131,49 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
   }
 }
 
-/** The stream for what belongs to no call. It keeps nothing: what was said is in the server's log of events. */
-export interface Standing {
-  readonly id: string
-  readonly attached: boolean
-  /** From now on, or from after a position. */
-  attach(sink: Sink, after?: string): void
-  /** Said once, and not again to who comes back. */
-  write(data: string): void
-  /** Nobody is at the other end of this one any more. */
-  left(sink: Sink): void
-  letGo(): void
-  /** Its client is told when to come back. */
-  detach(): void
-}
+/** How a standing stream hears what there is to say, from now on or from after a position; ended by what it returns. */
+export type Listen = (say: (data: string, position: string) => void, after?: string) => () => void
 
-/** `hear` is how it hears what there is to say. */
-export function createStanding(
-  id: string,
-  hear: (say: (data: string, position: string) => void, after?: string) => () => void,
-): Standing {
-  let sink: Sink | undefined
-  let silence = (): void => {}
-  const letGo = (): void => {
-    silence()
-    sink?.end()
-    sink = undefined
+/**
+ * The stream for what belongs to no call. It keeps nothing: what was said is in the server's log of events. A class,
+ * because every session has one.
+ */
+export class Standing {
+  readonly id: string
+  readonly #listen: Listen
+  #sink: Sink | undefined = undefined
+  #silence: (() => void) | undefined = undefined
+  constructor(id: string, listen: Listen) {
+    this.id = id
+    this.#listen = listen
   }
-  return {
-    id,
-    attach(next, after) {
-      letGo()
-      sink = next
-      silence = hear((data, position) => next.write(toEvent(data, `${id}.${position}`)), after)
-    },
-    write: (data) => sink?.write(toEvent(data)),
-    left(gone) {
-      if (sink === gone) letGo()
-    },
-    letGo,
-    detach() {
-      sink?.write(comeBack)
-      letGo()
-    },
-    get attached() {
-      return sink !== undefined && !sink.closed
-    },
+  get attached(): boolean {
+    return this.#sink !== undefined && !this.#sink.closed
+  }
+  /** From now on, or from after a position. */
+  attach(sink: Sink, after?: string): void {
+    this.letGo()
+    this.#sink = sink
+    this.#silence = this.#listen((data, position) => sink.write(toEvent(data, `${this.id}.${position}`)), after)
+  }
+  /** Said once, and not again to who comes back. */
+  write(data: string): void {
+    this.#sink?.write(toEvent(data))
+  }
+  /** Nobody is at the other end of this one any more. */
+  left(sink: Sink): void {
+    if (this.#sink === sink) this.letGo()
+  }
+  letGo(): void {
+    this.#silence?.()
+    this.#sink?.end()
+    this.#silence = undefined
+    this.#sink = undefined
+  }
+  /** Its client is told when to come back. */
+  detach(): void {
+    this.#sink?.write(comeBack)
+    this.letGo()
   }
 }
 

@@ -55,7 +55,9 @@ export class NodeRequest implements HttpRequest {
   }
   body(maxBytes: number): Promise<string> {
     const message = this.#message
-    return new Promise((resolve, reject) => {
+    return new Promise((resolved, rejected) => {
+      // Let go of once it is read: a stream may stay open for days, and keeps its request and these.
+      let [resolve, reject] = [resolved, rejected]
       const chunks: Buffer[] = []
       let size = 0
       const tooLarge = (): void => {
@@ -74,11 +76,13 @@ export class NodeRequest implements HttpRequest {
       })
       message.on('end', () => {
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-        // A stream may stay open for days, and keeps its request.
+        const [tell, refuse] = [resolve, reject]
         chunks.length = 0
+        resolve = ignore
+        reject = ignore
         atEndOfTurn(() => {
-          if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
-          else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+          if (isUtf8(bytes)) tell(bytes.toString('utf8'))
+          else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
         })
       })
       // A client that goes away in the middle of its body leaves an error here, and nobody to answer.
@@ -87,11 +91,16 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
+const ignore = (): void => {}
+
 const bodyTaken =
   'The body was read before it came here: mount the MCP handler before body parsers such as express.json()'
 
 export class NodeReply implements HttpReply {
   readonly #response: ServerResponse
+  #over: (() => void) | undefined = undefined
+  #stop: Stop | undefined = undefined
+  #listening = false
   constructor(response: ServerResponse) {
     this.#response = response
   }
@@ -109,18 +118,25 @@ export class NodeReply implements HttpReply {
     const response = this.#response
     response.writeHead(200, headers)
     response.flushHeaders()
-    response.once('close', over)
+    this.#over = over
+    this.#listen()
     return new NodeSink(response)
   }
   onGone(stop: Stop): void {
-    const response = this.#response
-    const gone = (): void => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+    this.#stop = stop
     // It may have gone between the end of its body and the end of that turn.
-    if (response.destroyed) gone()
-    else
-      response.on('close', () => {
-        if (!response.writableFinished) gone()
-      })
+    if (this.#response.destroyed) this.#closed()
+    else this.#listen()
+  }
+  #listen(): void {
+    if (this.#listening) return
+    this.#listening = true
+    this.#response.on('close', () => this.#closed())
+  }
+  #closed(): void {
+    this.#over?.()
+    if (!this.#response.writableFinished)
+      this.#stop?.stop(new RpcError('cancelled', 'The client closed the connection'))
   }
 }
 

@@ -11,7 +11,7 @@ import type { Id } from '../../core/json.ts'
 import { sha256 } from '../../core/sha256.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Resumable, Sink } from './events.ts'
-import { createResumable, createStanding, parseEventId } from './events.ts'
+import { createResumable, parseEventId, Standing } from './events.ts'
 import type { createSharedSessions, Here, SharedSession, SharedSessions } from './shared-sessions.ts'
 
 export interface Session {
@@ -124,7 +124,7 @@ export function createSessions(server: Server, { idleMs, max, share }: SessionsO
     kept.set(id, entry)
     return entry.session
   }
-  const make = (id: string): Session => createSession(server, id, shared, (session) => drop(session))
+  const make = (id: string): Session => new OpenSession(server, id, shared, drop)
   /** Whatever this process knows of it, the store says whether it still is. */
   async function confirm(session: Session): Promise<Session> {
     if (await session.shared?.read()) return session
@@ -192,33 +192,46 @@ export function createSessions(server: Server, { idleMs, max, share }: SessionsO
   }
 }
 
-function createSession(
-  server: Server,
-  id: string,
-  sharing: SharedSessions | undefined,
-  over: (session: Session) => void,
-): Session {
-  const streams = new Map<string, Resumable>()
-  const here: Here = {
-    ended: () => over(session),
-    get listening() {
-      return standing.attached
-    },
-    mailed(text) {
-      if (standing.attached) standing.write(text)
-      return standing.attached
-    },
-    taken: (stream) => (stream === standing.id ? standing.letGo() : streams.get(stream)?.letGo()),
+/** A class, because there may be thousands, most of which only wait. */
+class OpenSession implements Session {
+  readonly id: string
+  readonly connection: Connection
+  readonly shared: SharedSession | undefined
+  readonly #standing: Standing
+  #streams: Map<string, Resumable> | undefined = undefined
+
+  constructor(server: Server, id: string, sharing: SharedSessions | undefined, over: (session: Session) => void) {
+    this.id = id
+    this.shared = sharing?.of(id, this.#here(over))
+    const connection = server.connect({ id, elsewhere: this.shared })
+    this.connection = connection
+    this.shared?.bind(connection)
+    // The same on every process, and nothing that tells the session's id.
+    this.#standing = new Standing(sha256(`standing ${id}`).slice(0, 12), (say, after) =>
+      server.hear(connection, (news, position) => say(JSON.stringify(news), position), after?.padStart(16, '0')),
+    )
   }
-  const shared = sharing?.of(id, here)
-  const connection = server.connect({ id, elsewhere: shared })
-  shared?.bind(connection)
-  // The same on every process, and nothing that tells the session's id.
-  const standing = createStanding(sha256(`standing ${id}`).slice(0, 12), (say, after) =>
-    server.hear(connection, (news, position) => say(JSON.stringify(news), position), after?.padStart(16, '0')),
-  )
-  const remember = (stream: Resumable): Resumable => {
-    streams.set(stream.id, stream)
+  #here(over: (session: Session) => void): Here {
+    const standing = (): Standing => this.#standing
+    return {
+      ended: () => over(this),
+      get listening() {
+        return standing().attached
+      },
+      mailed(text) {
+        if (standing().attached) standing().write(text)
+        return standing().attached
+      },
+      taken: (stream) => (stream === standing().id ? standing().letGo() : this.#streams?.get(stream)?.letGo()),
+    }
+  }
+  open(call: Id | undefined): Resumable {
+    const id = randomId(6)
+    const primed = this.connection.agreed?.revision === '2025-11-25'
+    const stream = createResumable(id, primed, maxStreamSize, this.shared?.log(id, call))
+    this.#streams ??= new Map()
+    const streams = this.#streams
+    streams.set(id, stream)
     for (const [oldest, { finished }] of streams)
       if (streams.size > maxStreams && finished) {
         streams.get(oldest)?.drop()
@@ -226,41 +239,37 @@ function createSession(
       }
     return stream
   }
-  const session: Session = {
-    id,
-    connection,
-    shared,
-    open(call) {
-      const stream = randomId(6)
-      const primed = connection.agreed?.revision === '2025-11-25'
-      return remember(createResumable(stream, primed, maxStreamSize, shared?.log(stream, call)))
-    },
-    resume(sink, eventId) {
-      const place = eventId === undefined ? { stream: standing.id, after: undefined } : parseEventId(eventId)
-      const stream = place && streams.get(place.stream)
-      if (place?.stream === standing.id) standing.attach(sink(), place.after)
-      else if (stream) stream.attach(sink(), Number(place.after))
-      else return (place && shared?.follow(place.stream, Number(place.after), sink)) ?? false
-      shared?.take(place.stream)
-      return true
-    },
-    attach: (sink) => standing.attach(sink),
-    say(text) {
-      if (standing.attached || !shared) standing.write(text)
-      else shared.mail(text)
-    },
-    get busy() {
-      return connection.inFlight.size > 0 || standing.attached
-    },
-    // Where it is the only stream, what is under way is still to be said on it.
-    detach: () => (isId(id, 'mcp') ? standing.detach() : undefined),
-    left: (sink) => standing.left(sink),
-    letGo() {
-      standing.letGo()
-      for (const stream of streams.values()) stream.letGo()
-    },
+  resume(sink: () => Sink, eventId?: string): boolean | Promise<boolean> {
+    const standing = this.#standing
+    const place = eventId === undefined ? { stream: standing.id, after: undefined } : parseEventId(eventId)
+    const stream = place && this.#streams?.get(place.stream)
+    if (place?.stream === standing.id) standing.attach(sink(), place.after)
+    else if (stream) stream.attach(sink(), Number(place.after))
+    else return (place && this.shared?.follow(place.stream, Number(place.after), sink)) ?? false
+    this.shared?.take(place.stream)
+    return true
   }
-  return session
+  attach(sink: Sink): void {
+    this.#standing.attach(sink)
+  }
+  say(text: string): void {
+    if (this.#standing.attached || !this.shared) this.#standing.write(text)
+    else this.shared.mail(text)
+  }
+  get busy(): boolean {
+    return this.connection.inFlight.size > 0 || this.#standing.attached
+  }
+  detach(): void {
+    // Where it is the only stream, what is under way is still to be said on it.
+    if (isId(this.id, 'mcp')) this.#standing.detach()
+  }
+  left(sink: Sink): void {
+    this.#standing.left(sink)
+  }
+  letGo(): void {
+    this.#standing.letGo()
+    for (const stream of this.#streams?.values() ?? []) stream.letGo()
+  }
 }
 
 const prefixes: { readonly [route in Route]: string } = { mcp: '', sse: 'sse-' }
