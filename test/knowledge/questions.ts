@@ -17,6 +17,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['multi-tenant isolation', 'layers/tenant'],
   ['choose a tenant with a header', 'layers/tenant'],
   ['tennant from verifed claims', 'layers/tenant'],
+  ['tennant isolation', 'layers/tenant'],
   ['rate limiting', 'layers/limit'],
   ['refuse requests when the process is overloaded', 'layers/limit'],
   ['token bucket per caller', 'layers/limit'],

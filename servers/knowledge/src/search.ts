@@ -110,7 +110,7 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
     remove: (key) => mini.discard(key),
     find(query) {
       // One word in common with a long question is an accident; a guess at a misspelt one is worth half.
-      const enough = wordsOf(query) / 3
+      const enough = wordsOf(query) / 4
       const weigh = (words: readonly string[]): number =>
         [...new Set(words)].reduce((sum, word) => sum + (known.has(word) ? 1 : 0.5), 0)
       return mini

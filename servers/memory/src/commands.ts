@@ -11,6 +11,7 @@ import { defaultWorkspace } from './archive.ts'
 import { toGraphML, wholeGraph } from './graph.ts'
 import { archiveFrom } from './index.ts'
 import { clearPhrase } from './inputs.ts'
+import { counted } from './tools/answer.ts'
 import { exportPage, importLines } from './transfer.ts'
 
 /** Whoever has the file has it all: the command works for the tenant of a server without tenants. */
@@ -71,7 +72,9 @@ export const importCommand: Command = {
       const { memories, relations, known, refused } = await importLines(await existing(archive, id), lines, () =>
         nodeClock.now(),
       )
-      process.stderr.write(`${memories} memories and ${relations} relations imported, ${known} were there already\n`)
+      process.stderr.write(
+        `${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} imported, ${known} were there already\n`,
+      )
       for (const why of refused) process.stderr.write(`left out, ${why}\n`)
       if (refused.length > 0) process.exitCode = 1
     }),
@@ -93,10 +96,12 @@ export const clearCommand: Command = {
     withArchive(argv, async (archive, id) => {
       const workspace = await existing(archive, id)
       const { memories } = await workspace.counts()
-      process.stderr.write(`Workspace ${id} holds ${memories} memories. To delete them all, type ${clearPhrase}: `)
+      process.stderr.write(
+        `Workspace ${id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,
+      )
       if ((await firstLine()).trim() !== clearPhrase) throw new Error('That was not the phrase; nothing was deleted.')
       await workspace.clear()
-      process.stderr.write(`${memories} memories deleted\n`)
+      process.stderr.write(`${counted(memories, 'memory', 'memories')} deleted\n`)
     }),
 }
 

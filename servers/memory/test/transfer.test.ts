@@ -104,7 +104,7 @@ test('the command moves a workspace through a pipe, and writes its graph', async
   ].join('\n')
   expect(await command(['import', '--workspace', 'old', '--data', first], lines)).toMatchObject({
     code: 0,
-    err: '300 memories and 1 relations imported, 0 were there already\n',
+    err: '300 memories and 1 relation imported, 0 were there already\n',
   })
   const { out } = await command(['export', '--workspace', 'old', '--data', first])
   expect(out.trimEnd().split('\n')).toHaveLength(301)
@@ -120,7 +120,7 @@ test('the command clears a workspace for whoever types the phrase', async () => 
   expect(await command(['clear', '--data', data], 'yes\n')).toMatchObject({
     code: 1,
     err: expect.stringContaining(
-      'holds 1 memories. To delete them all, type DELETE ALL MEMORIES: sluice-memory: That was not the phrase',
+      'holds 1 memory. To delete everything in it, type DELETE ALL MEMORIES: sluice-memory: That was not the phrase',
     ),
   })
   expect((await command(['export', '--data', data])).out).toContain('"text":"a"')

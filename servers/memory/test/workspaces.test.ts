@@ -37,7 +37,7 @@ test('what one connection switches to is current for it alone', async () => {
   expect(await first.search('said')).toEqual(['said at work'])
   expect(await second.search('said')).toEqual([])
   expect(await second.text('list_workspaces')).toBe(
-    '2 workspaces:\n- work: 1 memories\n- default (Default): 0 memories, current',
+    '2 workspaces:\n- work: 1 memory\n- default (Default): 0 memories, current',
   )
 })
 
@@ -64,7 +64,7 @@ test('a workspace is deleted after a warning; one that holds something only with
   await call('create_workspace', { workspace_id: 'w' })
   await call('set_current_workspace', { workspace_id: 'w' })
   await add('in w')
-  expect(await text('delete_workspace', { workspace_id: 'w' })).toContain('workspace w holds 1 memories in 1 chunks')
+  expect(await text('delete_workspace', { workspace_id: 'w' })).toContain('workspace w holds 1 memory in 1 chunk')
   await expect(client.call('delete_workspace', { workspace_id: 'w', confirm: true })).rejects.toThrow(
     'needs an approval',
   )
@@ -78,7 +78,7 @@ test('a workspace is deleted after a warning; one that holds something only with
 test('the workspace a client’s configuration names is there from its first use', async () => {
   const { add, text } = await openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'project-x' } })
   await add('x')
-  expect(await text('list_workspaces')).toContain('- project-x: 1 memories, current')
+  expect(await text('list_workspaces')).toContain('- project-x: 1 memory, current')
   await expect(openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'no spaces' } })).rejects.toThrow('SLUICE_MEMORY_WORKSPACE')
 })
 

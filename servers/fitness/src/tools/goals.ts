@@ -47,8 +47,8 @@ export function goalTools(ground: Ground): readonly Tool[] {
       async run({ goal_id: id }, work) {
         const log = await filledLog(ground, work)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
-        if (goals.length === 0)
-          throw fail(id === undefined ? 'There are no goals yet. Set one with set_goal.' : `There is no goal ${id}.`)
+        if (goals.length === 0 && id !== undefined) throw fail(`There is no goal ${id}.`)
+        if (goals.length === 0) return { goals: [], next: 'There are no goals yet. Set one with set_goal.' }
         const now = ground.clock.now()
         const rows = []
         for (const goal of goals) {

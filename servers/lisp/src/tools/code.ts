@@ -12,6 +12,9 @@ import { packaged, reading, running, sessionOf } from './repl.ts'
 const name = z.string().min(1).max(500)
 const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
 
+/** A table without rows, and no function that waits to be called. */
+const isEmpty = (report: string): boolean => /^-+\n-+$/m.test(report) && !report.includes('not called')
+
 export function codeTools(sessions: Sessions): readonly Tool[] {
   return [
     tool({
@@ -70,7 +73,10 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
             [sym('swank/backend:profile-report')],
           ],
         ]
-        return cut(textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))).trim() || 'Nothing was counted.'
+        const report = cut(textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))).trim()
+        return report === '' || isEmpty(report)
+          ? 'Nothing was counted. profile_start says which package to count.'
+          : report
       },
     }),
     tool({

@@ -6,3 +6,6 @@ export const answer = (lines: readonly string[], structuredContent: object): Too
   content: [{ type: 'text', text: lines.join('\n') }],
   structuredContent,
 })
+
+/** `1 memory`, `2 memories`. */
+export const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

@@ -7,7 +7,7 @@ import type { Desk } from '../desk.ts'
 import { workspaceFor } from '../desk.ts'
 import { clearPhrase, filters, inWorkspace, longText, memoryId, metadata, toFilters } from '../inputs.ts'
 import { preview, show, toNewMemory, uriOf } from '../memory.ts'
-import { answer } from './answer.ts'
+import { answer, counted } from './answer.ts'
 
 /** Ten million characters and a slow disk. */
 const patientMs = 120_000
@@ -72,7 +72,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       const next = last && `${last.at}.${last.key}`
       return answer(
         [
-          memories.length === 0 ? 'No memories.' : `${memories.length} memories:`,
+          memories.length === 0 ? 'No memories.' : `${counted(memories.length, 'memory', 'memories')}:`,
           ...memories.map(
             ({ id, at, tags, text }) =>
               `- ${new Date(at).toISOString().slice(0, 10)} ${id}${tags.length > 0 ? ` [Tags: ${tags.join(', ')}]` : ''} ${preview(text, 100)}`,

@@ -7,7 +7,7 @@ import type { Desk } from '../desk.ts'
 import { workspaceFor } from '../desk.ts'
 import { inWorkspace, longText } from '../inputs.ts'
 import { cursorPattern, exportPage, importLines } from '../transfer.ts'
-import { answer } from './answer.ts'
+import { answer, counted } from './answer.ts'
 
 const pageBytes = 512 * 1024
 
@@ -65,7 +65,7 @@ export const transferTools = (desk: Desk): readonly Tool[] => [
       const note = await desk.catchUp?.reach(workspace)
       return answer(
         [
-          `Imported ${memories} memories and ${relations} relations into workspace ${workspace.id}.`,
+          `Imported ${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} into workspace ${workspace.id}.`,
           ...(known > 0 ? [`${known} were there already.`] : []),
           ...(refused.length > 0 ? [`${refused.length} lines were left out:`, ...refused.slice(0, 10)] : []),
           ...(note ? [`Note: ${note}`] : []),

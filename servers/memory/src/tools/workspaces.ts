@@ -7,7 +7,7 @@ import { defaultWorkspace } from '../archive.ts'
 import type { Desk } from '../desk.ts'
 import { chooseWorkspace, currentWorkspace, tenantOf, workspaceFor } from '../desk.ts'
 import { shortText, workspaceId } from '../inputs.ts'
-import { answer } from './answer.ts'
+import { answer, counted } from './answer.ts'
 
 /** Each has tables of its own; a loop that makes them by the thousand is a mistake. */
 const most = 1000
@@ -58,10 +58,10 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
       const workspaces = await desk.archive.listWorkspaces(tenantOf(work))
       return answer(
         [
-          `${workspaces.length} workspaces:`,
+          `${counted(workspaces.length, 'workspace', 'workspaces')}:`,
           ...workspaces.map(
             ({ id, name, memories }) =>
-              `- ${id}${name === id ? '' : ` (${name})`}: ${memories} memories${id === current ? ', current' : ''}`,
+              `- ${id}${name === id ? '' : ` (${name})`}: ${counted(memories, 'memory', 'memories')}${id === current ? ', current' : ''}`,
           ),
         ],
         {
@@ -121,7 +121,7 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
       if (!confirm)
         return answer(
           [
-            `Warning: workspace ${id} holds ${memories} memories in ${chunks} chunks.`,
+            `Warning: workspace ${id} holds ${counted(memories, 'memory', 'memories')} in ${counted(chunks, 'chunk', 'chunks')}.`,
             'Nothing was deleted. Call again with confirm: true to delete it with everything in it.',
           ],
           { workspace_id: id, deleted: false, memories, chunks },
