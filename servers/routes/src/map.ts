@@ -1,6 +1,7 @@
 /** A route as a picture: the line, its ends and stops, the alternatives behind it, a scale. Nothing is fetched. */
 
 import type { Planned } from './answer.ts'
+import { placeLabels, type Spot } from './labels.ts'
 import { formatDistance } from './messages.ts'
 import type { Point } from './route.ts'
 import { distanceM } from './route.ts'
@@ -12,20 +13,21 @@ const margin = 56
 export function drawMap({ routes, places, language, provider }: Planned): string {
   const all = [...routes.flatMap(({ line }) => line), ...places]
   const project = projection(all)
-  const lines = routes.map(({ line }) => line.map((point) => project(point).join(',')).join(' '))
-  const [best = '', ...others] = lines
-  const ends = places.map((place, index) => {
-    const [x, y] = project(place)
+  const lines = routes.map(({ line }) => line.map(project))
+  const [best = '', ...others] = lines.map((line) => line.map((spot) => spot.join(',')).join(' '))
+  const named = places.map((place) => ({ at: project(place), text: shorten(place.name) }))
+  const labels = placeLabels(named, lines, { width, height })
+  const ends = named.map(({ at: [x, y], text }, index) => {
     const kind = index === 0 ? 'start' : index === places.length - 1 ? 'end' : 'stop'
-    const right = x < width * 0.6
+    const { x: textX = x, y: textY = y, anchor = 'start' } = labels[index] ?? {}
     return [
       `<circle class="${kind}" cx="${x}" cy="${y}" r="7"/>`,
-      `<text x="${right ? x + 12 : x - 12}" y="${y + 5}" text-anchor="${right ? 'start' : 'end'}">${escape(place.name)}</text>`,
+      `<text x="${round(textX)}" y="${round(textY)}" text-anchor="${anchor}">${escape(text)}</text>`,
     ].join('')
   })
   const title = places.map(({ name }) => name).join(' → ')
   const length = routes[0] ? formatDistance(routes[0].distanceM, language) : ''
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}">
 <style>
   .ground{fill:#f4f1ea}.grid{stroke:#e2ddd0;stroke-width:1}
   polyline{fill:none;stroke-linejoin:round;stroke-linecap:round}
@@ -45,7 +47,13 @@ ${scaleBar(all, project)}
 </svg>`
 }
 
-type Projection = (point: Point) => readonly [x: number, y: number]
+type Projection = (point: Point) => Spot
+
+/** A whole address would cover the map. */
+const shorten = (name: string): string => {
+  const letters = [...name]
+  return letters.length <= 32 ? name : `${letters.slice(0, 31).join('')}…`
+}
 
 /** Equirectangular around the middle: true enough at the size of a country, and straight to compute. */
 function projection(points: readonly Point[]): Projection {

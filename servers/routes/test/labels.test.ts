@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { Spot } from '../src/labels.ts'
+import { placeLabels } from '../src/labels.ts'
+
+const size = { width: 640, height: 640 }
+const place = (at: Spot, line: readonly Spot[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size)[0]
+
+test('a name stands on the right of its place, unless the line goes there', () => {
+  const at = [300, 300] as const
+  expect(place(at, [])).toMatchObject({ anchor: 'start' })
+  expect(place(at, [at, [500, 300]])).toMatchObject({ anchor: 'end' })
+  const across: readonly Spot[] = [[100, 300], at, [500, 300]]
+  const above = place(at, across)
+  expect(above).toMatchObject({ anchor: 'middle' })
+  expect(above?.y).toBeLessThan(290)
+})
+
+test('a name stays in the picture, and off the scale below it', () => {
+  expect(place([630, 300], [])).toMatchObject({ anchor: 'end' })
+  expect(
+    place(
+      [300, 10],
+      [
+        [300, 10],
+        [500, 10],
+      ],
+    )?.y,
+  ).toBeGreaterThan(10)
+  expect(place([300, 600], [])?.y).toBeLessThan(610)
+})
+
+test('two places beside each other do not hide each other’s names', () => {
+  const points = [
+    { at: [300, 300] as const, text: 'Huế' },
+    { at: [312, 304] as const, text: 'Đà Nẵng' },
+  ]
+  const [first, second] = placeLabels(points, [], size)
+  expect(first).toMatchObject({ anchor: 'end' })
+  expect(second).toMatchObject({ anchor: 'start' })
+})
+
+test('a line of very many points is looked at in pixels', () => {
+  const line = Array.from({ length: 300_000 }, (_, n): Spot => [300 + (n % 300) / 1000, 300 + n / 1000])
+  const places = Array.from({ length: 150 }, (_, n) => ({ at: [300, 300 + 2 * n] as const, text: `Stop ${n}` }))
+  expect(placeLabels(places, [line], size)).toHaveLength(150)
+})
