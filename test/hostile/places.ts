@@ -1,5 +1,6 @@
 /** Where a server can stand with all its ways in: on a port of its own, or mounted into each framework. A new mount is a row. */
 
+import type { Server as NodeServer } from 'node:http'
 import type { Server } from 'sluice'
 import type { NodeSiteOptions } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
@@ -9,6 +10,7 @@ import { mountKinds } from '../transports/mounts.ts'
 
 export interface Standing {
   readonly port: number
+  readonly node: NodeServer
   /** The path of the MCP endpoint. */
   readonly endpoint: string
   /** What the other paths begin with. */
@@ -33,8 +35,8 @@ const ownPort: Place = {
   entry: './node',
   node: true,
   async open(server, options) {
-    const { url, close } = await serveHttp(server, { port: 0, ...everyWay(), ...options })
-    return { port: Number(new URL(url).port), endpoint: '/mcp', base: '', close }
+    const { url, server: node, close } = await serveHttp(server, { port: 0, ...everyWay(), ...options })
+    return { port: Number(new URL(url).port), node, endpoint: '/mcp', base: '', close }
   },
 }
 
@@ -46,9 +48,9 @@ export const places: readonly Place[] = [
       entry: sockets ? './node' : './fetch',
       node: sockets,
       async open(server, options) {
-        const { url, close } = await open(server, { ...everyWay(), ...options })
+        const { url, node, close } = await open(server, { ...everyWay(), ...options })
         const { port, pathname } = new URL(url)
-        return { port: Number(port), endpoint: pathname, base: pathname, close }
+        return { port: Number(port), node, endpoint: pathname, base: pathname, close }
       },
     }),
   ),

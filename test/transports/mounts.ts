@@ -16,6 +16,7 @@ import { createHttpHandler, toFastify } from 'sluice/node'
 export interface Mounted {
   /** Of the MCP endpoint; the other ways are below it. */
   readonly url: string
+  readonly node: NodeServer
   close(): Promise<void>
 }
 
@@ -31,6 +32,7 @@ const listening = async (node: NodeServer, handler: { close(): unknown }): Promi
   const { port } = node.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/tools/mcp`,
+    node,
     async close() {
       await handler.close()
       node.closeAllConnections()
@@ -38,6 +40,8 @@ const listening = async (node: NodeServer, handler: { close(): unknown }): Promi
     },
   }
 }
+/** What `serveHttp` does by itself: Node would look for slow requests every 30 s. */
+const http = { connectionsCheckingInterval: 1_000 }
 const upgrading = (node: NodeServer, handler: NodeHandler): NodeServer => node.on('upgrade', handler.upgrade)
 
 export const mountKinds: readonly MountKind[] = [
@@ -46,7 +50,7 @@ export const mountKinds: readonly MountKind[] = [
     sockets: true,
     async open(server, options) {
       const handler = createHttpHandler(server, options)
-      return listening(upgrading(createNodeServer(handler), handler), handler)
+      return listening(upgrading(createNodeServer(http, handler), handler), handler)
     },
   },
   {
@@ -57,14 +61,14 @@ export const mountKinds: readonly MountKind[] = [
       const handler = createHttpHandler(server, options)
       app.use('/tools/mcp', handler)
       app.use(express.json())
-      return listening(upgrading(createNodeServer(app), handler), handler)
+      return listening(upgrading(createNodeServer(http, app), handler), handler)
     },
   },
   {
     name: 'Fastify',
     sockets: true,
     async open(server, options) {
-      const app = fastify()
+      const app = fastify({ http })
       const handler = createHttpHandler(server, options)
       app.register(toFastify(handler), { prefix: '/tools/mcp' })
       await app.listen({ port: 0, host: '127.0.0.1' })
@@ -78,7 +82,7 @@ export const mountKinds: readonly MountKind[] = [
       const app = new Hono()
       const handler = toFetch(server, { sessions: sessions(), ...options } satisfies FetchOptions)
       app.mount('/tools/mcp', handler, { replaceRequest: false })
-      return listening(createAdaptorServer(app) as NodeServer, handler)
+      return listening(createAdaptorServer({ fetch: app.fetch, serverOptions: http }) as NodeServer, handler)
     },
   },
 ]
