@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Params, Store } from 'sluice'
+import type { Params, Store, Tool } from 'sluice'
 import { audit, defineServer, memoryStore, RpcError, tool, verifyAudit } from 'sluice'
 import type { Decider } from 'sluice/approvals'
 import { approvalArguments } from 'sluice/approvals'
@@ -72,22 +72,28 @@ test('P03: a ticket made under one rule is worth nothing under another', async (
   expect(after.ran).toEqual([])
 })
 
-test('P03: a file that the arguments name is part of what is approved, where the tool says so', async () => {
+const script = (ran: unknown[]): readonly Tool[] => [
+  tool({
+    name: 'run_script',
+    description: 'Runs a script',
+    input: z.object({ path: z.string() }),
+    approval: 'always',
+    bindTo: (input) => createHash('sha256').update(readFileSync(input.path)).digest('hex'),
+    run(input) {
+      ran.push(readFileSync(input.path, 'utf8'))
+      return 'ran'
+    },
+  }),
+]
+/** The path of a script that says hello. */
+function aScript(): string {
   const path = `${temporaryFolder()}/script.sh`
   writeFileSync(path, 'echo hello')
-  const script = (ran: unknown[]) => [
-    tool({
-      name: 'run_script',
-      description: 'Runs a script',
-      input: z.object({ path: z.string() }),
-      approval: 'always',
-      bindTo: (input) => createHash('sha256').update(readFileSync(input.path)).digest('hex'),
-      run(input) {
-        ran.push(readFileSync(input.path, 'utf8'))
-        return 'ran'
-      },
-    }),
-  ]
+  return path
+}
+
+test('P03: a file that the arguments name is part of what is approved, where the tool says so', async () => {
+  const path = aScript()
   const { call, desk, ran } = await openShop({}, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
   await desk.decide(request_id, { approved: true }, owner)
@@ -95,6 +101,37 @@ test('P03: a file that the arguments name is part of what is approved, where the
   expect(requiredIn(await call('run_script', { path })).request_id).not.toBe(request_id)
   writeFileSync(path, 'echo hello')
   await call('run_script', { path })
+  expect(ran).toEqual(['echo hello'])
+})
+
+test('P03: a file that changes while the call waits for a quick human does not run', async () => {
+  const path = aScript()
+  const { call, desk, ran } = await openShop({ holdMs: minute }, { tools: script })
+  const waiting = Promise.withResolvers<string>()
+  desk.watch(({ id, status }) => status === 'pending' && waiting.resolve(id))
+  const answer = call('run_script', { path })
+  const id = await waiting.promise
+  writeFileSync(path, 'rm -rf /')
+  await desk.decide(id, { approved: true }, owner)
+  requiredIn(await answer)
+  expect(await desk.get(id)).toMatchObject({ status: 'approved' })
+  expect(ran).toEqual([])
+})
+
+test('P12: a grant does not cover a file that is no longer the same', async () => {
+  const path = aScript()
+  const { call, desk, clock, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools: script })
+  const { request_id } = requiredIn(await call('run_script', { path }))
+  const { definition = '', bound = '' } = (await desk.get(request_id)) ?? {}
+  const scope = { tenant: 'acme', caller: 'ann', server: 'shop', tool: 'run_script', definition }
+  const grant = { ...scope, arguments: { exactly: { path } }, expiresAt: clock.now() + minute }
+  await desk.grants.create(grant, operator)
+  requiredIn(await call('run_script', { path }))
+  await desk.grants.create({ ...grant, bound }, operator)
+  await call('run_script', { path })
+  expect(ran).toEqual(['echo hello'])
+  writeFileSync(path, 'rm -rf /')
+  requiredIn(await call('run_script', { path }))
   expect(ran).toEqual(['echo hello'])
 })
 

@@ -43,6 +43,12 @@ export interface GateAround {
   readonly holdMs: number
 }
 
+/** What a call asks for as of now, and a way to look again: what it is bound to may change while a person thinks. */
+interface Asked {
+  readonly wanted: Wanted
+  again(): Promise<Asked>
+}
+
 /** What is found about a call's ticket: an answer, or that a new one is needed, or that it changed meanwhile. */
 type Met = { readonly answer: Answer } | 'new' | 'again'
 
@@ -91,11 +97,13 @@ export function gate(around: GateAround): Layer {
     /** Nothing: a grant lets the call pass as it is. */
     async function gated(call: Call, verdict: Verdict): Promise<Answer | undefined> {
       const { args, ticket } = takeArguments(call.target, call.args)
-      const wanted = await wantedBy(call, args, verdict, {
-        server: name,
-        version: version(),
-        approver: office.approver,
+      const { approver } = office
+      const again = async (): Promise<Asked> => ({
+        wanted: await wantedBy(call, args, verdict, { server: name, version: version(), approver }),
+        again,
       })
+      const asked = await again()
+      const { wanted } = asked
       const grant = wanted.needed === 1 && (await grants.covering({ ...wanted, caller: wanted.caller.subject }, args))
       if (grant) {
         call.facts['grant'] = grant.id
@@ -105,25 +113,25 @@ export function gate(around: GateAround): Layer {
       const named = ticket ?? (await ticketIn(call, seal))
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await shelf.find(wanted))
-        const met = id === undefined ? 'new' : await meet(call, id, wanted, named !== undefined)
+        const met = id === undefined ? 'new' : await meet(call, id, asked, named !== undefined)
         if (met === 'again') continue
         if (met !== 'new') return met.answer
         if (named !== undefined) throw invalidTicket()
         const made = await propose(wanted, id)
         if (!made) continue
         call.facts['ticket'] = made.id
-        return await required(call, made)
+        return await required(call, made, asked)
       }
       throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
     }
 
     /** `named`: the client brought the ticket back by its id; else it was found by what it is bound to. */
-    async function meet(call: Call, id: string, wanted: Wanted, named: boolean): Promise<Met> {
+    async function meet(call: Call, id: string, asked: Asked, named: boolean): Promise<Met> {
       const [proposal, live] = await Promise.all([shelf.proposal(id), shelf.live(id)])
-      if (!proposal || !live || proposal.binding !== wanted.binding) return 'new'
+      if (!proposal || !live || proposal.binding !== asked.wanted.binding) return 'new'
       call.facts['ticket'] = id
       const { status, decisions } = live.state
-      if (status === 'pending') return pending(call, proposal)
+      if (status === 'pending') return pending(call, proposal, asked)
       if (status === 'denied') {
         // A client that asks its own human asks again when it calls again.
         if (proposal.approver === 'client' && !named) return 'new'
@@ -136,9 +144,9 @@ export function gate(around: GateAround): Layer {
       return { answer: await run(call, proposal) }
     }
 
-    async function pending(call: Call, proposal: Proposal): Promise<Met> {
+    async function pending(call: Call, proposal: Proposal, asked: Asked): Promise<Met> {
       if (declinedToOpen(call)) throw fail('The person did not open the page where this is approved: nothing was run.')
-      return { answer: await required(call, proposal) }
+      return { answer: await required(call, proposal, asked) }
     }
 
     /** Begun before: by this caller, or by another process for it. */
@@ -197,14 +205,14 @@ export function gate(around: GateAround): Layer {
     }
 
     /** A quick human may decide while the call waits. */
-    async function required(call: Call, proposal: Proposal): Promise<Answer> {
+    async function required(call: Call, proposal: Proposal, asked: Asked): Promise<Answer> {
       const { id } = proposal
       if (holdMs > 0) {
         await hold(call, id, { desk: office, clock, holdMs })
         if (call.stop.reason) throw call.stop.reason
         const live = await shelf.live(id)
         if (live && live.state.status !== 'pending') {
-          const met = await meet(call, id, proposal, true)
+          const met = await meet(call, id, await asked.again(), true)
           if (typeof met === 'object') return met.answer
         }
       }

@@ -21,6 +21,8 @@ export interface GrantScope {
   readonly tool: string
   /** The tool as it was defined and gated when this was granted; `definition` of a ticket. Any change ends the grant. */
   readonly definition: string
+  /** What the tool binds its calls to besides their arguments; `bound` of a ticket. Where that changes, the grant covers nothing. */
+  readonly bound?: string
   /** Exactly these, or any that have these members, or, said in so many words, any. */
   readonly arguments: { readonly exactly: Params } | { readonly including: Params } | 'any'
 }
@@ -78,7 +80,7 @@ export interface GrantDesk extends Grants {
 export function createGrants({ store, clock, record }: GrantsAround, options: GrantsOptions | undefined): GrantDesk {
   /** The id says where it lies, so that revoking needs no search; it is no secret. */
   const keyOf = (id: string): Key => [root, 'grant', ...idParts(id)]
-  const below = ({ tenant, caller, server, tool }: Omit<GrantScope, 'arguments' | 'definition'>): Key => [
+  const below = ({ tenant, caller, server, tool }: Omit<GrantScope, 'arguments' | 'definition' | 'bound'>): Key => [
     root,
     'grant',
     tenant,
@@ -150,6 +152,7 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
             grant.server === scope.server &&
             grant.tool === scope.tool &&
             grant.definition === scope.definition &&
+            grant.bound === scope.bound &&
             fits(grant.arguments, args),
         )
     },
@@ -173,7 +176,7 @@ function checkGranter(grant: NewGrant, by: Decider, options: GrantsOptions | und
 }
 
 /** Only what a grant has: it is written as JSON, and read back as a promise. */
-function checkedScope({ tenant, caller, server, tool, definition, arguments: args }: NewGrant): GrantScope {
+function checkedScope({ tenant, caller, server, tool, definition, bound, arguments: args }: NewGrant): GrantScope {
   for (const [name, value] of Object.entries({ tenant, caller, server, tool, definition }))
     if (typeof value !== 'string' || value === '') throw new RpcError('invalidParams', `A grant names its ${name}`)
   const named =
@@ -183,7 +186,9 @@ function checkedScope({ tenant, caller, server, tool, definition, arguments: arg
         ('including' in args && isObject(args.including) && Object.keys(args.including).length > 0)))
   if (!named)
     throw new RpcError('invalidParams', 'A grant says for which arguments: { exactly }, { including }, or "any"')
-  return { tenant, caller, server, tool, definition, arguments: args }
+  if (bound !== undefined && typeof bound !== 'string')
+    throw new RpcError('invalidParams', 'A grant is bound to what its ticket was bound to')
+  return { tenant, caller, server, tool, definition, ...(bound !== undefined && { bound }), arguments: args }
 }
 
 function fits(scope: GrantScope['arguments'], args: unknown): boolean {

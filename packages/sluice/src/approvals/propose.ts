@@ -49,6 +49,7 @@ export async function wantedBy(call: Call, args: unknown, verdict: Verdict, wher
     answers,
     digest: asked,
     definition,
+    ...(more !== null && { bound: digest([more]) }),
     binding: digest([tenant.id, caller.subject, target.name, definition, asked, more]),
     approver,
     needed,

@@ -41,6 +41,8 @@ export interface Proposal {
   readonly digest: string
   /** SHA-256 over the tool's list entry, its policy, the server's name and version, and the rule that gated it. */
   readonly definition: string
+  /** SHA-256 over what the tool binds its calls to besides, where it does: a file that the arguments name. */
+  readonly bound?: string
   /** SHA-256 over all the ticket is bound to: whoever brings something else does not meet it. */
   readonly binding: string
   readonly approver: Approver

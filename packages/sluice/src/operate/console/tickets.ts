@@ -90,8 +90,8 @@ export async function listGrants(panel: Panel, operator: Operator): Promise<read
 /** Scoped by the ticket: its tenant, caller, server and tool as that is defined now. */
 export async function grantFor(panel: Panel, asker: Asker, input: Input<'createGrant'>): Promise<Grant> {
   const { desk, view } = await viewOf(panel, asker.operator, input.id)
-  const { tenant, caller, server, tool, definition } = view
-  const scope = { tenant, caller: caller.subject, server, tool, definition }
+  const { tenant, caller, server, tool, definition, bound } = view
+  const scope = { tenant, caller: caller.subject, server, tool, definition, ...(bound !== undefined && { bound }) }
   const expiresAt = panel.clock.now() + input.lastMs
   const which = input.arguments === 'any' ? 'any' : { exactly: JSON.parse(view.arguments) as Params }
   const note = input.note !== undefined && { note: input.note }
