@@ -280,7 +280,7 @@ test('P12: a grant covers what it names, until it ends or is revoked, and is lis
   const expiresAt = clock.now() + 10 * minute
   const exactly = await desk.grants.create({ ...scope, arguments: { exactly: { amount: 5 } }, expiresAt }, operator)
   const toBob = await desk.grants.create({ ...scope, arguments: { including: { to: 'bob' } }, expiresAt }, operator)
-  expect(await desk.grants.list({ tenant: 'acme' })).toMatchObject({
+  expect(await desk.grants.list({ tenants: ['acme'] })).toMatchObject({
     grants: expect.arrayContaining([
       expect.objectContaining({ id: exactly.id, createdBy: 'olga' }),
       expect.objectContaining({ id: toBob.id }),
@@ -317,6 +317,29 @@ test('P12: a grant covers what it names, until it ends or is revoked, and is lis
   await clock.advance(10 * minute)
   requiredIn(await call('pay', { amount: 5 }))
   expect(ran).toHaveLength(3)
+})
+
+test('P12: grants are listed a page at a time, each once, and to who sees some tenants nothing of others', async () => {
+  const { desk, clock } = await openShop({ grants: { maxMs: 60 * minute } })
+  const scope = { server: 'shop', tool: 'pay', definition: 'd', arguments: 'any' as const }
+  for (const tenant of ['acme', 'globex', 'initech'])
+    for (const caller of ['ann', 'bob', 'eve'])
+      await desk.grants.create({ ...scope, tenant, caller, expiresAt: clock.now() + minute }, operator)
+  for (const tenants of [undefined, ['initech', 'acme'], ['nobody', 'globex']]) {
+    const seen: string[] = []
+    for (let after: string | undefined; ; ) {
+      const query = { limit: 2, ...(tenants && { tenants }), ...(after !== undefined && { after }) }
+      const { grants, next } = await desk.grants.list(query)
+      seen.push(...grants.map(({ tenant, caller }) => `${tenant} ${caller}`))
+      if (next === undefined) break
+      expect(tenants ?? [next.split('~')[0]]).toContain(next.split('~')[0])
+      after = next
+    }
+    const expected = (tenants ?? ['acme', 'globex', 'initech']).filter((tenant) => tenant !== 'nobody')
+    expect(seen.toSorted()).toEqual(
+      expected.flatMap((tenant) => ['ann', 'bob', 'eve'].map((caller) => `${tenant} ${caller}`)).toSorted(),
+    )
+  }
 })
 
 test('P12: a grant that says too little, lasts too long, or comes from the wrong person is refused', async () => {

@@ -1,13 +1,11 @@
 /** The API: what it answers, to whom, and that it answers as documented. */
 
 import { readFileSync } from 'node:fs'
-import { defineServer, tool } from 'sluice'
 import { routes, shapes } from 'sluice/console'
 import { jsonSchema } from 'sluice/json-schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import type { House, Visitor } from './house.ts'
-import { openHouse, owner, send, signIn } from './house.ts'
+import { openHouse, owner, send, signIn, stuck } from './house.ts'
 
 let house: House
 let visitor: Visitor
@@ -124,34 +122,22 @@ describe('a ticket', () => {
   })
 
   test('that was begun and never ended is in doubt, until somebody says what became of it', async () => {
-    const definition = defineServer({
-      info: { name: 'stuck', version: '1' },
-      tools: [
-        tool({
-          name: 'refund',
-          description: 'Never ends',
-          input: z.looseObject({}),
-          approval: 'always',
-          run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
-        }),
-      ],
-    })
-    const stuck = await openHouse({ definition })
-    const person = await owner(stuck)
-    const caller = await stuck.agent()
-    await stuck.call(caller, 'refund', {})
-    const [ticket] = (await stuck.desk.list()).tickets
+    const own = await openHouse({ definition: stuck })
+    const person = await owner(own)
+    const caller = await own.agent()
+    await own.call(caller, 'refund', { order: 'X' })
+    const [ticket] = (await own.desk.list()).tickets
     const at = `api/tickets/${ticket?.id}`
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(409)
     await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
-    void stuck.call(caller, 'refund', {})
+    void own.call(caller, 'refund', { order: 'X' })
     await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
-    stuck.clock.leap(5 * 60_000)
+    own.clock.leap(5 * 60_000)
     expect((await person.get(at)).body['status']).toBe('in doubt')
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(200)
     expect((await person.get(at)).body['status']).not.toBe('in doubt')
     expect((await person.get('api/audit?tenant=acme&text=resolved')).text).toContain('owner')
-    await stuck.close()
+    await own.close()
   })
 
   test('comes a page at a time, and every one comes once', async () => {
@@ -175,6 +161,7 @@ describe('an operator of one tenant', () => {
     const other = await house.agent('spy', ['other'])
     const foreign = await asked('theirs', other)
     await house.call(other, 'price', { article: 'secret-article' })
+    await visitor.post(`api/tickets/${foreign['id']}/grant`, { arguments: 'exactly', lastMs: 60_000 })
     const { secret } = await house.panel.operators.create({
       name: 'olga',
       scopes: ['approvals:decide', 'keys:manage'],
@@ -184,7 +171,7 @@ describe('an operator of one tenant', () => {
     const foreignKey = ((await visitor.get('api/keys')).body['keys'] as { id: string; tenants: string[] }[]).find(
       ({ tenants }) => tenants.includes('other'),
     )
-    for (const path of ['api/tickets', 'api/live', 'api/tenants', 'api/keys', 'api/servers']) {
+    for (const path of ['api/tickets', 'api/grants', 'api/live', 'api/tenants', 'api/keys', 'api/servers']) {
       const { status, text } = await olga.get(path)
       expect(status).toBe(200)
       expect(text).not.toMatch(/"other"|spy|theirs/)
@@ -211,14 +198,15 @@ describe('a grant', () => {
     expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1' }))).toContain('refunded G-1')
     expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-2' }))).not.toContain('refunded')
     const { body } = await visitor.get('api/grants')
-    expect(body).toMatchObject({ longestMs: 86_400_000, grants: [{ id: made.body['id'] }] })
+    expect(body).toMatchObject({ longestMs: 86_400_000 })
+    expect(body['grants']).toContainEqual(expect.objectContaining({ id: made.body['id'] }))
     const { secret: key } = await house.panel.operators.create({ name: 'viewer' })
     const viewer = await signIn(house, { key })
     expect((await viewer.post(at, { arguments: 'exactly', lastMs: 60_000 })).status).toBe(403)
     const revoke = `api/grants/${encodeURIComponent(String(made.body['id']))}/revoke`
     expect((await viewer.post(revoke)).status).toBe(403)
     expect((await visitor.post(revoke)).status).toBe(200)
-    expect((await visitor.get('api/grants')).body['grants']).toEqual([])
+    expect((await visitor.get('api/grants')).text).not.toContain(String(made.body['id']))
     expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1', cents: 5 }))).not.toContain('refunded')
   })
 })

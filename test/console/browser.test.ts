@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startChromium } from '../services/chromium.ts'
-import type { House } from './house.ts'
-import { openHouse } from './house.ts'
+import type { House, HouseOptions } from './house.ts'
+import { openHouse, stuck } from './house.ts'
 
 const patient = 60_000
 
@@ -14,6 +14,7 @@ let browser: Browser
 let house: House
 let agent: string
 const opened: BrowserContext[] = []
+const houses: House[] = []
 const thrownInPages: string[] = []
 beforeAll(async () => {
   browser = await startChromium()
@@ -26,6 +27,7 @@ afterAll(async () => {
 })
 afterEach(async () => {
   for (const context of opened.splice(0)) await context.close()
+  for (const each of houses.splice(0)) await each.close()
   expect(thrownInPages.splice(0)).toEqual([])
 })
 
@@ -35,17 +37,29 @@ interface Opening {
   readonly dark?: boolean
 }
 
+/** A browser of somebody's own, gone with the test. */
+async function aContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(patient)
+  opened.push(context)
+  return context
+}
+/** A house of a test's own. */
+async function ownHouse(options: HouseOptions = {}): Promise<House> {
+  const own = await openHouse(options)
+  houses.push(own)
+  return own
+}
+
 /** Signed in by a link, at a page; what the page complains about fails the test. */
 async function enter(
   { path = '#/approvals', phone = false, dark = false }: Opening = {},
   at: House = house,
 ): Promise<Page> {
-  const context = await browser.newContext({
+  const context = await aContext({
     colorScheme: dark ? 'dark' : 'light',
     viewport: phone ? { width: 390, height: 844 } : { width: 1200, height: 800 },
   })
-  opened.push(context)
-  context.setDefaultTimeout(patient)
   const page = await context.newPage()
   page.on('pageerror', (thrown) => thrownInPages.push(thrown.message))
   // Each test signs in anew, more often than anybody may.
@@ -69,8 +83,7 @@ const statusOf = async (order: string): Promise<string | undefined> =>
 describe('signing in', { timeout: 3 * patient }, () => {
   test('the link signs in once and is gone from the address', async () => {
     const link = await house.panel.link()
-    const context = await browser.newContext()
-    opened.push(context)
+    const context = await aContext()
     const page = await context.newPage()
     await page.goto(link)
     await page.getByRole('heading', { name: 'Approvals' }).waitFor()
@@ -78,8 +91,7 @@ describe('signing in', { timeout: 3 * patient }, () => {
     const [cookie] = await context.cookies()
     expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict', path: '/' })
     expect(cookie?.name).toMatch(/^__Host-/)
-    const other = await browser.newContext()
-    opened.push(other)
+    const other = await aContext()
     const late = await other.newPage()
     await late.goto(link)
     await late.getByRole('alert').getByText('not good').waitFor()
@@ -87,8 +99,7 @@ describe('signing in', { timeout: 3 * patient }, () => {
 
   test('an operator key does, a wrong one is told so', async () => {
     const { secret } = await house.panel.operators.create({ name: 'olga' })
-    const context = await browser.newContext()
-    opened.push(context)
+    const context = await aContext()
     const page = await context.newPage()
     await page.goto(house.url)
     await page.getByLabel('Or an operator key').fill('op_wrong')
@@ -117,8 +128,7 @@ describe('signing in', { timeout: 3 * patient }, () => {
   })
 
   test('no other page can put it into a frame', async () => {
-    const context = await browser.newContext()
-    opened.push(context)
+    const context = await aContext()
     const page = await context.newPage()
     await page.setContent(`<iframe src="${house.url}"></iframe>`)
     const frame = page.frames().find((each) => each !== page.mainFrame())
@@ -211,6 +221,86 @@ describe('approving', { timeout: 3 * patient }, () => {
   })
 })
 
+describe('not asking again', { timeout: 3 * patient }, () => {
+  test('is for these arguments and this long, is listed, and ends when it is revoked or its time is up', async () => {
+    const own = await ownHouse()
+    const caller = await own.agent('nightly')
+    const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
+    const page = await enter({}, own)
+    async function grant(): Promise<void> {
+      await go(page, '#/approvals')
+      await page.locator('.ticket-list a', { hasText: 'often' }).first().click()
+      await page.getByText('Do not ask again for a while').click()
+      // A week is longer than the operator lets anybody say.
+      expect(await page.getByLabel('For how long').locator('option').allInnerTexts()).toEqual([
+        'for an hour',
+        'for a day',
+      ])
+      await page.getByRole('button', { name: 'Let nightly call refund' }).click()
+      await page.getByRole('status').getByText('Granted').waitFor()
+    }
+    expect(await refund('often')).toContain('approval_required')
+    await grant()
+    expect(await refund('often')).toContain('refunded often')
+    expect(await refund('often')).toContain('refunded often')
+    expect(await refund('seldom')).toContain('approval_required')
+
+    await go(page, '#/tenants')
+    const row = page.getByRole('region', { name: 'Standing grants' }).locator('tbody tr')
+    await row.waitFor()
+    expect(await row.innerText()).toMatch(/refund\s+shop\s+nightly · acme\s+{"exactly":{"order":"often"}}\s+owner/)
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await refund('often')).toContain('refunded often')
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect(await refund('often')).toContain('approval_required')
+
+    await grant()
+    expect(await refund('often')).toContain('refunded often')
+    own.clock.leap(3_600_001)
+    expect(await refund('often')).toContain('approval_required')
+    expect((await own.desk.grants.list()).grants).toEqual([])
+  })
+})
+
+describe('in doubt', { timeout: 3 * patient }, () => {
+  test('a call whose process ended says so and does not run again, until somebody says what became of it', async () => {
+    const own = await ownHouse({ definition: stuck })
+    const caller = await own.agent()
+    const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
+    const page = await enter({}, own)
+    for (const order of ['lost-1', 'lost-2']) {
+      await refund(order)
+      await page.locator('.ticket-list a', { hasText: order }).click()
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.locator('.ticket-list a', { hasText: order }).waitFor({ state: 'detached' })
+      void refund(order)
+    }
+    const statuses = async (): Promise<readonly string[]> => (await own.desk.list()).tickets.map(({ status }) => status)
+    await expect.poll(statuses, { timeout: patient }).toEqual(['running', 'running'])
+    own.clock.leap(5 * 60_000)
+
+    await page.getByRole('button', { name: 'Decided' }).click()
+    const inDoubt = (order: string): Locator => page.locator('.ticket-list a', { hasText: order }).getByText('in doubt')
+    for (const order of ['lost-1', 'lost-2']) {
+      await inDoubt(order).waitFor()
+      expect(await refund(order)).toContain('in doubt')
+    }
+    await inDoubt('lost-1').click()
+    await page.getByText('find out whether it had its effect').waitFor()
+    await page.getByRole('button', { name: 'It did not run' }).click()
+    await inDoubt('lost-1').waitFor({ state: 'detached' })
+    await page.locator('.ticket-list a', { hasText: 'lost-1' }).getByText('approved').waitFor()
+
+    await inDoubt('lost-2').click()
+    await page.getByRole('button', { name: 'It ran' }).click()
+    await inDoubt('lost-2').waitFor({ state: 'detached' })
+    expect(await refund('lost-2')).toContain('approval_required')
+  })
+})
+
 describe('looking', { timeout: 3 * patient }, () => {
   test('requests appear as they pass, and the filters hold for them', async () => {
     const page = await enter({ path: '#/live' })
@@ -281,7 +371,7 @@ describe('everybody', { timeout: 5 * patient }, () => {
     ['in dark colours on a phone', { dark: true, phone: true }],
   ])('can use every page %s: axe finds nothing', async (_, opening) => {
     // A house with little in it: axe looks at every element.
-    const quiet = await openHouse()
+    const quiet = await ownHouse()
     const caller = await quiet.agent()
     await quiet.call(caller, 'refund', { order: 'axe', hidden: '\u202e' })
     await quiet.call(caller, 'break', {})
@@ -307,6 +397,5 @@ describe('everybody', { timeout: 5 * patient }, () => {
         violations: [],
       })
     }
-    await quiet.close()
   })
 })

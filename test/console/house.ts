@@ -71,6 +71,22 @@ export const shop = defineServer({
   ],
 })
 
+/** A server whose refunds never end by themselves. */
+export const stuck = defineServer({
+  info: { name: 'stuck', version: '1' },
+  tools: [
+    tool({
+      name: 'refund',
+      description: 'Never ends',
+      input: z.object({ order: z.string() }),
+      approval: 'always',
+      // Longer than any test takes: only a clock that leaps comes past it.
+      timeoutMs: 4 * 60_000,
+      run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
+    }),
+  ],
+})
+
 export interface House {
   readonly url: string
   readonly store: Store

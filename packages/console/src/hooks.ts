@@ -55,6 +55,38 @@ export function useAsked<T>(load: () => Promise<T>, key: string): Asked<T> {
   return { data, problem, again }
 }
 
+export interface Pages<Page> {
+  readonly pages: readonly Page[] | undefined
+  readonly problem: string | undefined
+  /** Absent where there are no more. */
+  readonly more: (() => void) | undefined
+  /** From the first on. */
+  readonly again: () => void
+}
+
+/** A list that comes a page at a time. */
+export function usePages<Page extends { readonly next?: string | undefined }>(
+  load: (after: { readonly after?: string }) => Promise<Page>,
+): Pages<Page> {
+  const first = useAsked(() => load({}), '')
+  const [rest, setRest] = useState<readonly Page[]>([])
+  const [problem, setProblem] = useState<string>()
+  const after = (rest.at(-1) ?? first.data)?.next
+  const show = (page: Page): void => setRest([...rest, page])
+  return {
+    pages: first.data && [first.data, ...rest],
+    problem: first.problem ?? problem,
+    more:
+      after === undefined
+        ? undefined
+        : () => void load({ after }).then(show, (thrown) => setProblem(problemOf(thrown))),
+    again() {
+      setRest([])
+      first.again()
+    },
+  }
+}
+
 /** `#/approvals/123` is `['approvals', '123']`. */
 export function usePlace(): readonly string[] {
   const [hash, setHash] = useState(location.hash)

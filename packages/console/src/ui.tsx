@@ -1,7 +1,8 @@
 /** The small things all pages are made of. */
 
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { problemOf } from './client.ts'
 import { piecesOf } from './visible.ts'
 
 /** Anything that came from a caller, a tool or a client. */
@@ -177,5 +178,50 @@ export function Confirm(props: {
         </button>
       </div>
     </dialog>
+  )
+}
+
+export const More = (props: { readonly what: string; readonly more: (() => void) | undefined }): JSX.Element | null =>
+  props.more === undefined ? null : (
+    <p class="more">
+      <button type="button" class="button" onClick={props.more}>
+        Show more {props.what}
+      </button>
+    </p>
+  )
+
+export interface Revoking<T> {
+  readonly chosen: T | undefined
+  readonly problem: string | undefined
+  choose(what: T | undefined): void
+  /** Takes away what was chosen. */
+  confirm(): void
+}
+
+export function useRevoking<T>(revoke: (what: T) => Promise<unknown>, then: () => void): Revoking<T> {
+  const [chosen, choose] = useState<T>()
+  const [problem, setProblem] = useState<string>()
+  return {
+    ...{ chosen, problem, choose: (what) => choose(() => what) },
+    confirm() {
+      choose(undefined)
+      setProblem(undefined)
+      if (chosen !== undefined) void revoke(chosen).then(then, (thrown: unknown) => setProblem(problemOf(thrown)))
+    },
+  }
+}
+
+export function Revoke<T>(props: {
+  readonly what: string
+  readonly revoking: Revoking<T>
+  /** What it means. */
+  readonly children: (chosen: T) => ComponentChildren
+}): JSX.Element | null {
+  const { chosen, choose, confirm } = props.revoking
+  if (chosen === undefined) return null
+  return (
+    <Confirm title={`Revoke this ${props.what}?`} action="Revoke" onYes={confirm} onNo={() => choose(undefined)}>
+      <p>{props.children(chosen)}</p>
+    </Confirm>
   )
 }

@@ -56,7 +56,8 @@ export interface Grants {
 }
 /** Which grants to list; all of them unless said. */
 export interface GrantQuery {
-  readonly tenant?: string
+  /** Of these; of all unless said. Where the next page begins names no other. */
+  readonly tenants?: readonly string[]
   readonly after?: string
   readonly limit?: number
 }
@@ -92,12 +93,17 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
   }
   return {
     longestMs: options?.maxMs ?? 0,
-    async list({ tenant, after, limit = pageSize } = {}) {
-      const prefix: Key = tenant === undefined ? [root, 'grant'] : [root, 'grant', tenant]
-      const entries = await store.list(prefix, { limit, ...(after !== undefined && { after: keyOf(after) }) })
-      const grants = entries.map(({ value }) => JSON.parse(value) as Grant)
-      const last = grants.at(-1)
-      return { grants, ...(last && grants.length === limit && { next: last.id }) }
+    async list({ tenants, after, limit = pageSize } = {}) {
+      const from = after === undefined ? undefined : keyOf(after)
+      const places: readonly Key[] = tenants?.map((tenant) => [root, 'grant', tenant]) ?? [[root, 'grant']]
+      const isBelow = (place: Key): boolean => place.every((part, at) => from?.[at] === part)
+      const grants: Grant[] = []
+      for (const place of places.slice(Math.max(0, places.findIndex(isBelow)))) {
+        const page = { limit: limit - grants.length, ...(from && isBelow(place) && { after: from }) }
+        for (const { value } of await store.list(place, page)) grants.push(JSON.parse(value) as Grant)
+        if (grants.length === limit) return { grants, next: grants.at(-1)?.id ?? '' }
+      }
+      return { grants }
     },
     async create(grant, by) {
       checkGranter(grant, by, options)

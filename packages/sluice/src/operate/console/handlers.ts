@@ -32,10 +32,7 @@ export function createHandlers(panel: Panel): Handlers {
     decideTicket: (input, asker) => decide(panel, asker, input),
     resolveTicket: (input, asker) => resolve(panel, asker, input),
     createGrant: (input, asker) => grantFor(panel, asker, input),
-    listGrants: async (_, { operator }) => ({
-      grants: await listGrants(panel, operator),
-      longestMs: panel.desk?.grants.longestMs ?? 0,
-    }),
+    listGrants: (input, { operator }) => listGrants(panel, operator, input),
     revokeGrant: ({ id }, asker) => revokeGrant(panel, asker, id),
     async getLive(filter, { operator: { tenants } }) {
       const mine = { ...filter, tenants }

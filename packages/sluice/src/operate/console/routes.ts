@@ -104,13 +104,14 @@ export const routes = {
   listGrants: {
     method: 'GET',
     path: '/api/grants',
-    about: 'What is allowed without asking again, and until when.',
-    input: { type: 'object', properties: {} },
+    about: 'What is allowed without asking again, and until when, a page at a time.',
+    input: { type: 'object', properties: { after: { type: 'string', maxLength: 1024 } } },
     output: {
       type: 'object',
       required: ['grants', 'longestMs'],
       properties: {
         grants: { type: 'array', items: { $ref: 'Grant' } },
+        next: { type: 'string', description: 'Where the next page begins; absent on the last.' },
         longestMs: { type: 'integer', description: 'The longest a new one may last; 0 where grants are off.' },
       },
     },

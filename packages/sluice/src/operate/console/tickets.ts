@@ -80,11 +80,19 @@ const deciderOf = ({ operator }: Asker): Decider => ({
   operator: operator.scopes.includes('approvals:decide'),
 })
 
-const maxGrants = 200
-
-export async function listGrants(panel: Panel, operator: Operator): Promise<readonly Grant[]> {
-  const found = (await panel.desk?.grants.list({ limit: maxGrants }))?.grants ?? []
-  return found.filter((grant) => isMine(grant, operator)).map(toGrant)
+export async function listGrants(
+  { desk }: Panel,
+  operator: Operator,
+  { after }: Input<'listGrants'>,
+): Promise<Output<'listGrants'>> {
+  if (!desk) return { grants: [], longestMs: 0 }
+  const { longestMs } = desk.grants
+  const { grants, next } = await desk.grants.list({
+    limit: perPage,
+    ...(operator.tenants.length > 0 && { tenants: operator.tenants }),
+    ...(after !== undefined && { after }),
+  })
+  return { grants: grants.map(toGrant), longestMs, ...(next !== undefined && { next }) }
 }
 
 /** Scoped by the ticket: its tenant, caller, server and tool as that is defined now. */

@@ -1,0 +1,81 @@
+/** The keys that open tenants' data, and how to take them away. */
+
+import type { JSX } from 'preact'
+import type { Key } from '../../../sluice/src/operate/console/api.ts'
+import { ask } from '../client.ts'
+import { serverNow, usePages } from '../hooks.ts'
+import type { Column } from '../table.tsx'
+import { Dim, Sub, Table } from '../table.tsx'
+import { ago, Chip, dateTime, Empty, More, Problem, Revoke, useRevoking, Visible } from '../ui.tsx'
+
+const columns: readonly Column<Key>[] = [
+  {
+    name: 'Key',
+    show: ({ prefix, label }) => (
+      <>
+        <code>
+          <Visible text={prefix} />…
+        </code>
+        {label !== '' && (
+          <Sub>
+            <Visible text={label} />
+          </Sub>
+        )}
+      </>
+    ),
+  },
+  { name: 'Who', show: ({ subject }) => <Visible text={subject} /> },
+  { name: 'Tenants', show: ({ tenants }) => (tenants.length === 0 ? <Dim>–</Dim> : listOf(tenants)) },
+  { name: 'Scopes', show: ({ scopes }) => (scopes.length === 0 ? <Dim>none</Dim> : listOf(scopes)) },
+  {
+    name: 'Last use',
+    show: ({ lastUse }) => (lastUse === undefined ? <Dim>never</Dim> : `${ago(serverNow() - lastUse)} ago`),
+  },
+  { name: 'Expires', show: ({ expires }) => (expires === undefined ? <Dim>never</Dim> : dateTime(expires)) },
+]
+const listOf = (names: readonly string[]): JSX.Element => <Visible text={names.join(', ')} />
+
+export function Keys({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Element {
+  const { pages, problem, more, again } = usePages((after) => ask('listKeys', after))
+  const revoking = useRevoking<Key>(({ id }) => ask('revokeKey', { id }), again)
+  if (!pages) return <Problem text={problem} />
+  const keys = pages.flatMap((page) => page.keys)
+  const revoke: Column<Key> = {
+    name: 'Revoke',
+    silent: true,
+    right: true,
+    show: (key) =>
+      key.revoked === undefined ? (
+        <button type="button" class="button small" disabled={!mayRevoke} onClick={() => revoking.choose(key)}>
+          Revoke<span class="unseen"> {key.prefix}</span>
+        </button>
+      ) : (
+        <Chip>revoked {ago(serverNow() - key.revoked)} ago</Chip>
+      ),
+  }
+  return (
+    <section>
+      <h2>Keys</h2>
+      <Problem text={revoking.problem ?? problem} />
+      {keys.length === 0 ? (
+        <Empty title="No API keys were made" />
+      ) : (
+        <Table
+          label="Keys"
+          columns={[...columns, revoke]}
+          rows={keys}
+          isOver={({ revoked }) => revoked !== undefined}
+        />
+      )}
+      <More what="keys" more={more} />
+      <Revoke what="key" revoking={revoking}>
+        {({ prefix, subject }) => (
+          <>
+            Whoever calls with <code>{prefix}…</code> (<Visible text={subject} />) is refused everywhere within five
+            seconds. This cannot be undone.
+          </>
+        )}
+      </Revoke>
+    </section>
+  )
+}

@@ -1,0 +1,68 @@
+/** Rows below named columns; the first column names its row. */
+
+import type { ComponentChildren, JSX } from 'preact'
+import { TableBox } from './ui.tsx'
+
+export interface Column<Row> {
+  readonly name: string
+  readonly show: (row: Row) => ComponentChildren
+  /** Numbers and buttons stand on the right. */
+  readonly right?: boolean
+  /** Buttons say themselves what they are for: the name is for who cannot see them. */
+  readonly silent?: boolean
+  readonly tone?: (row: Row) => string
+}
+
+export function Table<Row extends { readonly id: string }>(props: {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  /** No longer in force. */
+  readonly isOver?: (row: Row) => boolean
+}): JSX.Element {
+  const { label, columns, rows, isOver } = props
+  return (
+    <TableBox label={label}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map(({ name, right, silent }) => (
+              <th key={name} scope="col" class={right && !silent ? 'right' : undefined}>
+                {silent ? <span class="unseen">{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id} class={isOver?.(row) ? 'over' : undefined}>
+              {columns.map((column, at) => cellOf(row, column, at === 0))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableBox>
+  )
+}
+
+function cellOf<Row>(row: Row, { name, show, right, tone }: Column<Row>, isFirst: boolean): JSX.Element {
+  if (isFirst)
+    return (
+      <th key={name} scope="row">
+        {show(row)}
+      </th>
+    )
+  const classes = [right ? 'right' : '', tone?.(row) ?? ''].filter((each) => each !== '').join(' ')
+  return (
+    <td key={name} class={classes === '' ? undefined : classes}>
+      {show(row)}
+    </td>
+  )
+}
+
+export const Dim = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+  <span class="dim">{children}</span>
+)
+export const Sub = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+  <span class="dim sub">{children}</span>
+)
