@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -13,6 +14,8 @@ export interface Held {
   readonly listeners: number
   readonly underway: number
   readonly stragglers: number
+  /** Sockets whose client has gone, and that the process has not closed. */
+  readonly halfClosed: number
   /** Bytes that the last flood had said when it was cut off. */
   readonly flooded: number
 }
@@ -32,13 +35,14 @@ export async function openDoor(): Promise<Door> {
   const lines = createInterface({ input: child.stdout })
   const [first] = await once(lines, 'line')
   const { url } = JSON.parse(first) as { url: string }
+  const port = Number(new URL(url).port)
   async function measure(): Promise<Held> {
     const answer = once(lines, 'line')
     child.stdin.write('\n')
-    return JSON.parse((await answer)[0])
+    return { ...JSON.parse((await answer)[0]), halfClosed: halfClosedAt(port) }
   }
   return {
-    port: Number(new URL(url).port),
+    port,
     measure,
     async until(isSo) {
       for (let tries = 0; ; tries++) {
@@ -55,8 +59,18 @@ export async function openDoor(): Promise<Door> {
   }
 }
 
+/** As the kernel counts them: state 08 is CLOSE_WAIT. */
+function halfClosedAt(port: number): number {
+  const own = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
+  return rows.filter((row) => {
+    const [, local = '', , state] = row.trim().split(/\s+/)
+    return local.endsWith(own) && state === '08'
+  }).length
+}
+
 /** The tables, the descriptors: what must be as it was. */
 export const isAsBefore = (before: Held, now: Held): boolean =>
-  (['descriptors', 'connections', 'listeners', 'underway', 'stragglers'] as const).every(
+  (['descriptors', 'connections', 'listeners', 'underway', 'stragglers', 'halfClosed'] as const).every(
     (each) => now[each] <= before[each],
   )
