@@ -10,7 +10,8 @@ import { interleave, median, number, progress, ratio } from './figures.ts'
 import type { Failed, Job, Load } from './http-load.ts'
 import { callMessage, httpHeaders, said } from './messages.ts'
 
-const connections = 32
+/** Enough that the server's core is the limit. */
+const many = 32
 const warmUpMs = 3_000
 const roundMs = 600
 const rounds = 15
@@ -47,7 +48,7 @@ export interface Race {
   row(name: Contender): readonly string[]
 }
 
-export async function race(section: string, names: readonly Contender[]): Promise<Race> {
+export async function race(section: string, names: readonly Contender[], connections = many): Promise<Race> {
   const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
   const children = new Map(names.map((name) => [name, startChild(scriptOf(name, 'http'))]))
   const servers = new Map<Contender, Served>()
@@ -87,7 +88,7 @@ export async function race(section: string, names: readonly Contender[]): Promis
       if (name === names[0]) progress(`${section}: round ${round + 1} of ${rounds}`)
       return drive(name, roundMs)
     })
-    return toRace((name, pick) => {
+    return toRace(connections, (name, pick) => {
       const taken = samples.get(name)
       return taken && median(taken.map(pick))
     })
@@ -97,16 +98,18 @@ export async function race(section: string, names: readonly Contender[]): Promis
   }
 }
 
-function toRace(of: Race['of']): Race {
+function toRace(connections: number, of: Race['of']): Race {
   const rate: Race['rate'] = (name) => of(name, (sample) => sample.perSecond)
   const floorBusy = of('floor', (sample) => sample.serverBusy) ?? 0
   return {
     of,
     rate,
     notes: [
-      `${connections} keep-alive connections, median of ${rounds} rounds of ${roundMs / 1_000} s`,
-      'busy, as share of a core: the server should be near 1 or above, the load well below',
-      ...(floorBusy < 0.9
+      `${connections} keep-alive connection${connections === 1 ? '' : 's'}, median of ${rounds} rounds of ${roundMs / 1_000} s`,
+      connections < many
+        ? 'so few leave the server idle between two requests: the time of a turn around the wire, not the most it can do'
+        : 'busy, as share of a core: the server should be near 1 or above, the load well below',
+      ...(connections === many && floorBusy < 0.9
         ? [`the floor got ${number(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
         : []),
     ],

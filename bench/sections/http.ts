@@ -5,20 +5,41 @@ import { race } from '../lib/http-race.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sluice-full', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
 
+/** Who has few clients at a time: no promise, but nobody should have to guess. */
+const few: readonly number[] = [1, 4]
+const compared: readonly Contender[] = ['floor', 'sluice', 'sdk-v2']
+
 export async function http(): Promise<Section> {
-  const { rate, notes, columns, row } = await race('http', names)
+  const { rate, ...table } = await race('http', names)
+  const small = []
+  for (const connections of few)
+    small.push({ connections, ...(await race(`http, ${connections} at a time`, compared, connections)) })
   return {
-    figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
+    figures: {
+      ...ratesOf(names, rate),
+      ...Object.fromEntries(small.map((one) => [`connections-${one.connections}`, ratesOf(compared, one.rate)])),
+    },
     tables: [
       {
         title: 'http: tools/call, one Zod tool, requests per second',
         notes: [
-          ...notes,
+          ...table.notes,
           'sluice-full: JWT, tenant, gate, limits, slots, scopes, log to a file, metrics; sdk-v2 and the rest with none of it',
         ],
-        columns: ['', 'revision', 'vs sdk-v2', ...columns],
-        rows: names.map((name) => [name, revisions[name], times(ratio(rate(name), rate('sdk-v2'))), ...row(name)]),
+        columns: ['', 'revision', 'vs sdk-v2', ...table.columns],
+        rows: names.map((name) => [
+          name,
+          revisions[name],
+          times(ratio(rate(name), rate('sdk-v2'))),
+          ...table.row(name),
+        ]),
       },
+      ...small.map(({ connections, notes, columns, row }) => ({
+        title: `http: the same with ${connections} at a time`,
+        notes,
+        columns: ['', ...columns],
+        rows: compared.map((name) => [name, ...row(name)]),
+      })),
     ],
     goals: [
       {
@@ -48,3 +69,6 @@ export async function http(): Promise<Section> {
     ],
   }
 }
+
+const ratesOf = (of: readonly Contender[], rate: (name: Contender) => number | undefined) =>
+  Object.fromEntries(of.map((name) => [name, whole(rate(name))]))
