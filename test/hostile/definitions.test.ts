@@ -238,10 +238,9 @@ describe('schemas', () => {
         uniqueItems: true,
       }),
     )
-    const began = performance.now()
-    const prepared = expensive.prepare({ a: Array.from({ length: 20_000 }, (_, index) => ({ x: 100 + index })) })
+    // Each compared with each other one would take longer than a test has.
+    const prepared = expensive.prepare({ a: Array.from({ length: 60_000 }, (_, index) => ({ x: 100 + index })) })
     expect(prepared).toHaveProperty('issues')
-    expect(performance.now() - began).toBeLessThan(10_000)
   })
 })
 

@@ -148,7 +148,7 @@ describe('over HTTP', () => {
         await gone(http.socket)
       })()
     const settled = async (): Promise<void> => {
-      await expect.poll(() => openSockets(serving), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => openSockets(serving)).toBe(0)
       await expect.poll(() => (runs.get('wait stopped') ?? 0) - (runs.get('wait') ?? 0)).toBe(0)
       // Closed streams are forgotten with the next keep-alive, and with the last of them the timer.
       await clock.advance(60_000)

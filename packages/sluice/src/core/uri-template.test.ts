@@ -496,12 +496,11 @@ describe('both ways', () => {
       for (const unit of [',', '/', '.', ';', '&', '=', 'a', '%41', '%', '.json', '/a', ';a=', 'ü', '?', '#', ':']) {
         const { match } = parseTemplate(shape)
         const text = unit.repeat(100_000 / unit.length)
-        // Takes about a millisecond. A quadratic matcher would need minutes, a backtracking one would not come back.
-        const started = performance.now()
+        // Takes about a millisecond. A quadratic matcher would need minutes, past the time a test has; a backtracking one
+        // would not come back.
         match(text)
         match(`/${text}`)
         match(`?a=${text}`)
-        expect(performance.now() - started, `${shape} on ${unit}`).toBeLessThan(1_000)
       }
   })
 })

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { SignJWT } from 'jose'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { LogLine } from '../../core/log.ts'
 import { silent } from '../../core/log.ts'
 import { aCall } from '../../testing/call.ts'
@@ -89,8 +89,8 @@ test('keys are fetched once, and a rotation is followed', async () => {
   await clock.advance(10 * minute)
   // Old keys are looked at again without anybody waiting for it.
   await outcome(young)
-  await vi.waitFor(() => expect(state.hits).toBe(3))
-  await vi.waitFor(async () => expect(await outcome(old)).toBe('refused'))
+  await expect.poll(() => state.hits).toBe(3)
+  await expect.poll(() => outcome(old)).toBe('refused')
 })
 
 test('a thousand tokens with invented key ids cause one fetch per cooldown', async () => {
@@ -143,7 +143,7 @@ test.each<[string, Respond]>([
     await clock.advance(60 * minute)
     expect(await outcome(real)).toBe('vouched')
   }
-  await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ serving: 'known keys' }))
+  await expect.poll(() => lines.at(-1)).toMatchObject({ serving: 'known keys' })
   expect(await outcome(makeKey('unknown'))).toBe('refused')
   // Not for ever: whoever keeps the issuer away must not keep a stolen key alive.
   await clock.advance(2 * 60 * minute)
@@ -164,19 +164,19 @@ test.each<[string, Respond]>([
 ])('an issuer that %s is waited for five seconds, and not at all once its keys are known', async (_, slow) => {
   const { state, clock, outcome, server } = await anIssuer(slow)
   const first = outcome(real)
-  await vi.waitFor(() => expect(state.hits).toBe(1))
-  await vi.waitFor(() => expect(clock.pending).toBe(1))
+  await expect.poll(() => state.hits).toBe(1)
+  await expect.poll(() => clock.pending).toBe(1)
   await clock.advance(5_000)
   expect(await first).toBe('storeUnavailable')
   expect(clock.pending).toBe(0)
   // Not merely left alone: an issuer that hangs must not collect our connections.
-  await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0))
+  await expect.poll(() => connectionsOf(server)).toBe(0)
   state.respond = json(setOf(real))
   expect(await outcome(real)).toBe('vouched')
   state.respond = slow
   await clock.advance(11 * minute)
   expect(await outcome(real)).toBe('vouched')
-  await vi.waitFor(() => expect(state.hits).toBe(3))
+  await expect.poll(() => state.hits).toBe(3)
   expect(await outcome(real)).toBe('vouched')
   await clock.advance(5_000)
   expect(clock.pending).toBe(0)
