@@ -33,14 +33,40 @@ export type Style = keyof typeof styles
 export const styled = ({ isTty }: Pick<Terminal, 'isTty'>, style: Style, text: string): string =>
   isTty ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
 
-/** Columns as wide as their widest cell; the last one is cut where the terminal ends. */
+/** Of a column that has less room than this, nothing can be read. */
+const leastRoom = 10
+
+/** Columns as wide as their widest cell. On a terminal, what has no room is left out, and the last one is cut. */
 export function table(terminal: Terminal, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
+  const before = (at: number): number => widths.slice(0, at).reduce((sum, width) => sum + width + 2, 0)
+  const fits = (at: number): boolean => before(at) + Math.min(widths[at] ?? 0, leastRoom) <= terminal.columns
+  const shownColumns = head.filter((_, at) => at === 0 || !terminal.isTty || fits(at)).length
   const lineOf = (cells: readonly string[]): string => {
-    const line = cells.map((cell, at) => (at === head.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  ')
+    const line = cells
+      .slice(0, shownColumns)
+      .map((cell, at) => (at === shownColumns - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd()
     return terminal.isTty && line.length > terminal.columns ? `${line.slice(0, terminal.columns - 1)}…` : line
   }
   return [styled(terminal, 'bold', lineOf(head)), ...rows.map(lineOf)].join('\n')
+}
+
+/** Lines that end between words on a terminal, those after the first indented. A word longer than a line stays whole. */
+export function wrapped(terminal: Terminal, text: string, indent = 0): string {
+  if (!terminal.isTty) return text
+  const room = Math.max(terminal.columns - indent, 20)
+  const lines = text.split('\n').flatMap((line) => {
+    const found: string[] = ['']
+    for (const word of line.split(' ')) {
+      const last = found.at(-1) ?? ''
+      if (last !== '' && last.length + 1 + word.length > room) found.push(word)
+      else found[found.length - 1] = last === '' ? word : `${last} ${word}`
+    }
+    return found
+  })
+  return lines.join(`\n${' '.repeat(indent)}`)
 }
 
 /** What is in a text from elsewhere must not steer the terminal. */

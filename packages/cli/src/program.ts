@@ -13,7 +13,7 @@ import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
 import { serve } from './commands/serve.ts'
 import { start } from './commands/start.ts'
-import { CommandError, exitCodes, type Terminal } from './output.ts'
+import { CommandError, exitCodes, type Terminal, wrapped } from './output.ts'
 import { description, version } from './package.ts'
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
@@ -35,34 +35,49 @@ export function createProgram(around: Around, done: (exitCode: number) => void):
 
 Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 3 something was found, 130 stopped by Ctrl-C.`,
     )
-  /** Ends with what the work returns. */
-  const runs =
+  /** For what serves: it ends by itself after Ctrl-C, when the calls under way are done. */
+  const serves =
     <A extends unknown[]>(work: (...args: A) => Promise<number>) =>
     async (...args: A): Promise<void> =>
       done(await work(...args))
+  /** Ends with what the work returns, and soon after Ctrl-C, whatever it waits for. */
+  const runs = <A extends unknown[]>(work: (...args: A) => Promise<number>): ((...args: A) => Promise<void>) =>
+    serves((...args) => Promise.race([work(...args), stopped(around.signal)]))
   const json = new Option('--json', 'print JSON, for programs')
   const config = new Option(
     '-c, --config <file>',
     'the configuration (sluice.config.ts, .json or .yaml here unless said)',
   )
   const data = new Option('--data <folder>', 'the folder for everything that is kept')
-  const sub = (parent: Command, name: string, about: string): Command =>
-    parent.command(name).description(about).exitOverride().configureOutput(outputOf(terminal))
+  const sub = (parent: Command, usage: string, about: string, ...shown: readonly string[]): Command => {
+    const command = parent.command(usage).description(about).exitOverride().configureOutput(outputOf(terminal))
+    const path = [...(parent === program ? [] : [parent.name()]), command.name()].join(' ')
+    return command
+      .showHelpAfterError(`(sluice ${path} --help shows what there is)`)
+      .addHelpText('after', examples(...shown))
+  }
 
-  sub(program, 'start', 'run the five servers and the console on this machine')
+  sub(
+    program,
+    'start',
+    'run the five servers and the console on this machine',
+    'sluice start',
+    'sluice start --port 4000 --data ~/sluice',
+  )
     .addOption(new Option('-p, --port <port>', 'the port to listen on'))
     .addOption(data)
     .addOption(config)
     .option('--console-port <port>', 'the console’s port')
     .option('--no-demo', 'without the demo identities alice and bob')
     .addOption(json)
-    .addHelpText('after', examples('sluice start', 'sluice start --port 4000 --data ~/sluice'))
-    .action(runs((options) => start(around, options)))
+    .action(serves((options) => start(around, options)))
 
   sub(
     program,
     'serve <target>',
     'run one server: a module that exports one, or knowledge, memory, fitness, lisp, routes',
+    'sluice serve memory --stdio',
+    'sluice serve ./server.ts --http --watch',
   )
     .option('--stdio', 'speak on stdin and stdout (what clients start)')
     .option('--http', 'listen on a port')
@@ -71,37 +86,47 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .addOption(new Option('-p, --port <port>', 'the port to listen on'))
     .addOption(data)
     .addOption(config)
-    .addHelpText('after', examples('sluice serve memory --stdio', 'sluice serve ./server.ts --http --watch'))
-    .action(runs((target: string, options) => serve(around, target, options)))
+    .option('--console-port <port>', 'the console’s port, where there is something to approve')
+    .action(serves((target: string, options) => serve(around, target, options)))
 
-  sub(program, 'call <target> [tool] [arguments...]', 'try an MCP server: list its tools, or call one')
+  sub(
+    program,
+    'call <target> [tool] [arguments...]',
+    'try an MCP server: list its tools, or call one',
+    'sluice call http://127.0.0.1:3000/mcp',
+    'sluice call http://127.0.0.1:3000/mcp shout text=hi',
+    'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
+  )
     .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .addOption(new Option('--era <era>', 'how to speak').choices(['modern', 'legacy']))
     .addOption(json)
-    .addHelpText(
-      'after',
-      examples(
-        'sluice call http://127.0.0.1:3000/mcp',
-        'sluice call http://127.0.0.1:3000/mcp shout text=hi',
-        'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
-      ),
-    )
     .action(
       runs((target: string, tool: string | undefined, args: string[], options) =>
         call(around, target, tool, args, options),
       ),
     )
 
-  sub(program, 'doctor [url]', 'look at this machine and its configuration, or at a server')
+  sub(
+    program,
+    'doctor [url]',
+    'look at this machine and its configuration, or at a server',
+    'sluice doctor',
+    'sluice doctor https://mcp.example.com/mcp --token sk_…',
+  )
+    .addOption(data)
     .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .addOption(config)
     .addOption(json)
-    .addHelpText('after', examples('sluice doctor', 'sluice doctor https://mcp.example.com/mcp --token sk_…'))
     .action(runs((url: string | undefined, options) => doctor(around, url, options)))
 
-  sub(program, 'bench <url>', 'how many calls a second a server takes')
+  sub(
+    program,
+    'bench <url>',
+    'how many calls a second a server takes',
+    `sluice bench http://127.0.0.1:3000/mcp --tool shout --args '{"text":"hi"}'`,
+  )
     .option('--tool <name>', 'the tool to call; tools/list unless said')
     .option('--args <json>', 'its arguments')
     .option('--connections <n>', 'at once', '16')
@@ -109,27 +134,40 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('-t, --token <token>', 'a key or token')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .addOption(json)
-    .addHelpText('after', examples(`sluice bench http://127.0.0.1:3000/mcp --tool shout --args '{"text":"hi"}'`))
     .action(runs((url: string, options) => bench(around, url, options)))
 
-  const keys = sub(program, 'keys', 'API keys for agents')
+  const keys = sub(
+    program,
+    'keys',
+    'API keys for agents',
+    'sluice keys create nightly --tenant acme',
+    'sluice keys list',
+  )
   const operating = (command: Command): Command => command.addOption(data).addOption(config).addOption(json)
-  operating(sub(keys, 'create <name>', 'make a key; it is shown once'))
+  operating(
+    sub(keys, 'create <name>', 'make a key; it is shown once', 'sluice keys create nightly --tenant acme --days 90'),
+  )
     .option('--tenant <id>', 'whose data it opens; may be repeated', collect)
     .option('--scope <scope>', 'what it may do; may be repeated', collect)
     .option('--label <text>', 'for people')
     .option('--days <n>', 'how long it is good')
-    .addHelpText('after', examples('sluice keys create nightly --tenant acme --days 90'))
     .action(runs((name: string, options) => keysCreate(around, name, options)))
-  operating(sub(keys, 'list', 'who has one, and when it was last used')).action(
+  operating(sub(keys, 'list', 'who has one, and when it was last used', 'sluice keys list --json')).action(
     runs((options) => keysList(around, options)),
   )
-  operating(sub(keys, 'revoke <id>', 'end a key')).action(
+  operating(sub(keys, 'revoke <id>', 'end a key', 'sluice keys revoke 574c5ff9cf3aa2ec')).action(
     runs((id: string, options) => keysRevoke(around, id, options)),
   )
 
-  const approvals = sub(program, 'approvals', 'what agents want to do, and your decision')
-  operating(sub(approvals, 'list', 'pending first'))
+  const approvals = sub(
+    program,
+    'approvals',
+    'what agents want to do, and your decision',
+    'sluice approvals list',
+    'sluice approvals show <id>',
+    'sluice approvals approve <id>',
+  )
+  operating(sub(approvals, 'list', 'pending first', 'sluice approvals list --status pending'))
     .addOption(
       new Option('--status <status>', 'only these').choices([
         'pending',
@@ -144,49 +182,83 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     )
     .option('--tenant <id>', 'only theirs')
     .action(runs((options) => approvalsList(around, options)))
-  operating(sub(approvals, 'show <id>', 'exactly what would run')).action(
+  operating(sub(approvals, 'show <id>', 'exactly what would run', 'sluice approvals show <id>')).action(
     runs((id: string, options) => approvalsShow(around, id, options)),
   )
   for (const [name, approved] of [
     ['approve', true],
     ['deny', false],
   ] as const)
-    operating(sub(approvals, `${name} <id>`, approved ? 'let it run, once' : 'refuse it'))
+    operating(
+      sub(
+        approvals,
+        `${name} <id>`,
+        approved ? 'let it run, once' : 'refuse it',
+        `sluice approvals ${name} <id> --note "${approved ? 'Go ahead' : 'Not on a Friday'}"`,
+      ),
+    )
       .option('--note <text>', 'why; the caller reads it')
       .option('--as <name>', 'who decides, where several people share this account')
       .action(runs((id: string, options) => approvalsDecide(around, id, approved, options)))
-  operating(sub(approvals, 'rules', 'the operator’s rules, in their order')).action(
+  operating(sub(approvals, 'rules', 'the operator’s rules, in their order', 'sluice approvals rules')).action(
     runs((options) => approvalsRules(around, options)),
   )
 
-  const audit = sub(program, 'audit', 'the record of what was called')
-  const ofTenant = (command: Command): Command => operating(command).requiredOption('--tenant <id>', 'whose')
-  ofTenant(sub(audit, 'search [text]', 'newest first'))
+  const audit = sub(
+    program,
+    'audit',
+    'the record of what was called',
+    'sluice audit search --tenant acme',
+    'sluice audit verify',
+  )
+  const ofTenant = (command: Command): Command =>
+    operating(command).requiredOption('--tenant <id>', 'whose; sluice tenants lists them')
+  ofTenant(sub(audit, 'search [text]', 'newest first', 'sluice audit search transfer --tenant acme --limit 20'))
     .option('--limit <n>', 'at most so many', '50')
     .action(runs((text: string | undefined, options) => auditSearch(around, text, options)))
-  operating(sub(audit, 'verify', 'whether it is as it was written; exit code 3 if not'))
+  operating(sub(audit, 'verify', 'whether it is as it was written; exit code 3 if not', 'sluice audit verify'))
     .option('--tenant <id>', 'only theirs')
     .action(runs((options) => auditVerify(around, options)))
-  ofTenant(sub(audit, 'export', 'one record a line, oldest first')).action(
-    runs((options) => auditExport(around, options)),
+  ofTenant(
+    sub(audit, 'export', 'one record a line, oldest first', 'sluice audit export --tenant acme > audit.ndjson'),
+  ).action(runs((options) => auditExport(around, options)))
+  operating(sub(program, 'tenants', 'who has called', 'sluice tenants --json')).action(
+    runs((options) => tenants(around, options)),
   )
-  operating(sub(program, 'tenants', 'who has called')).action(runs((options) => tenants(around, options)))
 
-  const configuration = sub(program, 'config', 'the configuration')
-  sub(configuration, 'print', 'what is in force, and where it came from')
+  const configuration = sub(program, 'config', 'the configuration', 'sluice config print')
+  sub(
+    configuration,
+    'print',
+    'what is in force, and where it came from',
+    'sluice config print --config ./sluice.config.yaml',
+  )
     .addOption(config)
     .addOption(json)
     .action(runs((options) => configPrint(around, options)))
-  sub(configuration, 'schema', 'its JSON Schema').action(runs(() => configSchemaPrint(around)))
+  sub(configuration, 'schema', 'its JSON Schema', 'sluice config schema > sluice.schema.json').action(
+    runs(() => configSchemaPrint(around)),
+  )
 
-  sub(program, 'completion <shell>', 'completion for bash, zsh or fish')
-    .addHelpText(
-      'after',
-      examples('source <(sluice completion bash)', 'sluice completion fish > ~/.config/fish/completions/sluice.fish'),
-    )
-    .action(runs((shell: string) => completion(around, program, shell)))
+  sub(
+    program,
+    'completion <shell>',
+    'completion for bash, zsh or fish',
+    'source <(sluice completion bash)',
+    'sluice completion fish > ~/.config/fish/completions/sluice.fish',
+  ).action(runs((shell: string) => completion(around, program, shell)))
   return program
 }
+
+/** What a command does after Ctrl-C, such as saying how far it came, is waited for so long. */
+const afterStopMs = 1_000
+
+const stopped = (signal: AbortSignal): Promise<number> =>
+  new Promise((resolve) => {
+    const end = (): void => void setTimeout(resolve, afterStopMs, 130)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
 
 const outputOf = (terminal: Terminal): OutputConfiguration => ({
   writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
@@ -204,7 +276,7 @@ export async function run(argv: readonly string[], around: Around): Promise<numb
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     if (around.signal.aborted) return 130
-    around.terminal.err(thrown instanceof CommandError ? thrown.message : unexpected(thrown))
+    around.terminal.err(wrapped(around.terminal, thrown instanceof CommandError ? thrown.message : unexpected(thrown)))
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
   }
 }

@@ -5,32 +5,51 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import type { Command } from 'commander'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { words } from '../src/client/open.ts'
 import { readArguments } from '../src/commands/arguments.ts'
 import { node } from '../src/doctor/here.ts'
+import { type Terminal, table, wrapped } from '../src/output.ts'
+import { createProgram } from '../src/program.ts'
 import { aFolder, main, serveHttp, sluice } from './command.ts'
 
+const aTerminal = (): Terminal => ({ isTty: false, columns: 100, out: () => {}, err: () => {} })
+
+/** `['approvals', 'list']` for each command, groups included. */
+const pathsOf = (command: Command, path: readonly string[] = []): readonly (readonly string[])[] =>
+  command.commands.flatMap((each) => [[...path, each.name()], ...pathsOf(each, [...path, each.name()])])
+
 describe('help, and what to do when something is wrong', () => {
-  test('every command has help with its options', async () => {
+  test('every command has help with an example, and the first page says the exit codes', async () => {
     const cwd = aFolder()
     const { out, code } = await sluice(cwd, ['--help'])
     expect(code).toBe(0)
-    for (const name of [
-      'start',
-      'serve',
-      'call',
-      'doctor',
-      'bench',
-      'keys',
-      'approvals',
-      'audit',
-      'tenants',
-      'config',
-      'completion',
-    ])
-      expect(out).toContain(name)
     expect(out).toContain('Exit codes')
+    const around = { terminal: aTerminal(), env: {}, cwd, signal: new AbortController().signal }
+    const paths = pathsOf(createProgram(around, () => {}))
+    expect(paths.length).toBeGreaterThan(20)
+    for (const path of paths) {
+      const help = await sluice(cwd, [...path, '--help'])
+      expect(help).toMatchObject({ code: 0, out: expect.stringContaining(`Examples:\n  $ `) })
+      if (path.length === 1) expect(out).toContain(path[0])
+    }
+  })
+  test('a flag that is not there names the help of its command', async () => {
+    const { err, code } = await sluice(aFolder(), ['approvals', 'list', '--statsu', 'pending'])
+    expect(err).toContain('Did you mean --status?')
+    expect(err).toContain('sluice approvals list --help')
+    expect(code).toBe(2)
+  })
+  test('on a narrow terminal no line is longer than it, and what cannot be read is left out', () => {
+    const rows = [['bea2edbc-c09e-45f3-9369-484a901395e2', 'pending', 'memory/clear_all', 'ann@acme', '{"a":1}']]
+    const narrow = { ...aTerminal(), isTty: true, columns: 80 }
+    const lines = table(narrow, ['ID', 'STATUS', 'TOOL', 'WHO', 'ARGUMENTS'], rows).split('\n')
+    expect(lines[1]).toBe('bea2edbc-c09e-45f3-9369-484a901395e2  pending  memory/clear_all  ann@acme')
+    expect(table(narrow, ['A', 'B'], [['x', 'y'.repeat(100)]]).split('\n')[1]).toBe(`x  ${'y'.repeat(76)}…`)
+    expect(wrapped({ ...narrow, columns: 30 }, 'Port 4301 is taken. Choose another with --port', 2)).toBe(
+      'Port 4301 is taken. Choose\n  another with --port',
+    )
   })
   test('a command mistyped is suggested, and the exit code says usage', async () => {
     const { err, code } = await sluice(aFolder(), ['strat'])
@@ -101,7 +120,7 @@ describe('a module of one’s own', () => {
     const cwd = aProject()
     const command = `${process.execPath} ${main} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, 'data')}`
     const listed = await sluice(cwd, ['call', command])
-    expect(listed.out).toMatch(/hello +times\? +Says it/)
+    expect(listed.out).toMatch(/hello times\?\n +Says it/)
     const called = await sluice(cwd, ['call', command, 'hello', 'times=2'])
     expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
     expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')

@@ -25,7 +25,7 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   )
   const ids = await twoTickets(join(cwd, '.sluice'))
   const listed = await sluice(cwd, ['approvals', 'list'])
-  for (const id of ids) expect(listed.out).toMatch(new RegExp(`${id} +pending +ann@acme +shop/refund`))
+  for (const id of ids) expect(listed.out).toMatch(new RegExp(`${id} +pending +shop/refund +ann@acme`))
   expect((await sluice(cwd, ['approvals', 'show', ids[0] ?? ''])).out).toContain('{"order":1}')
   expect((await sluice(cwd, ['approvals', 'approve', ids[0] ?? '', '--note', 'fine', '--as', 'olga'])).out).toContain(
     'approved refund for ann',
@@ -35,6 +35,11 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   expect((await sluice(cwd, ['approvals', 'show', 'nope'])).err).toContain('There is no ticket nope')
   expect((await sluice(cwd, ['approvals', 'rules'])).out).toContain('delete_*')
   expect((await sluice(cwd, ['audit', 'search', 'refund', '--tenant', 'acme'])).out).toContain('proposed')
+  // What was decided here is on the record like what was decided in the console.
+  expect((await sluice(cwd, ['audit', 'search', ids[0] ?? '', '--tenant', 'acme'])).out).toMatch(
+    /decided +olga +\S+ +approved/,
+  )
+  expect((await sluice(cwd, ['approvals', 'approve', 'nope'])).err).toContain('There is no ticket nope')
   expect((await sluice(cwd, ['audit', 'search', '--tenant', 'nobody'])).out).toContain('Tenants with records: acme')
   expect(await sluice(cwd, ['audit', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('✓ acme') })
   expect((await sluice(cwd, ['audit', 'export', '--tenant', 'acme'])).out.split('\n').length).toBeGreaterThan(2)

@@ -1,13 +1,13 @@
 /** `sluice approvals`: what agents want to do, decided from a terminal by whoever holds the data folder. */
 
-import { surroundings } from 'sluice'
+import { audit, RpcError, surroundings } from 'sluice'
 import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
 import type { Config } from '../config/schema.ts'
 import { owner } from '../host/identities.ts'
 import { defined } from '../host/options.ts'
 import type { OpenStore } from '../host/store.ts'
-import { ago, CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
+import { ago, CommandError, exitCodes, shown, styled, table, toJson, wrapped } from '../output.ts'
 import type { Around } from './command.ts'
 import type { OperatingOptions } from './operating.ts'
 import { withStore } from './operating.ts'
@@ -21,24 +21,37 @@ export interface DecideOptions extends OperatingOptions {
   readonly as?: string
 }
 
-/** Through the store, not through a server: whoever can open it is the operator. */
-function deskOn({ store, bus }: OpenStore, { approvals: settings }: Config): Approvals {
-  const { webhook: _, rules, ...terms } = settings
+interface OpenDesk {
+  readonly desk: Approvals
+  /** Waits for what is to be recorded. */
+  close(): Promise<void>
+}
+
+/** Through the store, not through a server: whoever can open it is the operator. What they decide is recorded all the same. */
+function deskOn({ store, bus }: OpenStore, config: Config): OpenDesk {
+  const { webhook: _, rules, ...terms } = config.approvals
   const desk = approvals({
     ...defined(terms),
     rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
   })
-  desk(
-    surroundings({ name: 'command', store, ...(bus && { bus }), secret: 'nothing is sealed here, so nothing is lost' }),
-  )
-  return desk
+  const around = { name: 'command', store, bus, secret: 'nothing is sealed here, so nothing is lost' }
+  const kept = config.audit ? audit(defined(config.audit))(surroundings(around)) : undefined
+  desk(surroundings({ ...around, ...(kept?.record && { record: kept.record }) }))
+  return { desk, close: async () => kept?.close?.() }
 }
 
 const withDesk = (
   around: Around,
   options: OperatingOptions,
   work: (desk: Approvals) => Promise<number>,
-): Promise<number> => withStore(around, options, (opened, config) => work(deskOn(opened, config)))
+): Promise<number> =>
+  withStore(around, options, async (opened, config) => {
+    const { desk, close } = deskOn(opened, config)
+    return work(desk).finally(close)
+  })
+
+const unknown = (id: string): CommandError =>
+  new CommandError(`There is no ticket ${id}, or its time is up; sluice approvals list shows them`)
 
 export const approvalsList = (around: Around, options: ListOptions): Promise<number> =>
   withDesk(around, options, async (desk) => {
@@ -52,12 +65,12 @@ export const approvalsList = (around: Around, options: ListOptions): Promise<num
       terminal.out(
         table(
           terminal,
-          ['ID', 'STATUS', 'WHO', 'TOOL', 'ASKED', 'ARGUMENTS'],
+          ['ID', 'STATUS', 'TOOL', 'WHO', 'ASKED', 'ARGUMENTS'],
           tickets.map(({ id, status, caller, tenant, server, tool, createdAt, arguments: text }) => [
             id,
             status,
-            shown(`${caller.subject}@${tenant}`),
             shown(`${server}/${tool}`),
+            shown(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
             ago(createdAt, Date.now()),
             shown(text).slice(0, 120),
           ]),
@@ -69,7 +82,7 @@ export const approvalsList = (around: Around, options: ListOptions): Promise<num
 export const approvalsShow = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
   withDesk(around, options, async (desk) => {
     const ticket = await desk.get(id)
-    if (!ticket) throw new CommandError(`There is no ticket ${id}; sluice approvals list shows them`)
+    if (!ticket) throw unknown(id)
     around.terminal.out(options.json ? toJson(ticket) : described(around, ticket))
     return exitCodes.ok
   })
@@ -82,7 +95,11 @@ export const approvalsDecide = (
 ): Promise<number> =>
   withDesk(around, options, async (desk) => {
     const by: Decider = { subject: options.as ?? owner, via: 'command', tenants: 'all', operator: true }
-    const ticket = await desk.decide(id, { approved, ...defined({ note: options.note }) }, by)
+    const ticket = await desk
+      .decide(id, { approved, ...defined({ note: options.note }) }, by)
+      .catch((thrown: unknown) => {
+        throw thrown instanceof RpcError && thrown.reason === 'approvalInvalid' ? unknown(id) : thrown
+      })
     const { terminal } = around
     if (options.json) terminal.out(toJson(ticket))
     else
@@ -117,7 +134,7 @@ function described({ terminal }: Around, ticket: TicketView): string {
     ),
   ]
   const lines = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${styled(terminal, 'bold', name.padEnd(9))} ${shown(value)}`],
+    value === undefined ? [] : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapped(terminal, shown(value), 10)}`],
   )
   return [...lines, '', shown(ticket.arguments)].join('\n')
 }

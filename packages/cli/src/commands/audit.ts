@@ -11,6 +11,9 @@ export interface AuditOptions extends OperatingOptions {
   readonly limit?: string
 }
 
+/** Refused before anybody knew for whom they came. */
+const nameOf = (tenant: string): string => (tenant === '' ? '(nobody)' : shown(tenant))
+
 export const auditSearch = (around: Around, text: string | undefined, options: AuditOptions): Promise<number> =>
   withStore(around, options, async ({ store }) => {
     const { terminal } = around
@@ -31,17 +34,37 @@ export const auditSearch = (around: Around, text: string | undefined, options: A
       terminal.out(
         table(
           terminal,
-          ['NR', 'WHEN', 'WHAT', 'FIELDS'],
-          entries.map(({ seq, record: { at, kind, seq: _, writer: _w, ...fields } }) => [
-            String(seq),
-            new Date(Number(at)).toISOString(),
-            shown(String(kind)),
-            shown(
-              Object.entries(fields)
-                .map(([name, value]) => `${name}=${String(value)}`)
-                .join(' '),
-            ),
-          ]),
+          ['NR', 'WHEN', 'WHAT', 'WHO', 'OF', 'OUTCOME', 'MORE'],
+          entries.map(({ seq, record }) => {
+            const {
+              at,
+              kind,
+              caller,
+              by,
+              target,
+              tool,
+              ticket,
+              outcome,
+              approved,
+              seq: _,
+              writer: _w,
+              ...more
+            } = record
+            const said = (value: unknown): string => (value === undefined ? '' : shown(String(value)))
+            return [
+              String(seq),
+              new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
+              said(kind),
+              said(by ?? caller),
+              said(target ?? tool ?? ticket),
+              said(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
+              shown(
+                Object.entries(more)
+                  .map(([name, value]) => `${name}=${String(value)}`)
+                  .join(' '),
+              ),
+            ]
+          }),
         ),
       )
     return exitCodes.ok
@@ -63,8 +86,8 @@ export const auditVerify = (
       for (const verdict of verdicts)
         terminal.out(
           verdict.intact
-            ? `${styled(terminal, 'green', '✓')} ${shown(verdict.tenant)}: ${verdict.records} records, head ${verdict.head}`
-            : `${styled(terminal, 'red', '✗')} ${shown(verdict.tenant)}: record ${verdict.seq} is ${verdict.problem}`,
+            ? `${styled(terminal, 'green', '✓')} ${nameOf(verdict.tenant)}: ${verdict.records} records, head ${verdict.head.slice(0, 16)}…`
+            : `${styled(terminal, 'red', '✗')} ${nameOf(verdict.tenant)}: record ${verdict.seq} is ${verdict.problem}`,
         )
     return verdicts.every(({ intact }) => intact) ? exitCodes.ok : exitCodes.found
   })
@@ -103,7 +126,7 @@ export const tenants = (around: Around, options: OperatingOptions): Promise<numb
         table(
           terminal,
           ['TENANT', 'RECORDS', 'LAST CALL'],
-          rows.map(({ tenant, records, last }) => [shown(tenant), String(records), last ?? '–']),
+          rows.map(({ tenant, records, last }) => [nameOf(tenant), String(records), last ?? '–']),
         ),
       )
     return exitCodes.ok

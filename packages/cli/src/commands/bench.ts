@@ -1,9 +1,10 @@
 /** `sluice bench`: how many calls a second a server takes, and how long they wait. */
 
 import { Agent, request } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { enveloped, type Params } from '../client/message.ts'
-import { headersOf, type ReachOptions } from '../client/open.ts'
-import { CommandError, exitCodes, table, toJson } from '../output.ts'
+import { headersOf, isUrl, type ReachOptions } from '../client/open.ts'
+import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
 import type { Around } from './command.ts'
 
 export interface BenchOptions extends ReachOptions {
@@ -23,7 +24,8 @@ export interface Measured {
 }
 
 export async function bench({ terminal, signal }: Around, target: string, options: BenchOptions): Promise<number> {
-  if (!target.startsWith('http://')) throw new CommandError('bench takes an http:// address', exitCodes.usage)
+  if (!isUrl(target)) throw new CommandError('bench takes an http:// or https:// address', exitCodes.usage)
+  const isSecure = new URL(target).protocol === 'https:'
   const connections = positive('connections', options.connections, 1000)
   const seconds = positive('seconds', options.seconds, 600)
   const { method, params } = messageOf(options)
@@ -36,7 +38,8 @@ export async function bench({ terminal, signal }: Around, target: string, option
     'mcp-method': method,
     ...(options.tool && { 'mcp-name': options.tool }),
   }
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, maxSockets: connections })
+  const send = isSecure ? secureRequest : request
   const until = performance.now() + seconds * 1000
   const times: number[] = []
   let failed = 0
@@ -45,7 +48,7 @@ export async function bench({ terminal, signal }: Around, target: string, option
   const one = (): Promise<void> =>
     new Promise((resolve) => {
       const began = performance.now()
-      const sent = request(target, { method: 'POST', agent, headers }, (response) => {
+      const sent = send(target, { method: 'POST', agent, headers }, (response) => {
         let text = ''
         response.on('data', (chunk: Buffer) => {
           if (text.length < 4096) text += chunk.toString()
@@ -68,11 +71,13 @@ export async function bench({ terminal, signal }: Around, target: string, option
     throw new CommandError(
       `The first call failed. Try it with: sluice call ${target}${options.tool ? ` ${options.tool}` : ''}`,
     )
+  const endProgress = progress(terminal, seconds, () => times.length)
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (performance.now() < until && !signal.aborted) await one()
     }),
   )
+  endProgress()
   agent.destroy()
   times.sort((a, b) => a - b)
   const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 100) / 100
@@ -103,6 +108,19 @@ export async function bench({ terminal, signal }: Around, target: string, option
     )
   if (limited > 0) terminal.err(`${limited} were refused as too many: this measured the server’s limit, not its speed.`)
   return failed > 0 ? exitCodes.failed : exitCodes.ok
+}
+
+/** Every second how far it is, on one line that is gone in the end. */
+function progress(terminal: Terminal, seconds: number, calls: () => number): () => void {
+  if (!terminal.isTty) return () => {}
+  let passed = 0
+  const timer = setInterval(() => {
+    process.stderr.write(`\r${styled(terminal, 'dim', `${++passed} of ${seconds} s, ${calls()} calls`)}`)
+  }, 1000)
+  return () => {
+    clearInterval(timer)
+    if (passed > 0) process.stderr.write('\r\u001b[K')
+  }
 }
 
 function messageOf({ tool, args = '{}' }: BenchOptions): { readonly method: string; readonly params: Params } {

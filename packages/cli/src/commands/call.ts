@@ -6,7 +6,7 @@ import type { Params } from '../client/message.ts'
 import { isObject, RemoteError } from '../client/message.ts'
 import type { ReachOptions } from '../client/open.ts'
 import { openClient } from '../client/open.ts'
-import { CommandError, exitCodes, shown, styled, type Terminal, table, toJson } from '../output.ts'
+import { CommandError, exitCodes, shown, styled, type Terminal, toJson, wrapped } from '../output.ts'
 import { suggest } from '../suggest.ts'
 import { readArguments } from './arguments.ts'
 import type { Around } from './command.ts'
@@ -30,12 +30,12 @@ export async function call(
     { quiet: options.json === true, ...options },
     {
       ...(options.era && { era: options.era }),
-      ...(isAsking && { answer: (method, params) => answer(terminal, method, params) }),
+      ...(isAsking && { answer: (method, params) => answer(around, method, params) }),
       notice: (method, params) => notice(terminal, method, params),
     },
   )
   try {
-    const tools = await allTools(client)
+    const tools = await allTools(client, signal)
     if (name === undefined) {
       terminal.out(options.json ? toJson(tools) : listOf(terminal, client, tools))
       return exitCodes.ok
@@ -55,7 +55,7 @@ export async function call(
     for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
       terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${shown(asked.message)}`)
       terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
-      await prompt('Press Enter when it is decided … ')
+      await prompt('Press Enter when it is decided … ', signal)
       result = await run(client, name, args, signal)
     }
     terminal.out(options.json ? toJson(result) : textOf(terminal, result))
@@ -74,11 +74,11 @@ async function run(client: Client, name: string, args: Params, signal: AbortSign
   }
 }
 
-async function allTools(client: Client): Promise<readonly Params[]> {
+async function allTools(client: Client, signal: AbortSignal): Promise<readonly Params[]> {
   const tools: Params[] = []
   let cursor: unknown
   do {
-    const page = await client.request('tools/list', cursor === undefined ? {} : { cursor })
+    const page = await client.request('tools/list', cursor === undefined ? {} : { cursor }, signal)
     tools.push(...(Array.isArray(page['tools']) ? page['tools'].filter(isObject) : []))
     cursor = page['nextCursor']
   } while (cursor !== undefined && tools.length < 10_000)
@@ -87,19 +87,19 @@ async function allTools(client: Client): Promise<readonly Params[]> {
 
 function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): string {
   const { name = 'A server', version = '' } = client.server
-  const rows = tools.map((tool) => {
+  const lines = tools.flatMap((tool) => {
     const schema = isObject(tool['inputSchema']) ? tool['inputSchema'] : {}
     const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
     const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
     const [first = ''] = shown(String(tool['description'] ?? '')).split('\n')
+    const takes = names.map((each) => (required.includes(each) ? each : `${each}?`)).join(' ')
     return [
-      shown(String(tool['name'])),
-      names.map((each) => (required.includes(each) ? each : `${each}?`)).join(' '),
-      first,
+      wrapped(terminal, `${styled(terminal, 'bold', shown(String(tool['name'])))} ${shown(takes)}`.trimEnd(), 4),
+      ...(first === '' ? [] : [`    ${wrapped(terminal, first, 4)}`]),
     ]
   })
   const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} tools`
-  return `${styled(terminal, 'dim', head)}\n${table(terminal, ['TOOL', 'ARGUMENTS', ''], rows)}`
+  return [styled(terminal, 'dim', head), ...lines].join('\n')
 }
 
 /** Text as it is, but for what would steer the terminal; what is no text by its kind and size. */
@@ -141,12 +141,12 @@ function notice(terminal: Terminal, method: string, params: Params): void {
 }
 
 /** What the server wants to know, asked field by field. */
-async function answer(terminal: Terminal, method: string, params: Params): Promise<Params> {
+async function answer({ terminal, signal }: Around, method: string, params: Params): Promise<Params> {
   if (method !== 'elicitation/create') return { action: 'decline' }
   terminal.err(styled(terminal, 'bold', shown(String(params['message'] ?? 'The server asks:'))))
   if (typeof params['url'] === 'string') {
     terminal.err(`Open ${shown(params['url'])}`)
-    const said = await prompt('Enter when done, n to decline … ')
+    const said = await prompt('Enter when done, n to decline … ', signal)
     return { action: said.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
   }
   const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
@@ -154,16 +154,21 @@ async function answer(terminal: Terminal, method: string, params: Params): Promi
   const pairs: string[] = []
   for (const [name, property] of Object.entries(properties)) {
     const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
-    const said = await prompt(`${shown(name)}${shown(choices)}: `)
+    const said = await prompt(`${shown(name)}${shown(choices)}: `, signal)
     if (said !== '') pairs.push(`${name}=${said}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }
 }
 
-async function prompt(question: string): Promise<string> {
+/** Ctrl-C is the command's here too: a reader of lines would keep it to itself. */
+async function prompt(question: string, signal: AbortSignal): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr })
+  reader.once('SIGINT', () => {
+    process.stderr.write('\n')
+    process.kill(process.pid, 'SIGINT')
+  })
   try {
-    return await reader.question(question)
+    return await reader.question(question, { signal })
   } finally {
     reader.close()
   }

@@ -40,7 +40,7 @@ function leaves(value: unknown, path = ''): readonly (readonly [string, string])
 /** Nothing secret belongs here; an address may hold a password all the same. */
 function masked(path: string, value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return /secret(?!File)|password|token$/i.test(path)
+  return typeof value === 'string' && /secret(?!File)|password|token$/i.test(path)
     ? '(hidden)'
     : text.replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
 }

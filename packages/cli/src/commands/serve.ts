@@ -9,7 +9,7 @@ import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
 import { watchModule } from '../host/reload.ts'
-import { clock, isGated, runSites, toServer } from '../host/run.ts'
+import { clock, explained, isGated, runSites, toServer } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
 import { CommandError, exitCodes, shown, styled } from '../output.ts'
@@ -20,6 +20,7 @@ export interface ServeOptions {
   readonly config?: string
   readonly data?: string
   readonly port?: string
+  readonly consolePort?: string
   readonly stdio?: boolean
   readonly http?: boolean
   readonly ws?: boolean
@@ -37,6 +38,7 @@ export async function serve(around: Around, target: string, options: ServeOption
     env,
     flags: {
       port: options.port === undefined ? undefined : Number(options.port),
+      'console.port': options.consolePort === undefined ? undefined : Number(options.consolePort),
       data: options.data,
       websocket: options.ws,
     },
@@ -70,16 +72,21 @@ export async function serve(around: Around, target: string, options: ServeOption
     await serving.closed
     stop?.()
   } else {
-    const page = await host.console?.listen(
-      config.console ? { port: config.console.port, host: config.console.host } : {},
-    )
+    const at = config.console
+    const page =
+      at &&
+      (await host.console?.listen({ port: at.port, host: at.host }).catch((thrown: unknown) => {
+        throw explained(thrown, at.host, at.port, '--console-port')
+      }))
     const { serving, servers } = await runSites([{ name, opened }], host, config)
     const server = servers[name]
     const stop = server && reloading(server)
     terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
     if (config.authenticate?.apiKeys)
       terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
-    if (page) terminal.err(`Console: ${await host.console?.link()}`)
+    if (page) terminal.err(`The console; the link signs in once, within 15 minutes:\n${await host.console?.link()}`)
+    if (stop) terminal.err(styled(terminal, 'dim', `Reloads when ${module} changes. Ctrl-C stops it.`))
+    else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Ctrl-C stops it.'))
     await untilStopped(around, serving, config)
     stop?.()
     await page?.close()

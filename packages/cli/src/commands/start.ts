@@ -1,5 +1,6 @@
 /** `sluice start`: the five servers and the console, on this machine, with nothing to configure. */
 
+import { relative } from 'node:path'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { createHost } from '../host/host.ts'
@@ -11,7 +12,7 @@ import type { Named } from '../host/run.ts'
 import { clock, explained, runSites } from '../host/run.ts'
 import { openServer, ownNames } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { exitCodes, shown, styled, type Terminal, table, toJson } from '../output.ts'
+import { exitCodes, shown, styled, type Terminal, table, toJson, wrapped } from '../output.ts'
 import type { Around } from './command.ts'
 import { untilStopped } from './stopping.ts'
 
@@ -57,7 +58,7 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     ? await identitiesIn(folder, host.opened.store, [owner, ...(options.demo === false ? [] : demoNames)])
     : {}
   const urls = Object.fromEntries(named.map(({ name }) => [name, serving.urls[`/${name}`] ?? '']))
-  const pasted = toPaste(urls, keys[owner] ?? '')
+  const pasted = toPaste(urls, keys[owner] ?? '', folder)
   const signIn = page && (await host.console?.link())
   const clients = writePasted(folder, pasted)
   if (options.json)
@@ -75,15 +76,16 @@ export async function start(around: Around, options: StartOptions): Promise<numb
         table(
           terminal,
           ['SERVER', 'URL', 'STATE'],
-          named.map(({ name, opened }) => [name, urls[name] ?? '', shown(opened.state)]),
+          named.map(({ name, opened }) => [name, urls[name] ?? '', opened.state === 'ready' ? 'ready' : 'see below']),
         ),
+        ...named
+          .filter(({ opened }) => opened.state !== 'ready')
+          .map(({ name, opened }) => wrapped(terminal, `${name}: ${shown(opened.state)}`, 2)),
         '',
-        `Console   ${signIn ? `${styled(terminal, 'cyan', signIn)}  (signs in once, within 15 minutes)` : 'off'}`,
-        `Data      ${folder} (${host.opened.name.split(' ')[0]}), log ${quiet.log.file ?? 'stderr'}`,
+        ...consoleLines(terminal, signIn ?? undefined),
         ...keyLines(terminal, keys),
-        '',
-        ...clientLines(pasted, clients),
-        '',
+        ...clientLines(terminal, pasted, (file) => nearer(cwd, `${clients}/${file}`)),
+        styled(terminal, 'dim', `Data in ${nearer(cwd, folder)}, log in ${nearer(cwd, quiet.log.file ?? 'stderr')}.`),
         styled(terminal, 'dim', 'Ctrl-C stops it.'),
       ].join('\n'),
     )
@@ -97,26 +99,38 @@ export async function start(around: Around, options: StartOptions): Promise<numb
 /** What is no number is refused by the configuration, with its name. */
 const numeric = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
+/** As short as it can be said from where the person is. */
+const nearer = (cwd: string, path: string): string => {
+  const near = relative(cwd, path)
+  return near.length < path.length && !near.startsWith('..') ? near : path
+}
+
+/** On a line of its own: with anything before it, it would not fit into 80 columns. */
+const consoleLines = (terminal: Terminal, link: string | undefined): readonly string[] =>
+  link === undefined
+    ? ['The console is off.', '']
+    : ['The console; the link signs in once, within 15 minutes:', styled(terminal, 'cyan', link), '']
+
 function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
-  const { [owner]: mine, ...demo } = keys
-  if (mine === undefined) return []
+  const rows = Object.entries(keys).map(([name, key]) => [name, key, name === owner ? '' : 'DEMO'])
+  if (rows.length === 0) return []
+  const note = 'DEMO: tenants to try things with, who see nothing of each other. --no-demo leaves them out.'
   return [
-    `Your key  ${mine}`,
-    ...Object.entries(demo).map(
-      ([name, key]) => `${styled(terminal, 'yellow', 'DEMO')}      ${name}, a tenant to try things with: ${key}`,
-    ),
+    table(terminal, ['WHO', 'KEY', ''], rows),
+    ...(rows.length > 1 ? [styled(terminal, 'yellow', wrapped(terminal, note))] : []),
+    '',
   ]
 }
 
-function clientLines(pasted: ReturnType<typeof toPaste>, folder: string): readonly string[] {
-  const code = pasted.find(({ client }) => client === 'Claude Code')
-  const [first = ''] = code?.text.split('\n') ?? []
-  return [
-    'Claude Code, for one of them:',
-    `  ${first}`,
-    `For all of them, and for ${pasted
-      .slice(1)
-      .map(({ client }) => client)
-      .join(', ')}: ${folder}`,
-  ]
+function clientLines(
+  terminal: Terminal,
+  pasted: ReturnType<typeof toPaste>,
+  path: (file: string) => string,
+): readonly string[] {
+  const rows = pasted.map(({ client, file, into }) => [
+    client,
+    into === undefined ? `sh ${path(file)}` : path(file),
+    into ?? 'run it',
+  ])
+  return [table(terminal, ['CLIENT', 'PASTE', 'INTO'], rows), '']
 }

@@ -2,17 +2,27 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 export interface Pasted {
   readonly client: string
   readonly file: string
   readonly text: string
+  /** Where it belongs; absent for what is run. */
+  readonly into?: string
 }
+
+const main = fileURLToPath(new URL('../main.js', import.meta.url))
+/** How a client starts the command: from npm, or from where it is when it was not installed from there. */
+const command: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(main)
+  ? ['npx', '-y', '@sluice/cli']
+  : [process.execPath, main]
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
-/** `urls` by the server's name. */
-export function toPaste(urls: { readonly [name: string]: string }, key: string): readonly Pasted[] {
+/** `urls` by the server's name. `folder` is where everything is kept: clients that start servers do so from anywhere. */
+export function toPaste(urls: { readonly [name: string]: string }, key: string, folder: string): readonly Pasted[] {
+  const [program, ...before] = command
   const headers = { Authorization: `Bearer ${key}` }
   const entries = Object.entries(urls)
   const named = <T>(of: (name: string, url: string) => T): { [name: string]: T } =>
@@ -26,19 +36,30 @@ export function toPaste(urls: { readonly [name: string]: string }, key: string):
     {
       client: 'Claude Desktop',
       file: 'claude_desktop_config.json',
+      into: 'Settings, Developer',
       text: json({
-        mcpServers: named((name) => ({ command: 'npx', args: ['-y', '@sluice/cli', 'serve', name, '--stdio'] })),
+        mcpServers: named((name) => ({
+          command: program,
+          args: [...before, 'serve', name, '--stdio', '--data', folder],
+        })),
       }),
     },
     {
       client: 'VS Code',
       file: 'vscode-mcp.json',
+      into: '.vscode/mcp.json',
       text: json({ servers: named((_, url) => ({ type: 'http', url, headers })) }),
     },
-    { client: 'Cursor', file: 'cursor-mcp.json', text: json({ mcpServers: named((_, url) => ({ url, headers })) }) },
     {
-      client: 'mcp.json',
+      client: 'Cursor',
+      file: 'cursor-mcp.json',
+      into: '.cursor/mcp.json',
+      text: json({ mcpServers: named((_, url) => ({ url, headers })) }),
+    },
+    {
+      client: 'others',
       file: 'mcp.json',
+      into: 'mcp.json',
       text: json({ mcpServers: named((_, url) => ({ type: 'http', url, headers })) }),
     },
   ]

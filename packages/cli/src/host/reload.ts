@@ -4,10 +4,11 @@
  */
 
 import { watch } from 'node:fs'
-import { registerHooks } from 'node:module'
+import * as nodeModules from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Server } from 'sluice'
+import { CommandError } from '../output.ts'
 import { definitionIn, importModule } from './servers.ts'
 
 /** Editors write a file in several steps. */
@@ -17,7 +18,9 @@ export function watchModule(module: string, server: Server, say: (text: string) 
   const root = dirname(resolve(module))
   const rootUrl = `${pathToFileURL(root).href}/`
   let version = 0
-  const hooks = registerHooks({
+  // Not by name: Node 22.13 and 22.14 have none, and could load nothing of the command.
+  if (!('registerHooks' in nodeModules)) throw new CommandError('--watch needs Node 22.15 or newer')
+  const hooks = nodeModules.registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context)
       const isOurs =
@@ -42,7 +45,8 @@ export function watchModule(module: string, server: Server, say: (text: string) 
     }
   }
   const watcher = watch(root, { recursive: true }, (_, file) => {
-    if (file === null || !/\.([cm]?[jt]s|json)$/.test(file) || file.includes('node_modules')) return
+    // What stands in folders such as .sluice and .git is nobody's module.
+    if (file === null || !/\.([cm]?[jt]s|json)$/.test(file) || /(^|[\\/])(\.|node_modules)/.test(file)) return
     clearTimeout(waiting)
     waiting = setTimeout(() => void reload(), settleMs)
   })
