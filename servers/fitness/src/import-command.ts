@@ -28,14 +28,16 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
     if (added > 0) await dropSynthetic(log, nodeClock.now())
     process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
     process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
-    for (const why of skipped) process.stderr.write(`  ${why}\n`)
+    for (const why of skipped) process.stderr.write(`  ${plain(why)}\n`)
   } finally {
     await archive.close()
   }
 }
 
 function sourcesIn(path: string): readonly Source[] {
-  if (!statSync(path).isDirectory()) return [{ name: path, read: () => readFile(path) }]
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw new Error(`There is no file or folder ${path}`)
+  if (!found.isDirectory()) return [{ name: path, read: () => readFile(path) }]
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(fit|gpx|tcx|zip)(\.gz)?$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -45,8 +47,12 @@ function sourcesIn(path: string): readonly Source[] {
 function bar(done: number, total: number, name: string): void {
   if (!process.stderr.isTTY) return
   const width = 30
-  const filled = Math.round((done / Math.max(1, total)) * width)
+  const share = done / Math.max(1, total)
+  const filled = Math.round(share * width)
   process.stderr.write(
-    `\r\u001b[K${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${done}/${total} ${name.slice(-40)}`,
+    `\r\u001b[K${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${Math.round(share * 100)} % ${plain(name.slice(-40))}`,
   )
 }
+
+/** Names come from archives of strangers: none may steer the terminal. */
+const plain = (text: string): string => text.replace(/\p{Cc}/gu, '?')

@@ -99,6 +99,31 @@ describe('importing', () => {
     expect(await importInto(log, [source('again.zip', zip)], () => {})).toMatchObject({ added: 0, known: 3 })
     expect(seen).toEqual([0, 1])
   })
+  test('one large ZIP reports on its way, and can be stopped there', async () => {
+    const log = anArchive().of('a')
+    let state = 1
+    const filler = new Uint8Array(200_000).map(() => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return state >>> 24
+    })
+    const names = Array.from({ length: 6 }, (_, n) => n)
+    const zip = zipOf(
+      Object.fromEntries(
+        names.flatMap((n) => [
+          [`${n}.fit`, fitFile({ start: `2026-03-0${n + 1}T07:00:00Z` })],
+          [`${n}.jpg`, filler.map((byte) => byte ^ n)],
+        ]),
+      ),
+    )
+    const seen: number[] = []
+    await importInto(log, [source('export.zip', zip)], (done) => seen.push(done))
+    expect(seen.length).toBeGreaterThan(3)
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
+    expect([seen[0], seen.at(-1)]).toEqual([0, 1])
+    const stop = new AbortController()
+    const stopped = importInto(log, [source('export.zip', zip)], (done) => done > 0 && stop.abort(), stop.signal)
+    await expect(stopped).rejects.toThrow('abort')
+  })
   test('a ZIP that unpacks to far more than it is, or is cut off, takes nothing with it', async () => {
     const log = anArchive().of('a')
     const bomb = zipOf({ 'a.gpx': new Uint8Array(65 * 1024 * 1024) })

@@ -23,6 +23,7 @@ const maxSkipped = 50
 /** Written together: one commit for many. */
 const batch = 100
 
+/** `report` hears how many sources are done; of a ZIP, which may be all there is, also parts. */
 export async function importInto(
   log: Log,
   sources: readonly Source[],
@@ -51,7 +52,15 @@ export async function importInto(
     report(at, sources.length, name)
     const bytes = await read()
     if (!isZip(bytes)) await take(name, bytes)
-    else for await (const [entry, content] of entriesOf(name, bytes)) await take(entry, content)
+    else {
+      let said = 0
+      for await (const { entry, content, share } of entriesOf(name, bytes)) {
+        signal?.throwIfAborted()
+        if (share > said) report(at + share, sources.length, entry)
+        said = share
+        await take(entry, content)
+      }
+    }
   }
   await write()
   report(sources.length, sources.length, '')
@@ -61,11 +70,18 @@ export async function importInto(
 const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04
 const isActivity = (name: string): boolean => /\.(fit|gpx|tcx)(\.gz)?$/i.test(name)
-const chunk = 1 << 20
+const chunk = 1 << 16
+
+interface Entry {
+  readonly entry: string
+  readonly content: Uint8Array
+  /** How much of the archive lies before it, from 0 to less than 1. */
+  readonly share: number
+}
 
 /** Names are only shown, never used as paths. What unpacks to more than is reasonable ends the archive. */
-async function* entriesOf(archive: string, bytes: Uint8Array): AsyncGenerator<readonly [string, Uint8Array]> {
-  const ready: (readonly [string, Uint8Array])[] = []
+async function* entriesOf(archive: string, bytes: Uint8Array): AsyncGenerator<Entry> {
+  const ready: Omit<Entry, 'share'>[] = []
   let [entries, total] = [0, 0]
   let fault: Error | undefined
   const unzip = new Unzip((file) => {
@@ -83,7 +99,7 @@ async function* entriesOf(archive: string, bytes: Uint8Array): AsyncGenerator<re
         return
       }
       parts.push(data)
-      if (final) ready.push([file.name, Buffer.concat(parts)])
+      if (final) ready.push({ entry: file.name, content: Buffer.concat(parts) })
     }
     file.start()
   })
@@ -94,7 +110,7 @@ async function* entriesOf(archive: string, bytes: Uint8Array): AsyncGenerator<re
     } catch {
       fault ??= new UnreadableFile(`${archive}: the ZIP file is damaged`)
     }
-    yield* ready.splice(0)
+    for (const each of ready.splice(0)) yield { ...each, share: from / bytes.length }
   }
-  if (fault) yield [fault.message, new Uint8Array()]
+  if (fault) yield { entry: fault.message, content: new Uint8Array(), share: 0 }
 }
