@@ -27,6 +27,8 @@ export interface Session {
   status(): Status
   connect(to?: { readonly host: string; readonly port: number }): Promise<Status>
   disconnect(): Promise<void>
+  /** An image is open, or on its way. */
+  readonly isHeld: boolean
 }
 
 export interface Status {
@@ -37,7 +39,8 @@ export interface Status {
   readonly opened: number
 }
 
-export function createSession(options: ImageOptions): Session {
+/** `allow` throws where no further image may be opened. */
+export function createSession(options: ImageOptions, allow: () => void): Session {
   let image: Image | undefined
   let opening: Promise<Image> | undefined
   let opened = 0
@@ -58,6 +61,7 @@ export function createSession(options: ImageOptions): Session {
   }
   async function imageNow(): Promise<Image> {
     if (image?.swank.isOpen) return image
+    if (!opening) allow()
     opening ??= open().finally(() => {
       opening = undefined
     })
@@ -94,6 +98,9 @@ export function createSession(options: ImageOptions): Session {
       const after = swank.after(thread)
       swank.rex([sym('swank:invoke-nth-restart-for-emacs'), level, index], { thread }).outcome.catch(() => {})
       return outcomeOf(after, signal)
+    },
+    get isHeld() {
+      return image !== undefined || opening !== undefined
     },
     debuggers,
     debuggerOf(thread) {
@@ -144,10 +151,15 @@ export interface Sessions {
 }
 
 /** Each image takes some hundred megabytes. */
-const maxImages = 8
+const usualImages = 8
 
-export function createSessions(options: ImageOptions): Sessions {
+export function createSessions(options: ImageOptions & { readonly maxImages?: number }): Sessions {
+  const { maxImages = usualImages } = options
   const sessions = new Map<string, Session>()
+  function allow(): void {
+    if ([...sessions.values()].filter(({ isHeld }) => isHeld).length >= maxImages)
+      throw fail('Too many Lisp images run here; try again when another tenant has disconnected.')
+  }
   return {
     get missing() {
       return options.env['SWANK_PORT'] ? undefined : missingHere(options.env)
@@ -155,9 +167,7 @@ export function createSessions(options: ImageOptions): Sessions {
     of(tenant) {
       const known = sessions.get(tenant)
       if (known) return known
-      if (sessions.size >= maxImages)
-        throw fail('Too many Lisp images run here; try again when another tenant has disconnected.')
-      const made = createSession(options)
+      const made = createSession(options, allow)
       sessions.set(tenant, made)
       return made
     },

@@ -1,7 +1,8 @@
 /** With a real SBCL and Swank. */
 
-import { beforeAll, describe, expect, test } from 'vitest'
-import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createSessions } from '../src/session.ts'
+import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
 
 beforeAll(withSbcl, 300_000)
 const patient = { timeout: 120_000 }
@@ -166,6 +167,19 @@ test('an image that runs already is joined', patient, async () => {
   const other = await openLisp({ ...process.env, SWANK_PORT: port })
   await other.call('repl_eval', { code: '(defparameter *from-the-other* 5)' })
   expect(textOf(await call('repl_eval', { code: '*from-the-other*' }))).toBe('=> 5')
+})
+
+test('where no more images may run, one that is given up makes room', patient, async () => {
+  const sessions = createSessions({ folder, env: process.env, maxImages: 1 })
+  onTestFinished(() => sessions.close())
+  const [a, b] = [sessions.of('a'), sessions.of('b')]
+  // Asking how things stand opens nothing.
+  expect(b.status()).toMatchObject({ connected: false, opened: 0 })
+  await Promise.all([a.connect(), a.connect()])
+  await expect(b.connect()).rejects.toThrow('Too many Lisp images')
+  await a.connect()
+  await a.disconnect()
+  expect(await b.connect()).toMatchObject({ connected: true })
 })
 
 test('two tenants have an image each', patient, async () => {
