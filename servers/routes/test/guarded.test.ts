@@ -1,0 +1,91 @@
+/**
+ * Behind keys and a gate, over HTTP: the document's codes for who may not, who asks too often, and a server that is full.
+ * They are those of the earlier revisions; 2026-07-28 keeps them for itself.
+ */
+
+import { apiKeys, authenticate, createServer, limit, memoryStore } from 'sluice'
+import { gate, serveHttp } from 'sluice/node'
+import { fakeClock } from 'sluice/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { messagesOf, post } from '../../../test/interop/http.ts'
+import { openRoutes, places } from './server.ts'
+
+interface Answered {
+  readonly status: number
+  readonly retryAfter: string | null
+  readonly body: unknown
+}
+
+/** A server whose provider answers when it is told to. */
+async function serve() {
+  const clock = fakeClock(Date.parse('2026-11-16T12:00:00Z'))
+  const release = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const { definition, history } = await openRoutes({
+    provider: {
+      ...places,
+      async route(query, signal) {
+        asked.resolve()
+        await release.promise
+        return places.route(query, signal)
+      },
+    },
+  })
+  const keys = apiKeys(memoryStore(clock), { clock })
+  const server = createServer(definition, {
+    clock,
+    authenticate: authenticate({ verifiers: [keys] }),
+    limit: limit({ rate: { capacity: 2, perSecond: 0.1 } }),
+    layers: [history.layer],
+  })
+  const { url, close } = await serveHttp(server, { port: 0, gate: gate({ concurrency: 1, queue: 0 }) })
+  onTestFinished(() => {
+    release.resolve()
+    return close()
+  })
+  const { secret } = await keys.create({ subject: 'claude-desktop' })
+  const legacy = { 'mcp-protocol-version': '2025-11-25', authorization: `Bearer ${secret}` }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const begun = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, legacy)
+  await begun.text()
+  const headers = { ...legacy, 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+  async function call(name: string, args: object, key = secret): Promise<Answered> {
+    const response = await post(
+      url,
+      { jsonrpc: '2.0', id: 'req-123', method: 'tools/call', params: { name, arguments: args } },
+      { ...headers, authorization: `Bearer ${key}` },
+    )
+    const { value: body } = await messagesOf(response).next()
+    return { status: response.status, retryAfter: response.headers.get('retry-after'), body }
+  }
+  return { call, asked: asked.promise, release: () => release.resolve() }
+}
+
+test('without a key, or with a wrong one: −32001', async () => {
+  const { call } = await serve()
+  for (const key of ['', `sk_${'0'.repeat(48)}`])
+    expect(await call('geocode_address', { address: 'Huế' }, key)).toMatchObject({
+      status: 401,
+      body: { id: 'req-123', error: { code: -32001, message: 'Authentication required' } },
+    })
+  expect(await call('geocode_address', { address: 'Huế' })).toMatchObject({ status: 200 })
+})
+
+test('a server that is full: −32000, and when to come back', async () => {
+  const { call, asked, release } = await serve()
+  const first = call('calculate_route', { origin: 'Hanoi', destination: 'Ho Chi Minh City' })
+  await asked
+  const second = await call('geocode_address', { address: 'Huế' })
+  expect(second).toMatchObject({ status: 503, body: { error: { code: -32000 } } })
+  expect(Number(second.retryAfter)).toBeGreaterThan(0)
+  release()
+  expect(await first).toMatchObject({ status: 200, body: { id: 'req-123', result: { isError: false } } })
+})
+
+test('who asks too often: −32000 with the time until the next', async () => {
+  const { call } = await serve()
+  for (let n = 0; n < 2; n++) await call('geocode_address', { address: 'Huế' })
+  expect(await call('geocode_address', { address: 'Huế' })).toMatchObject({
+    body: { error: { code: -32000, data: { retryAfterMs: 10_000 } } },
+  })
+})
