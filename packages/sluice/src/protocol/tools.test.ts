@@ -318,3 +318,23 @@ test('the hash of a definition changes with everything an approval depends on', 
   expect(new Set(hashes).size).toBe(hashes.length)
   expect(hashOf(tool(base))).toBe(hashes[0])
 })
+
+test('progress that no JSON number can hold is left out, and does not end what follows', async () => {
+  const measured = tool({
+    name: 'measured',
+    description: 'Counts',
+    run(_, { progress }) {
+      progress(Number.POSITIVE_INFINITY)
+      progress(Number.NaN)
+      progress(1, 0 / 0)
+      progress(2, 4)
+      return 'done'
+    },
+  })
+  const client = await serving(measured)
+  await client.request('tools/call', { name: 'measured', arguments: {}, _meta: { progressToken: 't' } })
+  expect(client.heard.map(({ params }) => params)).toEqual([
+    { progressToken: 't', progress: 1 },
+    { progressToken: 't', progress: 2, total: 4 },
+  ])
+})

@@ -18,7 +18,7 @@ export interface Work<A extends Asks = Record<never, never>> {
   readonly store: Store
   /** Aborts when the client cancels or the deadline passes. Hand it on to whatever you wait for. */
   readonly signal: AbortSignal
-  /** Reports progress to a client that asked for it. Values that do not grow are left out, as the protocol asks. */
+  /** Reports progress to a client that asked for it. Values that do not grow are left out, as the protocol asks, and so is what is no number. */
   readonly progress: (done: number, total?: number, message?: string) => void
   /** A log message for the client. Sent where the client asked for that level; never put secrets in it. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void
@@ -74,12 +74,12 @@ function progressTo(call: Call): Work['progress'] {
   const withMessage = featuresOf(call.revision).progressMessage
   let last = Number.NEGATIVE_INFINITY
   return function progress(done, total, message) {
-    if (!(done > last)) return
+    if (!(done > last && done < Number.POSITIVE_INFINITY)) return
     last = done
     call.notify('notifications/progress', {
       progressToken,
       progress: done,
-      ...(total !== undefined && { total }),
+      ...(Number.isFinite(total) && { total }),
       ...(message !== undefined && withMessage && { message }),
     })
   }
