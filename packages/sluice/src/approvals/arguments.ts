@@ -1,6 +1,6 @@
 /** Arguments of the gate's that stand among a tool's own, for clients that cannot send them anywhere else. */
 
-import { RpcError } from '../core/error.ts'
+import { invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import type { OwnArguments } from '../core/own-arguments.ts'
 import { ownArguments } from '../core/own-arguments.ts'
@@ -30,7 +30,6 @@ export function takeArguments({ approvalArguments: own }: Target, raw: unknown):
   const args = own.without(raw)
   const ticket = raw['approval_request_id']
   if (ticket === undefined || ticket === null || ticket === '') return { args }
-  if (typeof ticket !== 'string')
-    throw new RpcError('invalidParams', 'Invalid params: approval_request_id must be the request_id of an approval')
+  if (typeof ticket !== 'string') throw invalidParams('approval_request_id must be the request_id of an approval')
   return { args, ticket }
 }

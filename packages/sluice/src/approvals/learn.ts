@@ -6,7 +6,7 @@
 import type { Result } from '../core/answer.ts'
 import { boundTo } from '../core/bound.ts'
 import type { Call } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
@@ -20,7 +20,7 @@ const modern = '2026-07-28'
 export async function ticketIn(call: Call, seal: Seal): Promise<string | undefined> {
   const sealed = call.params['requestState']
   if (sealed === undefined) return undefined
-  if (typeof sealed !== 'string') throw new RpcError('invalidParams', 'Invalid params: requestState must be a string')
+  if (typeof sealed !== 'string') throw invalidParams('requestState must be a string')
   const state = await seal.open(sealed, boundTo(call))
   const ticket = isObject(state) ? state['ticket'] : undefined
   return typeof ticket === 'string' ? ticket : undefined

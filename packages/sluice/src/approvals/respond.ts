@@ -5,7 +5,7 @@
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Via } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import { refuseStrangers } from './gate.ts'
@@ -58,11 +58,10 @@ export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMetho
 function parse({ params }: Call): { id: string; approved: boolean; message?: string } {
   const { request_id: id, approved, message } = params
   if (typeof id !== 'string' || id === '' || id.length > 256)
-    throw new RpcError('invalidParams', 'Invalid params: request_id must be the id that a call was answered with')
+    throw invalidParams('request_id must be the id that a call was answered with')
   const said = typeof approved === 'string' ? { true: true, false: false }[approved.toLowerCase()] : approved
-  if (typeof said !== 'boolean') throw new RpcError('invalidParams', 'Invalid params: approved must be true or false')
-  if (message !== undefined && typeof message !== 'string')
-    throw new RpcError('invalidParams', 'Invalid params: message must be text')
+  if (typeof said !== 'boolean') throw invalidParams('approved must be true or false')
+  if (message !== undefined && typeof message !== 'string') throw invalidParams('message must be text')
   return { id, approved: said, ...(message !== undefined && { message }) }
 }
 

@@ -45,23 +45,23 @@ export type Reason =
   | 'invalidEnvelope'
   | 'urlRequired'
 
-/** Reason → code before 2026-07-28, code from then on. */
-const codes: { readonly [reason in Reason]: readonly [legacy: number, modern: number] } = {
-  parseError: [-32700, -32700],
-  invalidRequest: [-32600, -32600],
-  methodNotFound: [-32601, -32601],
-  invalidParams: [-32602, -32602],
-  internalError: [-32603, -32603],
+/** Reason → code before 2026-07-28, and from then on where that differs. */
+const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: number] } = {
+  parseError: [-32700],
+  invalidRequest: [-32600],
+  methodNotFound: [-32601],
+  invalidParams: [-32602],
+  internalError: [-32603],
   /** The one refusal for a name nobody defined and for one the caller may not see. */
-  unknownTool: [-32602, -32602],
-  unknownPrompt: [-32602, -32602],
+  unknownTool: [-32602],
+  unknownPrompt: [-32602],
   resourceNotFound: [-32002, -32602],
   /** Arguments that fail the tool's schema. Inside tools/call it leaves as a tool error result. */
-  invalidArguments: [-32602, -32602],
+  invalidArguments: [-32602],
   /** The tool itself said what went wrong. Inside tools/call it leaves as a tool error result. */
-  toolFailed: [-32603, -32603],
+  toolFailed: [-32603],
   /** The tool threw something else: a bug. Its text stays inside. */
-  toolCrashed: [-32603, -32603],
+  toolCrashed: [-32603],
   payloadTooLarge: [-32600, 41300],
   unsupportedMedia: [-32600, 41500],
   notAcceptable: [-32600, 40600],
@@ -77,8 +77,8 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern: nu
   /** A person said no. Inside tools/call it leaves as a tool error result: the model should read why. */
   approvalDenied: [-32004, 40304],
   conflict: [-32005, 40900],
-  sessionMissing: [-32600, -32600],
-  sessionNotFound: [-32600, -32600],
+  sessionMissing: [-32600],
+  sessionNotFound: [-32600],
   storeUnavailable: [-32006, 50302],
   timeout: [-32008, 50400],
   /** Never sent: a cancelled call has no answer. The numbers stand for the log. */
@@ -87,7 +87,7 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern: nu
   missingCapability: [-32602, -32021],
   unsupportedVersion: [-32602, -32022],
   /** A request of 2026-07-28 whose `_meta` lacks what every request must carry. */
-  invalidEnvelope: [-32602, -32602],
+  invalidEnvelope: [-32602],
   /** Only 2025-11-25 has this code; other revisions are asked in their own way. */
   urlRequired: [-32042, -32602],
 }
@@ -114,7 +114,10 @@ export class RpcError extends Error {
   }
 }
 
-export const codeOf = (reason: Reason, era: Era): number => codes[reason][era === 'legacy' ? 0 : 1]
+export function codeOf(reason: Reason, era: Era): number {
+  const [legacy, modern = legacy] = codes[reason]
+  return era === 'legacy' ? legacy : modern
+}
 
 export interface WireError {
   readonly code: number
@@ -133,6 +136,9 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
   const { reason, message, data } = thrown
   return { code: codeOf(reason, era), message, data: { reason, reference, ...data } }
 }
+
+/** Something about what was sent, in words for whoever sent it. */
+export const invalidParams = (problem: string): RpcError => new RpcError('invalidParams', `Invalid params: ${problem}`)
 
 /** A failure the model should read: `throw fail('Only 3 seats are left')`. */
 export const fail = (text: string): RpcError => new RpcError('toolFailed', text)

@@ -9,7 +9,7 @@ import type { Answer, Result } from '../core/answer.ts'
 import { boundTo } from '../core/bound.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Era } from '../core/error.ts'
-import { fail, RpcError } from '../core/error.ts'
+import { fail, invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
@@ -73,14 +73,14 @@ const withoutName = ({ elicitationId: _, ...params }: Params): Params => params
 async function stateOf({ params }: Call, seal: Seal, bound: Key): Promise<Params> {
   const sealed = params['requestState']
   if (sealed === undefined) return {}
-  if (typeof sealed !== 'string') throw new RpcError('invalidParams', 'Invalid params: requestState must be a string')
+  if (typeof sealed !== 'string') throw invalidParams('requestState must be a string')
   const state = await seal.open(sealed, bound)
   return isObject(state) && isObject(state['given']) ? state['given'] : {}
 }
 
 function repliesOf({ params }: Call): Params {
   const replies = params['inputResponses'] ?? {}
-  if (!isObject(replies)) throw new RpcError('invalidParams', 'Invalid params: inputResponses must be an object')
+  if (!isObject(replies)) throw invalidParams('inputResponses must be an object')
   return replies
 }
 

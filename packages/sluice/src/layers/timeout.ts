@@ -3,7 +3,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import type { Stop } from '../core/stop.ts'
 
 /** The calls that outlived the turn they came in: what there is to wait for, or to stop, when the process ends. */
@@ -77,7 +77,7 @@ export const timeout = (
 function deadlineOf({ meta }: Call): number {
   const ms = meta[deadlineKey]
   if (typeof ms !== 'number' || !(ms > 0))
-    throw new RpcError('invalidParams', `Invalid params: _meta["${deadlineKey}"] must be a number of more than 0`)
+    throw invalidParams(`_meta["${deadlineKey}"] must be a number of more than 0`)
   return ms
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Via } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { negotiate } from './legacy/negotiate.ts'
@@ -43,9 +43,9 @@ export function classify(message: unknown, via: Via): Envelope {
   const { jsonrpc, method, id, params = nothing } = message
   if (method === undefined && ('result' in message || 'error' in message)) return classifyResponse(message, via)
   if (typeof method !== 'string' || method === '') throw invalid('missing method field')
-  if (jsonrpc !== '2.0') throw invalid(`invalid JSON-RPC version: got ${shown(jsonrpc)}, expected '2.0'`)
+  refuseOther(jsonrpc)
   if (id !== undefined && !isId(id)) throw invalid('id must be a string of at most 256 characters or a safe integer')
-  if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: params must be an object')
+  if (!isObject(params)) throw invalidParams('params must be an object')
   const meta = params['_meta'] ?? nothing
   const modern = isModern(meta, method, via)
   if (!isObject(meta))
@@ -75,8 +75,7 @@ export function classify(message: unknown, via: Via): Envelope {
 }
 
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
-  if (message['jsonrpc'] !== '2.0')
-    throw invalid(`invalid JSON-RPC version: got ${shown(message['jsonrpc'])}, expected '2.0'`)
+  refuseOther(message['jsonrpc'])
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
     throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
   // Throws for a version nobody serves.
@@ -103,7 +102,11 @@ export function isOneWay(message: unknown): boolean {
 const isId = (id: unknown): id is Id =>
   typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isSafeInteger(id) && !Object.is(id, -0)
 
-const shown = (value: unknown): string => (typeof value === 'string' ? `'${value.slice(0, 16)}'` : typeof value)
+function refuseOther(version: unknown): void {
+  if (version === '2.0') return
+  const shown = typeof version === 'string' ? `'${version.slice(0, 16)}'` : typeof version
+  throw invalid(`invalid JSON-RPC version: got ${shown}, expected '2.0'`)
+}
 
 const headerVersion = (via: Via): string | undefined => via.header('mcp-protocol-version')?.trim()
 

@@ -6,7 +6,7 @@
 
 import type { Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 
@@ -33,12 +33,9 @@ function parseCompletion({ ref, argument, context }: Params): CompletionRequest 
   const kind = isObject(ref) && ref['type'] === 'ref/prompt' ? 'prompt' : 'resource'
   const name = isObject(ref) ? ref[kind === 'prompt' ? 'name' : 'uri'] : undefined
   if (!isObject(ref) || (ref['type'] !== 'ref/prompt' && ref['type'] !== 'ref/resource') || typeof name !== 'string')
-    throw new RpcError(
-      'invalidParams',
-      'Invalid params: ref must be a ref/prompt with a name or a ref/resource with a uri',
-    )
+    throw invalidParams('ref must be a ref/prompt with a name or a ref/resource with a uri')
   if (!isObject(argument) || typeof argument['name'] !== 'string' || typeof argument['value'] !== 'string')
-    throw new RpcError('invalidParams', 'Invalid params: argument must have a name and a value')
+    throw invalidParams('argument must have a name and a value')
   const chosen = isObject(context) && isObject(context['arguments']) ? Object.entries(context['arguments']) : []
   return {
     ref: { kind, name },

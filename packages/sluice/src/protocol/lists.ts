@@ -7,7 +7,8 @@
 
 import { Prepared } from '../core/answer.ts'
 import type { Tenant } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import type { RpcError } from '../core/error.ts'
+import { invalidParams } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Features, RevisionName } from './revisions.ts'
 import { revisions } from './revisions.ts'
@@ -124,12 +125,14 @@ export function fromCursor(list: string, cursor: unknown): string {
   } catch {
     // Not ours: refused below.
   }
-  throw new RpcError('invalidParams', 'Invalid params: unknown cursor; list again from the start')
+  throw unknownCursor()
 }
 
 function after(items: readonly ListItem[], list: string, cursor: unknown): number {
   const name = fromCursor(list, cursor)
   const index = items.findIndex((item) => item.name === name)
-  if (index === -1) throw new RpcError('invalidParams', 'Invalid params: unknown cursor; list again from the start')
+  if (index === -1) throw unknownCursor()
   return index + 1
 }
+
+const unknownCursor = (): RpcError => invalidParams('unknown cursor; list again from the start')

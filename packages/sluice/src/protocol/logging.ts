@@ -5,7 +5,7 @@
  */
 
 import type { Call } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams } from '../core/error.ts'
 import { metaKeys, modernRevision } from './revisions.ts'
 
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
@@ -14,7 +14,7 @@ export type LogLevel = (typeof logLevels)[number]
 
 export function parseLogLevel(level: unknown): LogLevel {
   const known = logLevels.find((name) => name === level)
-  if (!known) throw new RpcError('invalidParams', `Invalid params: level must be one of ${logLevels.join(', ')}`)
+  if (!known) throw invalidParams(`level must be one of ${logLevels.join(', ')}`)
   return known
 }
 

@@ -6,7 +6,7 @@
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import type { Era } from '../core/error.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
@@ -111,8 +111,8 @@ export function compile(
 
   const byName = (targets: ReadonlyMap<string, Target>, what: string, needsArguments = false): Resolve =>
     function resolveByName({ name, arguments: args }) {
-      if (typeof name !== 'string') throw new RpcError('invalidParams', `Invalid params: missing ${what} name`)
-      if (args === undefined && needsArguments) throw new RpcError('invalidParams', 'Invalid params: missing arguments')
+      if (typeof name !== 'string') throw invalidParams(`missing ${what} name`)
+      if (args === undefined && needsArguments) throw invalidParams('missing arguments')
       return { target: targets.get(name) ?? unknown, args: args ?? {} }
     }
   const resourceAt = (uri: string): Resource | undefined =>
@@ -145,35 +145,33 @@ export function compile(
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
   const shared: [string, Resolve][] = [
-    ['tools/list', on('tools/list', (call) => page(toolList, call, call.tenant.tools))],
+    method('tools/list', (call) => page(toolList, call, call.tenant.tools)),
     ['tools/call', byName(tools, 'tool')],
   ]
   if (definition.resources)
     shared.push(
-      ['resources/list', on('resources/list', resourceList)],
-      ['resources/templates/list', on('resources/templates/list', (call) => page(templateList, call))],
+      method('resources/list', resourceList),
+      method('resources/templates/list', (call) => page(templateList, call)),
       ['resources/read', atUri],
     )
   if (definition.prompts)
     shared.push(
-      ['prompts/list', on('prompts/list', (call) => page(promptList, call))],
+      method('prompts/list', (call) => page(promptList, call)),
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
   for (const { name, scopes, run } of methods)
-    shared.push([name, on(name, run, { ...open, scopes, listed: true, readOnly: false })])
+    shared.push(method(name, run, { ...open, scopes, listed: true, readOnly: false }))
 
   const legacy = new Map<string, Resolve>([
     ...shared,
     ['tools/call', byName(tools, 'tool', errors === 'json-rpc')],
-    ['initialize', on('initialize', initialize(info, instructions, capabilities))],
-    ['ping', on('ping', () => ({}))],
-    ['logging/setLevel', on('logging/setLevel', setLevel)],
+    method('initialize', initialize(info, instructions, capabilities)),
+    method('ping', () => ({})),
+    method('logging/setLevel', setLevel),
   ])
   if (definition.resources)
-    legacy
-      .set('resources/subscribe', subscribing)
-      .set('resources/unsubscribe', on('resources/unsubscribe', unsubscribe))
+    legacy.set('resources/subscribe', subscribing).set(...method('resources/unsubscribe', unsubscribe))
   const discovered: Result = {
     supportedVersions: [modernRevision],
     capabilities: capabilities(revisions[modernRevision]),
@@ -183,11 +181,8 @@ export function compile(
   }
   const modern = new Map<string, Resolve>([
     ...shared,
-    ['server/discover', on('server/discover', () => discovered)],
-    [
-      'subscriptions/listen',
-      on('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision]), mayHear), endless),
-    ],
+    method('server/discover', () => discovered),
+    method('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision]), mayHear), endless),
   ])
 
   return {
@@ -202,7 +197,7 @@ export function compile(
       const { name, uri } = params
       if (method === 'resources/read' || method === 'resources/subscribe') return notFound(String(uri))
       if (method === 'prompts/get') return unknownPrompt(String(name))
-      if (method !== 'tools/call') return new RpcError('invalidParams', 'Invalid params: nothing to complete')
+      if (method !== 'tools/call') return invalidParams('nothing to complete')
       const available_tools = toolList.visible(caller.scopes, tenant.tools).map((tool) => tool.name)
       return new RpcError('unknownTool', `Unknown tool: ${String(name).slice(0, 128)}`, { data: { available_tools } })
     },
@@ -215,6 +210,8 @@ function on(name: string, run: Run, policy: Policy = open): Resolve {
   const target: Target = { kind: 'method', name, policy, prepare: () => ready }
   return (params) => ({ target, args: params })
 }
+
+const method = (name: string, run: Run, policy?: Policy): [string, Resolve] => [name, on(name, run, policy)]
 
 const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
   const features = featuresOf(revision)
@@ -231,7 +228,7 @@ const maxSubscriptions = 1000
 
 const uriOf = ({ uri }: Params): string => {
   if (typeof uri === 'string') return uri
-  throw new RpcError('invalidParams', 'Invalid params: missing uri')
+  throw invalidParams('missing uri')
 }
 
 const subscribe = ({ via, tenant, params }: Call): Result => {

@@ -7,7 +7,7 @@
 import type { Result } from '../core/answer.ts'
 import type { Call, ServerEvent } from '../core/call.ts'
 import type { Connection } from '../core/connection.ts'
-import { RpcError } from '../core/error.ts'
+import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -29,10 +29,10 @@ const none: ReadonlySet<string> = new Set()
 
 function parseWanted({ params, tenant }: Call): Wanted {
   const asked = params['notifications']
-  if (!isObject(asked)) throw new RpcError('invalidParams', 'Invalid params: notifications must be an object')
+  if (!isObject(asked)) throw invalidParams('notifications must be an object')
   const uris = asked['resourceSubscriptions'] ?? []
   if (!Array.isArray(uris) || uris.length > maxUris || !uris.every((uri) => typeof uri === 'string'))
-    throw new RpcError('invalidParams', `Invalid params: resourceSubscriptions must be at most ${maxUris} URIs`)
+    throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs`)
   return {
     tools: asked['toolsListChanged'] === true,
     prompts: asked['promptsListChanged'] === true,

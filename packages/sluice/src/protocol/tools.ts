@@ -121,12 +121,13 @@ export function tool<
   const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
   const { approvalArguments, bindTo } = definition
   refuseName('tool', name, description)
-  const ownSchema = input ? toObjectSchema(input, `tool "${name}", input`) : noArguments
-  const where = `tool "${name}", input`
-  const formatted = format?.argument.extend(ownSchema, where) ?? ownSchema
-  const inputSchema = approvalArguments?.extend(formatted, where) ?? formatted
-  const outputSchema = output && toJsonSchema(output, 'output', `tool "${name}", output`)
-  const headers = headerParams(inputSchema, `tool "${name}", input`)
+  const where = `tool "${name}"`
+  const inInput = `${where}, input`
+  const ownSchema = input ? toObjectSchema(input, inInput) : noArguments
+  const formatted = format?.argument.extend(ownSchema, inInput) ?? ownSchema
+  const inputSchema = approvalArguments?.extend(formatted, inInput) ?? formatted
+  const outputSchema = output && toJsonSchema(output, 'output', `${where}, output`)
+  const headers = headerParams(inputSchema, inInput)
   const entry: ToolEntry = {
     name,
     ...(title !== undefined && { title }),
@@ -137,7 +138,7 @@ export function tool<
     ...(icons && { icons }),
     ...(meta && { _meta: meta }),
   }
-  const policy = policyOf(definition, `tool "${name}"`, {
+  const policy = policyOf(definition, where, {
     approval: typeof approval === 'function' ? 'depends' : approval,
     readOnly: annotations?.readOnlyHint === true,
   })
