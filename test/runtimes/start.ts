@@ -20,6 +20,8 @@ export interface Running {
 export interface StartOptions {
   /** workerd only: a class of the module, bound as `ONE`, so that one Durable Object can serve everybody. */
   readonly object?: string
+  /** Deno and Bun: what the program finds in its environment. It may then read that, and reach the network. */
+  readonly env?: { readonly [name: string]: string }
 }
 
 /** `entry` may import packages: Deno and Bun find them by themselves, for workerd they are put into one file. */
@@ -50,8 +52,12 @@ const starters: { readonly [name in RuntimeName]: Starter } = {
     await writeFile(join(folder, 'config.capnp'), configOf(options))
     return run('workerd', ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {})
   },
-  deno: async (entry) => run('deno', ['serve', '--cached-only', '--host', '127.0.0.1', '--port', '0', entry], {}),
-  bun: async (entry) => run('bun', ['run', entry], { PORT: '0' }),
+  async deno(entry, _, { env = {} }) {
+    const where = ['--cached-only', '--host', '127.0.0.1', '--port', '0']
+    const may = Object.keys(env).length > 0 ? ['--allow-env', '--allow-net', '--allow-sys'] : []
+    return run('deno', ['serve', ...where, ...may, entry], env)
+  },
+  bun: async (entry, _, { env = {} }) => run('bun', ['run', entry], { PORT: '0', ...env }),
 }
 
 const configOf = ({ object }: StartOptions): string => `using Workerd = import "/workerd/workerd.capnp";

@@ -13,6 +13,7 @@ import type { Serve } from './http/way.ts'
 export type { HttpOptions } from './http/exchange.ts'
 export { gate } from './http/gate.ts'
 export { sessions } from './http/session-routes.ts'
+export { sharedSessions } from './http/shared-sessions.ts'
 export type { SiteOptions } from './http/site.ts'
 export { protectedResource } from './http/well-known.ts'
 

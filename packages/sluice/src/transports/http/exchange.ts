@@ -39,7 +39,7 @@ export interface HttpOptions extends GuardOptions {
    * anything. Node has them unless this is `false`.
    */
   readonly sessions?: MakeSessions | false
-  /** How processes with one store share sessions. Node does so by itself; elsewhere it is code that few need. */
+  /** `sharedSessions` from `sluice/fetch`: processes with one store share sessions. Node does so by itself. */
   readonly share?: SessionsOptions['share']
   /** Bytes of one request body. */
   readonly maxBodyBytes?: number

@@ -6,7 +6,7 @@ import type { Server } from '../../protocol/server.ts'
 import type { Around } from './exchange.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
 import { sessions } from './session-routes.ts'
-import { createSharedSessions } from './shared-sessions.ts'
+import { sharedSessions } from './shared-sessions.ts'
 import type { Site, SiteOptions } from './site.ts'
 import { createSite, pathOf } from './site.ts'
 import type { Serve } from './way.ts'
@@ -39,7 +39,7 @@ export interface NodeSite extends Site {
 }
 
 export function createNodeSite(server: Server, options: NodeSiteOptions): NodeSite {
-  const site = createSite(server, { sessions: sessions(), share: createSharedSessions, ...options })
+  const site = createSite(server, { sessions: sessions(), share: sharedSessions, ...options })
   const sockets = options.websocket?.(site.around)
   if (sockets) site.ways.set(sockets.path, sockets.plain)
   return {

@@ -12,7 +12,7 @@ import { sha256 } from '../../core/sha256.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Resumable, Sink } from './events.ts'
 import { createResumable, parseEventId, Standing } from './events.ts'
-import type { createSharedSessions, Here, SharedSession, SharedSessions } from './shared-sessions.ts'
+import type { Here, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
 
 export interface Session {
   readonly id: string
@@ -47,7 +47,7 @@ export interface SessionsOptions {
   readonly idleMs: number
   readonly max: number
   /** How processes share sessions. Left out, they do not. */
-  readonly share?: typeof createSharedSessions | undefined
+  readonly share?: typeof sharedSessions | undefined
 }
 
 export interface Sessions {

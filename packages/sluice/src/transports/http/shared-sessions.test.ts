@@ -16,7 +16,7 @@ import { fakeClock, settle } from '../../testing/clock.ts'
 import type { FetchHandler } from '../fetch.ts'
 import { toFetch } from '../fetch.ts'
 import { sessions } from './session-routes.ts'
-import { createSharedSessions } from './shared-sessions.ts'
+import { sharedSessions } from './shared-sessions.ts'
 
 type Headers = { readonly [name: string]: string }
 type Message = { readonly [name: string]: unknown }
@@ -60,7 +60,7 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
       ...{ store, bus, clock, secret: 'the same in every process', ask: ask() },
       ...(verify && { authenticate: authenticate({ verifiers: [{ verify }] }) }),
     })
-    return toFetch(server, { sessions: sessions({ idleMs, max }), share: createSharedSessions })
+    return toFetch(server, { sessions: sessions({ idleMs, max }), share: sharedSessions })
   }
   return { clock, store, stopped, gates, one: open(), two: open() }
 }

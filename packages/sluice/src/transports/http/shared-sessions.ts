@@ -29,7 +29,8 @@ export interface SharedOptions {
   readonly max: number
 }
 
-export function createSharedSessions(shared: Shared, options: SharedOptions): SharedSessions {
+/** Sessions that processes share over a store and a bus, for the option `share`: any of them serves any session. */
+export function sharedSessions(shared: Shared, options: SharedOptions): SharedSessions {
   const { clock, logger, idleMs, max } = options
   const { store } = shared
   const presence = createPresence(shared, clock, logger)

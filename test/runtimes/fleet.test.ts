@@ -1,0 +1,54 @@
+/** Two processes of an edge runtime that share Redis, and a client whose every request meets the other one. */
+
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { RedisServer } from '../services/redis.ts'
+import { startRedis } from '../services/redis.ts'
+import type { Running } from './start.ts'
+import { start } from './start.ts'
+
+const program = fileURLToPath(new URL('../../examples/edge-fleet.ts', import.meta.url))
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+}, 60_000)
+afterAll(() => redis.stop())
+
+describe.each(['deno', 'bun'] as const)('%s', (runtime) => {
+  let processes: readonly Running[] = []
+  beforeAll(async () => {
+    const env = { REDIS_URL: redis.url, SLUICE_SECRET: 'the same in every process' }
+    processes = await Promise.all([start(runtime, program, { env }), start(runtime, program, { env })])
+  }, 120_000)
+  afterAll(() => Promise.all(processes.map(({ close }) => close())))
+
+  test.each([
+    ['Streamable HTTP', (url: URL, given: { fetch: typeof fetch }) => new StreamableHTTPClientTransport(url, given)],
+    ['HTTP+SSE', (url: URL, given: { fetch: typeof fetch }) => new SSEClientTransport(url, given)],
+  ] as const)('a session over %s is of both', async (way, open) => {
+    const first = new URL(way === 'HTTP+SSE' ? '/sse' : '/mcp', processes[0]?.url)
+    const met: number[] = []
+    let turn = 0
+    const alternating: typeof fetch = (input, init) => {
+      const { pathname, search } = new URL(String(input))
+      const at = turn++ % processes.length
+      met.push(at)
+      return fetch(new URL(pathname + search, processes[at]?.url), init)
+    }
+    const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
+    client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { name: 'Ann' } }))
+    await client.connect(open(first, { fetch: alternating }) as Transport)
+    onTestFinished(() => client.close())
+    for (let call = 0; call < 3; call++)
+      expect((await client.callTool({ name: 'greet', arguments: {} })).content).toEqual([
+        { type: 'text', text: 'Hello Ann' },
+      ])
+    expect(new Set(met)).toEqual(new Set([0, 1]))
+  })
+})
