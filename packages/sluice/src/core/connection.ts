@@ -86,7 +86,6 @@ class OpenConnection implements Connection {
   readonly #options: ConnectionOptions
   #subscriptions: Set<string> | undefined = undefined
   #questions: Map<string, Open> | undefined = undefined
-  #prefix = ''
   #asked = 0
 
   constructor(options: ConnectionOptions) {
@@ -117,10 +116,9 @@ class OpenConnection implements Connection {
     const { clock, elsewhere, answerWithinMs } = this.#options
     this.#questions ??= new Map()
     const questions = this.#questions
-    // Where others ask on the same connection, counting would give two questions one name.
-    this.#prefix ||= elsewhere ? `sluice-${crypto.randomUUID().slice(0, 8)}-` : 'sluice-'
     // Guessing another connection's question must not help: ids count per connection and are looked up there only.
-    const question = `${this.#prefix}${++this.#asked}`
+    // Where others ask on the same connection, counting would give two questions one name.
+    const question = `sluice-${elsewhere ? crypto.randomUUID() : ++this.#asked}`
     return new Promise((resolve, reject) => {
       const done = (): void => {
         questions.delete(question)
@@ -132,15 +130,14 @@ class OpenConnection implements Connection {
         done()
         reject(error)
       }
-      const abandon = (): void => {
+      const abandon = (why: RpcError): void => {
         via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
-        refuse(new RpcError('cancelled', 'The call that asked has ended'))
+        refuse(why)
       }
-      const callOff = clock.after(answerWithinMs, () => {
-        via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
-        refuse(new RpcError('timeout', `The client did not answer ${method} in time`))
-      })
-      const forget = via.stop.onStop(abandon)
+      const callOff = clock.after(answerWithinMs, () =>
+        abandon(new RpcError('timeout', `The client did not answer ${method} in time`)),
+      )
+      const forget = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
       questions.set(question, {
         refuse,
         settle(response) {
