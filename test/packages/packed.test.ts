@@ -1,6 +1,6 @@
 /** What is published is complete: packed, installed into an empty folder, and used there as the README says. */
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -129,15 +129,16 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
     const { url } = await addressOf(child)
     await eachClient({ over: 'http', url }, shouts)
   })
-  test('answers every official client over HTTP, served by the command', patient, async () => {
+  test('answers every official client over HTTP and WebSocket, served by the command', patient, async () => {
     const folder = mine()
     // What a file that serves by itself would do on import is for the test above.
     writeFileSync(join(folder, 'server.ts'), programIn(document).replace(/^if \(.*/ms, ''))
-    const { command, args } = installed('sluice', 'serve', './server.ts', '--watch', '--http', '--port', '0')
+    const { command, args } = installed('sluice', 'serve', './server.ts', '--watch', '--ws', '--port', '0')
     const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     const { url } = await addressOf(child)
     await eachClient({ over: 'http', url }, shouts)
+    await eachClient({ over: 'websocket', url: url.replace('http:', 'ws:').replace(/mcp$/, 'ws') }, shouts)
   })
 })
 
@@ -161,6 +162,12 @@ describe('the command', () => {
       const { command, args } = installed('sluice', 'call', url, '--token', keys.you, '--json')
       expect(execFileSync(command, args, { env, encoding: 'utf8' }), name).toContain('inputSchema')
     }
+  })
+  test('brings what it needs for Redis', patient, () => {
+    const { command, args } = installed('sluice', 'doctor', '--json')
+    const nobody = { ...env, SLUICE_STORE: '{"redis":"redis://127.0.0.1:1"}' }
+    const found = spawnSync(command, args, { cwd: work, env: nobody, encoding: 'utf8' })
+    expect(found.stdout).toContain('The store is away')
   })
   test('serves one of the five over stdio', patient, async () => {
     const place = installed('sluice', 'serve', 'routes', '--stdio', '--data', join(work, 'data'))

@@ -6,7 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Command } from 'commander'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { needNode } from 'sluice/main'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { words } from '../src/client/open.ts'
 import { readArguments } from '../src/commands/arguments.ts'
 import { node } from '../src/doctor/here.ts'
@@ -80,6 +81,22 @@ describe('help, and what to do when something is wrong', () => {
   test('an old Node is told what it needs', () => {
     expect(node('20.20.2')).toMatchObject({ state: 'bad', fix: expect.stringContaining('22.13') })
     expect(node('22.13.0')).toMatchObject({ state: 'good' })
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => void vi.restoreAllMocks())
+    needNode('sluice-memory', '22.13.0')
+    expect(exit).not.toHaveBeenCalled()
+    needNode('sluice-memory', '20.20.2')
+    expect(exit).toHaveBeenCalledWith(1)
+    expect(said.mock.calls.join('')).toContain('sluice-memory needs Node 22.13 or newer')
+  })
+  test('what fails at once says why, and nothing else', async () => {
+    const cwd = aFolder()
+    const { err, code } = await sluice(cwd, ['start'], { SLUICE_STORE: '{"redis":"redis://127.0.0.1:1"}' })
+    expect(err).toMatch(/^Processes that share Redis must share a secret.*\n$/)
+    expect(code).toBe(1)
+    const full = await sluice(cwd, ['start'], { SLUICE_LOG__FILE: cwd })
+    expect(full.err).toBe(`${cwd} cannot be written (EISDIR). Choose another file with log.file.\n`)
   })
 })
 

@@ -58,9 +58,18 @@ export const dataFolder = (name: string, env: NodeJS.ProcessEnv = process.env): 
 /** Without it, who starts a server by hand sees nothing happen. */
 const typed = 'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
 
+/** Ends the process on a Node that is too old, saying which one it takes. */
+export function needNode(name: string, version: string = process.versions.node): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 13)) return
+  process.stderr.write(`${name} needs Node 22.13 or newer; this is ${version}. Get one from https://nodejs.org\n`)
+  process.exit(1)
+}
+
 /** Ends only with the process. A bad flag is answered with the usage, on stderr, and exit code 2. */
 export async function runMain(open: Open, options: MainOptions): Promise<void> {
   const { argv = process.argv.slice(2), name, version } = options
+  needNode(name)
   const [first = '', ...rest] = argv
   const command = options.commands && Object.hasOwn(options.commands, first) ? options.commands[first] : undefined
   if (command) return command.run(rest).catch(giveUp)

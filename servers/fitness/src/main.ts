@@ -1,14 +1,7 @@
 #!/usr/bin/env node
-import { runMain } from 'sluice/main'
-import { importCommand } from './import-command.ts'
-import { open } from './index.ts'
-import { description, version } from './package.ts'
+/** The binary. What it is made of is loaded last: on an old Node, which has no SQLite, that fails without a word of help. */
 
-await runMain(open, {
-  name: 'sluice-fitness',
-  version,
-  about: description,
-  commands: {
-    import: { usage: ['<files…>', 'add FIT, GPX and TCX files, ZIPs or folders of them'], run: importCommand },
-  },
-})
+import { needNode } from 'sluice/main'
+
+needNode('sluice-fitness')
+await import('./binary.ts')

@@ -1,19 +1,7 @@
 #!/usr/bin/env node
-import type { Runtime } from 'sluice'
-import { approvals } from 'sluice/approvals'
-import { runMain } from 'sluice/main'
-import { clearCommand, exportCommand, graphCommand, importCommand } from './commands.ts'
-import { open } from './index.ts'
-import { description, version } from './package.ts'
+/** The binary. What it is made of is loaded last: on an old Node, which has no SQLite, that fails without a word of help. */
 
-// On a pipe there is one client, and it asks its own human. Over HTTP callers are strangers here, so what needs an
-// approval is refused; `sluice serve memory --http` knows its callers and has a console.
-const runtime: Runtime = process.argv.includes('--http') ? {} : { approvals: approvals({ approver: 'client' }) }
+import { needNode } from 'sluice/main'
 
-await runMain(open, {
-  name: 'sluice-memory',
-  version,
-  about: description,
-  commands: { export: exportCommand, import: importCommand, graph: graphCommand, clear: clearCommand },
-  runtime,
-})
+needNode('sluice-memory')
+await import('./binary.ts')

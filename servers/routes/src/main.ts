@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { runMain } from 'sluice/main'
-import { open } from './index.ts'
-import { description, version } from './package.ts'
+/** The binary. What it is made of is loaded last: on an old Node, which has no SQLite, that fails without a word of help. */
 
-await runMain(open, { name: 'sluice-routes', version, about: description })
+import { needNode } from 'sluice/main'
+
+needNode('sluice-routes')
+await import('./binary.ts')

@@ -1,4 +1,4 @@
-/** The store: whether it opens, writes and keeps; for Redis also what its configuration would forget, and its clock. */
+/** The store: whether it opens, writes and keeps; for Redis also what its configuration would forget. */
 
 import type { Config } from '../config/schema.ts'
 import { openStore, redisUrl } from '../host/store.ts'
@@ -11,10 +11,11 @@ export async function checkStore(
 ): Promise<readonly Finding[]> {
   if (config.store === 'memory')
     return [note('Store', 'memory', 'Approvals, keys and sessions are gone when it ends; store: sqlite keeps them')]
-  const findings = [await writes(config, env)]
-  if (typeof config.store === 'object')
-    findings.push(...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD'])))
-  return findings
+  const found = await writes(config, env)
+  // Of one that is away nothing more can be said.
+  return found.state === 'bad' || config.store === 'sqlite'
+    ? [found]
+    : [found, ...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
 }
 
 async function writes(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
@@ -50,7 +51,7 @@ async function redis(address: string, password: string | undefined): Promise<rea
       bad(
         'Redis',
         thrown instanceof Error ? thrown.message : String(thrown),
-        'Tickets and keys must outlive a restart',
+        'Set appendonly yes and maxmemory-policy noeviction in redis.conf: tickets and keys must outlive a restart',
       ),
     ]
   }

@@ -1,0 +1,15 @@
+/** `sluice-fitness`: see `--help`. */
+
+import { runMain } from 'sluice/main'
+import { importCommand } from './import-command.ts'
+import { open } from './index.ts'
+import { description, version } from './package.ts'
+
+await runMain(open, {
+  name: 'sluice-fitness',
+  version,
+  about: description,
+  commands: {
+    import: { usage: ['<files…>', 'add FIT, GPX and TCX files, ZIPs or folders of them'], run: importCommand },
+  },
+})
