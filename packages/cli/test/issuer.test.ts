@@ -1,0 +1,36 @@
+/** A configuration that names an authorization server: its tokens, and keys beside them, say whose data a call reaches. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startIssuer } from '../../../test/auth/issuer.ts'
+import { connectTo, textOf } from '../../../test/services/binary.ts'
+import { aFolder, serveHttp, sluice } from './command.ts'
+
+const audience = 'https://fitness.example.com/fitness/mcp'
+
+test('sluice serve fitness takes tokens of a real issuer and keys of its own, each for one athlete', async () => {
+  const issuer = await startIssuer([audience], 'fitness', { alice: { tenants: ['alice'] }, bob: { tenants: ['bob'] } })
+  onTestFinished(() => issuer.close())
+  const cwd = aFolder()
+  const authenticate = { jwt: [{ issuer: issuer.url, audience, jwks: `${issuer.url}/jwks` }] }
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ authenticate }))
+  const { url } = await serveHttp(cwd, ['fitness'])
+
+  const clients = {
+    alice: await connectTo(url, await issuer.token(audience, undefined, 'alice')),
+    bob: await connectTo(url, await issuer.token(audience, undefined, 'bob')),
+  }
+  for (const [name, client] of Object.entries(clients))
+    await textOf(client, 'calculate_personalized_zones', { name: `This is ${name}` })
+  for (const [name, client] of Object.entries(clients))
+    expect(await textOf(client, 'get_athlete')).toContain(`This is ${name}`)
+
+  const made = await sluice(cwd, ['keys', 'create', 'carol', '--tenant', 'alice', '--json'])
+  const carol = await connectTo(url, (JSON.parse(made.out) as { secret: string }).secret)
+  expect(await textOf(carol, 'get_athlete')).toContain('This is alice')
+
+  const nobody = await connectTo(url)
+  expect((await nobody.listTools()).tools).toHaveLength(16)
+  await expect(textOf(nobody, 'get_athlete')).rejects.toThrow('Authentication required')
+})
