@@ -20,6 +20,8 @@ export interface MainOptions {
   readonly argument?: string
   /** Work it does instead of serving: `sluice-knowledge build …`. Each gets what stands behind its name. */
   readonly commands?: { readonly [name: string]: Command }
+  /** What serves it over HTTP instead, where callers must be known: the binary alone does not then. */
+  readonly overHttp?: string
   /** What the binary brings besides the defaults, such as approvals. */
   readonly runtime?: Runtime
 }
@@ -32,11 +34,15 @@ export interface Command {
   run(argv: readonly string[]): Promise<void>
 }
 
-function usage({ name, about, argument, commands = {} }: MainOptions): string {
+const httpRows = [
+  ['--http', 'serve http://127.0.0.1:3000/mcp'],
+  ['--http --port 4000', 'on another port'],
+] as const
+
+function usage({ name, about, argument, commands = {}, overHttp }: MainOptions): string {
   const rows: readonly (readonly [takes: string, does: string])[] = [
     [argument === undefined ? '' : `[${argument}]`, 'speak MCP on stdin and stdout (what a client starts)'],
-    ['--http', 'serve http://127.0.0.1:3000/mcp'],
-    ['--http --port 4000', 'on another port'],
+    ...(overHttp === undefined ? httpRows : []),
     ['--data <folder>', 'keep its data there'],
     ...Object.entries(commands).map(([command, { usage }]) => [`${command} ${usage[0]}`, usage[1]] as const),
     ['--version', ''],
@@ -48,7 +54,7 @@ function usage({ name, about, argument, commands = {} }: MainOptions): string {
       ? `${call}\n${' '.repeat(column)}${does}`
       : `${call.padEnd(column)}${does}`.trimEnd()
   })
-  return [`${about}\n`, ...lines].join('\n')
+  return [`${about}\n`, ...lines, ...(overHttp === undefined ? [] : ['', `Over HTTP: ${overHttp}`])].join('\n')
 }
 
 /** Where a server keeps its data when nobody says: the place the desktop gives programs for it. */
@@ -80,6 +86,8 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     return
   }
   if (flags.help) return void process.stdout.write(`${usage(options)}\n`)
+  if (flags.http && options.overHttp !== undefined)
+    return giveUp(`its callers must be known; over HTTP use ${options.overHttp}`)
   if (flags.version) return void process.stdout.write(`${version}\n`)
   const folder = flags.data ?? dataFolder(name)
   try {

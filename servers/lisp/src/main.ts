@@ -4,6 +4,7 @@ import { runMain } from 'sluice/main'
 import { open } from './index.ts'
 import { description, version } from './package.ts'
 
-// On a pipe there is one client, and it asks its own human. Over HTTP this refuses to start: `sluice serve lisp --http` has a console.
+// On a pipe there is one client, and it asks its own human. Over HTTP people decide in a console.
+const overHttp = 'npx @sluice/cli serve lisp --http'
 const runtime = { approvals: approvals({ approver: 'client' }) }
-await runMain(open, { name: 'sluice-lisp', version, about: description, runtime })
+await runMain(open, { name: 'sluice-lisp', version, about: description, runtime, overHttp })

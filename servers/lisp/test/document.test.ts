@@ -1,11 +1,12 @@
 /** The document's approval workflow as written, with the real binary on stdio and the official client; and without SBCL. */
 
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { overStdio } from '../../../test/services/binary.ts'
+import { overStdio, programOf } from '../../../test/services/binary.ts'
 import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
 
 beforeAll(withSbcl, 300_000)
@@ -83,4 +84,12 @@ test('without SBCL the server starts, says what to install, and answers calls wi
   const client = await overStdio('lisp', aFolder(), { PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
   const answer = (await client.callTool({ name: 'repl_describe', arguments: { symbol: 'car' } })) as never
   expect(textOf(answer)).toContain('apt-get install sbcl cl-swank')
+})
+
+test('by itself it serves no HTTP, where anybody could approve, and says what does', () => {
+  const { status, stderr } = spawnSync(process.execPath, [programOf('lisp'), '--http'], { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'sluice-lisp: its callers must be known; over HTTP use npx @sluice/cli serve lisp --http\n',
+  })
 })
