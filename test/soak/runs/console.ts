@@ -38,8 +38,9 @@ export const run: Soak = async ({ times, say }) => {
     await look(page)
     const tasks = tasksIn(await browser.stopTracing())
     const seen = Number(await page.evaluate('window.longTasks'))
-    for (const ms of tasks.filter((task) => task > longest))
-      lost.push(`A task of ${Math.round(ms)} ms of processor time`)
+    for (const { processor } of tasks.filter((task) => task.processor > longest))
+      lost.push(`A task of ${Math.round(processor)} ms of processor time`)
+    const most = (of: keyof Task): number => Math.round(Math.max(0, ...tasks.map((task) => task[of])))
     const passed = await load.stop()
     const bytes = weight()
     if (bytes > heaviest) lost.push(`The page weighs ${bytes} bytes compressed, more than ${heaviest}`)
@@ -50,8 +51,9 @@ export const run: Soak = async ({ times, say }) => {
         'requests passed': passed.calls,
         'per second': Math.round(passed.calls / passed.seconds),
         'tasks of the page': tasks.length,
-        'ms of processor time in the longest': Math.round(Math.max(0, ...tasks)),
-        'over 50 ms by the clock': seen,
+        'ms of processor time in the longest': most('processor'),
+        'long tasks (over 50 ms) as the page sees them': seen,
+        'ms by the clock in the longest': most('clock'),
         'bytes of page, compressed': bytes,
       },
       lost,
@@ -121,20 +123,27 @@ interface Traced {
   readonly ph: string
   readonly pid: number
   readonly tid: number
-  /** Microseconds of processor time. */
+  /** Microseconds by the clock, and of processor time. */
+  readonly dur?: number
   readonly tdur?: number
   readonly args?: { readonly name?: string }
 }
 
-/** Milliseconds of processor time of each task on the page's main thread. */
-function tasksIn(trace: Buffer): readonly number[] {
+/** Milliseconds. */
+interface Task {
+  readonly processor: number
+  readonly clock: number
+}
+
+/** Each task on the page's main thread. */
+function tasksIn(trace: Buffer): readonly Task[] {
   const { traceEvents } = JSON.parse(trace.toString('utf8')) as { traceEvents: readonly Traced[] }
   const main = new Set<string>()
   for (const { name, args, pid, tid } of traceEvents)
     if (name === 'thread_name' && args?.name === 'CrRendererMain') main.add(`${pid} ${tid}`)
   return traceEvents
     .filter(({ name, ph, pid, tid }) => name.endsWith('RunTask') && ph === 'X' && main.has(`${pid} ${tid}`))
-    .map(({ tdur = 0 }) => tdur / 1000)
+    .map(({ tdur = 0, dur = 0 }) => ({ processor: tdur / 1000, clock: dur / 1000 }))
 }
 
 async function approve(page: Page, most: number): Promise<number> {
@@ -156,7 +165,7 @@ async function approve(page: Page, most: number): Promise<number> {
 
 async function live(page: Page, seconds: number): Promise<void> {
   await page.evaluate(`location.hash = '#/live'`)
-  await page.locator('.requests tr').nth(50).waitFor()
+  await page.locator('.requests tr').nth(30).waitFor()
   await page.waitForTimeout(seconds * 1000)
   await page.getByLabel('Outcome').selectOption('failed')
   await page.waitForTimeout(Math.ceil(seconds / 5) * 1000)

@@ -24,7 +24,7 @@ export interface FeedOptions {
 
 const beatMs = 500
 /** Nobody reads more in half a second, and a browser has to draw it. */
-const screenful = 20
+const screenful = 12
 const everySecond = 2
 const lookEvery = 5 * everySecond
 /** As soon as a revoked key is refused elsewhere. */

@@ -1,0 +1,109 @@
+/** How much passes and how long it takes: as numbers, as plots, and what the servers' parts count. */
+
+import type { JSX } from 'preact'
+import type { Count, Second } from '../../../sluice/src/operate/console/api.ts'
+import { Plot } from '../plot.tsx'
+import { milliseconds, number } from '../ui.tsx'
+
+export const Rates = ({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element => (
+  <>
+    <Tiles seconds={seconds} />
+    <Plots seconds={seconds} />
+  </>
+)
+
+function Tiles({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element {
+  const recent = seconds.slice(-10)
+  const minute = seconds.slice(-60)
+  const calls = sum(recent, 'calls')
+  const last = seconds.findLast(({ p50 }) => p50 !== undefined)
+  const errors = sum(minute, 'errors')
+  const all = sum(minute, 'calls')
+  return (
+    <dl class="tiles">
+      <Tile name="Requests per second" value={number(Math.round((calls / Math.max(1, recent.length)) * 10) / 10)} />
+      <Tile
+        name="Errors, last minute"
+        value={all === 0 ? '0 %' : `${((100 * errors) / all).toFixed(1)} %`}
+        tone={errors > 0 ? 'bad' : ''}
+      />
+      <Tile name="Median" value={milliseconds(last?.p50)} />
+      <Tile name="95th percentile" value={milliseconds(last?.p95)} />
+      <Tile name="99th percentile" value={milliseconds(last?.p99)} />
+      <Tile
+        name="Refused, last minute"
+        value={number(sum(minute, 'shed'))}
+        tone={sum(minute, 'shed') > 0 ? 'warn' : ''}
+      />
+    </dl>
+  )
+}
+
+const Tile = ({
+  name,
+  value,
+  tone = '',
+}: {
+  readonly name: string
+  readonly value: string
+  readonly tone?: string
+}): JSX.Element => (
+  <div class={`tile ${tone}`}>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)
+
+const sum = (seconds: readonly Second[], field: 'calls' | 'errors' | 'shed'): number =>
+  seconds.reduce((total, second) => total + second[field], 0)
+
+/** What the parts of the servers count: their queues, what they shed, dropped or could not stop. */
+export const Counts = ({ counts }: { readonly counts: readonly Count[] }): JSX.Element | null =>
+  counts.length === 0 ? null : (
+    <dl class="counts">
+      {summed(counts).map(({ name, help, value }) => (
+        <div key={name}>
+          <dt>{help.replace(/\.$/, '')}</dt>
+          <dd class={value > 0 ? 'some' : ''}>{number(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+
+/** Of all servers together. */
+function summed(counts: readonly Count[]): readonly Count[] {
+  const byName = new Map<string, Count>()
+  for (const count of counts) {
+    const before = byName.get(count.name)
+    byName.set(count.name, { ...count, value: count.value + (before?.value ?? 0) })
+  }
+  return [...byName.values()]
+}
+
+const rateLines = [
+  { label: 'requests', colour: '--accent', fill: true },
+  { label: 'errors', colour: '--bad' },
+  { label: 'refused', colour: '--warn' },
+]
+const latencyLines = [
+  { label: 'p99', colour: '--bad' },
+  { label: 'p95', colour: '--warn' },
+  { label: 'p50', colour: '--accent' },
+]
+
+function Plots({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element {
+  const at = seconds.map((second) => second.at / 1000)
+  const of = (field: 'p50' | 'p95' | 'p99'): (number | null)[] => seconds.map((second) => second[field] ?? null)
+  const counts = (field: 'calls' | 'errors' | 'shed'): number[] => seconds.map((second) => second[field])
+  return (
+    <div class="plots">
+      <Plot
+        title="Requests per second"
+        lines={rateLines}
+        data={[at, counts('calls'), counts('errors'), counts('shed')]}
+        unit={String}
+      />
+      <Plot title="Latency" lines={latencyLines} data={[at, of('p99'), of('p95'), of('p50')]} unit={milliseconds} />
+    </div>
+  )
+}
