@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Params, Store, Tool } from 'sluice'
 import { audit, defineServer, memoryStore, RpcError, tool, verifyAudit } from 'sluice'
@@ -401,9 +402,12 @@ test('P13: what nobody can read is not asked for', async () => {
   expect((await desk.list()).tickets).toEqual([])
 })
 
-test('P15: what seals approvals is neither in the environment of what a tool starts nor in the log', () => {
+test('P15: what seals approvals is in no environment, memory or log of what a tool starts', {
+  timeout: 120_000,
+}, () => {
   const secret = 'do-not-tell-this-to-anybody-0123456789'
-  const { stdout, stderr, status } = spawnSync(node, [program], {
+  const folder = temporaryFolder()
+  const { stdout, stderr, status } = spawnSync(node, [program, folder], {
     encoding: 'utf8',
     env: { ...process.env, SLUICE_SECRET: secret },
   })
@@ -411,6 +415,11 @@ test('P15: what seals approvals is neither in the environment of what a tool sta
   expect(stdout).toContain('PATH=')
   expect(stderr).toContain('tools/call')
   expect(stdout + stderr).not.toContain(secret)
+  for (const memory of ['worker', 'program']) {
+    const held = readFileSync(join(folder, memory), 'latin1')
+    expect({ memory, marker: held.includes('"put there"') }).toEqual({ memory, marker: true })
+    expect({ memory, secret: held.includes(secret) }).toEqual({ memory, secret: false })
+  }
 })
 
 test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {

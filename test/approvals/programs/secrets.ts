@@ -1,9 +1,16 @@
 /**
- * A server with a secret, an approved call sealed with it, and a tool that tells all it can see: its environment, and that
- * of a program it starts.
+ * A server with a secret, an approved call sealed with it, and a tool that tells all it can see: its environment, that of
+ * a program it starts, and all that a worker and a program of its own have in memory.
+ *
+ *   secrets.ts <folder for what they have in memory>
  */
 
 import { execFileSync } from 'node:child_process'
+import { once as event } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Worker } from 'node:worker_threads'
 import { ask, createServer, defineServer, log, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { secretFromEnvironment, stderrLogger } from 'sluice/node'
@@ -11,11 +18,38 @@ import { cashier } from '../till.ts'
 
 const secret = secretFromEnvironment()
 if (secret?.[0] !== secretFromEnvironment()?.[0]) throw new Error('Asked again, it is another')
+const [folder = ''] = process.argv.slice(2)
+
+const holding = "globalThis.held = { env: { ...process.env }, marker: ['put', 'there'].join(' ') };"
+
+/** A worker, as a tool would start one, and all that is in its memory. */
+async function dumpWorker(): Promise<void> {
+  const worker = new Worker(
+    `${holding} require('node:worker_threads').parentPort.on('message', () => {}).postMessage('up')`,
+    {
+      eval: true,
+    },
+  )
+  await event(worker, 'message')
+  await pipeline(await worker.getHeapSnapshot(), createWriteStream(join(folder, 'worker')))
+  await worker.terminate()
+}
+/** The same of a program. */
+function dumpProgram(): void {
+  const path = JSON.stringify(join(folder, 'program'))
+  execFileSync(process.execPath, ['--eval', `${holding} require('node:v8').writeHeapSnapshot(${path})`])
+}
+
 const spy = tool({
   name: 'spy',
   description: 'Tells what it sees',
   approval: 'always',
-  run: () => `${JSON.stringify({ ran: true, env: process.env })} ${execFileSync('env', { encoding: 'utf8' })}`,
+  timeoutMs: 120_000,
+  async run() {
+    await dumpWorker()
+    dumpProgram()
+    return `${JSON.stringify({ ran: true, env: process.env })} ${execFileSync('env', { encoding: 'utf8' })}`
+  },
 })
 const desk = approvals({ url: 'https://console.example' })
 const server = createServer(defineServer({ info: { name: 'spied', version: '1' }, tools: [spy] }), {
