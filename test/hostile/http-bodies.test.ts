@@ -1,37 +1,21 @@
 /** Requests whose body or headers are wrong, on bare sockets. */
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import type { HttpServing } from 'sluice/node'
-import { serveHttp } from 'sluice/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { attacked } from './fixture.ts'
+import { describe, expect, test } from 'vitest'
 import { callOf, headersFor } from './messages.ts'
-import type { Headers, RawHttp } from './raw-http.ts'
+import type { Headers } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
+import { served } from './served.ts'
 
 const maxBodyBytes = 64 * 1024
-const { server, runs } = attacked()
-let serving: HttpServing
-let port = 0
-beforeAll(async () => {
-  serving = await serveHttp(server, { port: 0, maxBodyBytes })
-  port = Number(new URL(serving.url).port)
-})
-afterAll(() => serving.close())
-
+const { runs, port, sendRaw } = await served({ maxBodyBytes })
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const ran = (): number => runs.get('echo') ?? 0
-const host = (): string => `127.0.0.1:${port}`
+const host = `127.0.0.1:${port}`
 
-/** Exactly these headers and bytes; the connection is left open. */
-async function sendRaw(headers: Headers, bytes: string | Buffer, method = 'POST'): Promise<RawHttp> {
-  const http = await rawHttp(port)
-  http.write(Buffer.concat([Buffer.from(requestHead(headers, { method }), 'latin1'), Buffer.from(bytes as string)]))
-  return http
-}
 const withHeaders = (...more: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] => [
-  ['host', host()],
+  ['host', host],
   ...Object.entries(headersFor(call)),
   ['content-length', String(Buffer.byteLength(body))],
   ...more,
@@ -117,7 +101,7 @@ describe('content types', () => {
       ],
     ]
     for (const [type, form] of forms) {
-      const http = await sendRaw({ host: host(), 'content-type': type, 'content-length': String(form.length) }, form)
+      const http = await sendRaw({ host, 'content-type': type, 'content-length': String(form.length) }, form)
       expect((await http.next()).status).toBe(415)
       http.destroy()
     }
@@ -176,7 +160,7 @@ describe('sizes', () => {
     return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
   }
   const chunkedHeaders = (): Headers => ({
-    host: host(),
+    host,
     'content-type': 'application/json',
     'transfer-encoding': 'chunked',
     ...headersFor(call),
@@ -209,10 +193,7 @@ describe('sizes', () => {
   })
 
   test('a length that is announced and too large is refused before a byte of it came', async () => {
-    const http = await sendRaw(
-      { host: host(), 'content-type': 'application/json', 'content-length': '999999999999' },
-      '',
-    )
+    const http = await sendRaw({ host, 'content-type': 'application/json', 'content-length': '999999999999' }, '')
     expect((await http.next()).status).toBe(413)
     http.destroy()
   })
@@ -283,19 +264,19 @@ describe('framing that two readers could read differently', () => {
       withHeaders(json, ['transfer-encoding', 'chunked']),
       `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ))
-  test('a length that is no number', () => expectNothing([['host', host()], json, ['content-length', 'abc']], body))
-  test('a negative length', () => expectNothing([['host', host()], json, ['content-length', '-1']], body))
-  test('a length in hexadecimal', () => expectNothing([['host', host()], json, ['content-length', '0x10']], body))
+  test('a length that is no number', () => expectNothing([['host', host], json, ['content-length', 'abc']], body))
+  test('a negative length', () => expectNothing([['host', host], json, ['content-length', '-1']], body))
+  test('a length in hexadecimal', () => expectNothing([['host', host], json, ['content-length', '0x10']], body))
   test('chunks of an unknown kind', () =>
-    expectNothing([['host', host()], json, ['transfer-encoding', 'chunked, gzip']], body))
+    expectNothing([['host', host], json, ['transfer-encoding', 'chunked, gzip']], body))
   test('a chunk whose size is no number', () =>
     expectNothing(
-      [['host', host()], json, ...Object.entries(headersFor(call)), ['transfer-encoding', 'chunked']],
+      [['host', host], json, ...Object.entries(headersFor(call)), ['transfer-encoding', 'chunked']],
       'xyz\r\n',
     ))
   test('a header with a space before its colon', () =>
-    expectNothing([['host', host()], json, ['content-length ', '5']], body))
+    expectNothing([['host', host], json, ['content-length ', '5']], body))
   test('a line feed without its carriage return in a header', () =>
-    expectNothing([['host', host()], ['x', 'a\nx: b'], json], body))
-  test('a NUL in a header', () => expectNothing([['host', host()], ['x', 'a\0b'], json], body))
+    expectNothing([['host', host], ['x', 'a\nx: b'], json], body))
+  test('a NUL in a header', () => expectNothing([['host', host], ['x', 'a\0b'], json], body))
 })

@@ -1,36 +1,21 @@
 /** Requests in the wrong order, of the wrong kind, or at the wrong pace, on bare sockets. */
 
-import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
 import { callOf, headersFor, request } from './messages.ts'
-import type { Headers, RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
+import { served } from './served.ts'
 
 const maxBodyBytes = 64 * 1024
-const { server, runs } = attacked()
-let serving: HttpServing
-let port = 0
-beforeAll(async () => {
-  serving = await serveHttp(server, { port: 0, maxBodyBytes })
-  port = Number(new URL(serving.url).port)
-})
-afterAll(() => serving.close())
-
+const { serving, runs, port, sendRaw } = await served({ maxBodyBytes })
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const ran = (): number => runs.get('echo') ?? 0
-const host = (): string => `127.0.0.1:${port}`
+const host = `127.0.0.1:${port}`
 
-/** Exactly these headers and bytes; the connection is left open. */
-async function sendRaw(headers: Headers, bytes: string | Buffer, method = 'POST'): Promise<RawHttp> {
-  const http = await rawHttp(port)
-  http.write(Buffer.concat([Buffer.from(requestHead(headers, { method }), 'latin1'), Buffer.from(bytes as string)]))
-  return http
-}
 const withHeaders = (...more: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] => [
-  ['host', host()],
+  ['host', host],
   ...Object.entries(headersFor(call)),
   ['content-length', String(Buffer.byteLength(body))],
   ...more,
@@ -84,7 +69,7 @@ describe('order and patience', () => {
 
   test('a CONNECT gets nowhere', async () => {
     const http = await rawHttp(port)
-    http.write(`CONNECT evil.example:443 HTTP/1.1\r\nHost: ${host()}\r\n\r\n`)
+    http.write(`CONNECT evil.example:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     await http.closed
   })
 

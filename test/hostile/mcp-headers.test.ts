@@ -1,28 +1,15 @@
 /** 2026-07-28 over HTTP: headers that repeat the body, versions, methods, batches. */
 
 import type { Params } from 'sluice'
-import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
 import { callOf, envelope, headersFor, initialize, modern, modernRequest, request } from './messages.ts'
-import type { RawHttp, RawResponse } from './raw-http.ts'
+import type { RawResponse } from './raw-http.ts'
 import { rawHttp, requestHead } from './raw-http.ts'
+import { served } from './served.ts'
 
-const { server, runs } = attacked()
-let serving: HttpServing
-let http: RawHttp
-beforeAll(async () => {
-  serving = await serveHttp(server, { port: 0 })
-  http = await rawHttp(Number(new URL(serving.url).port))
-})
-afterAll(async () => {
-  http.destroy()
-  await serving.close()
-})
-
-const post = (message: unknown, headers: { readonly [name: string]: string } = {}): Promise<RawResponse> =>
-  http.post(JSON.stringify(message), headers)
+const { runs, port, post } = await served()
 const codeOf = ({ body }: RawResponse): unknown => (JSON.parse(body) as { error?: { code?: unknown } }).error?.code
 const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
@@ -188,10 +175,10 @@ describe('versions and methods', () => {
   })
 
   test.each(['GET', 'DELETE'])('%s of 2026-07-28: 405', async (method) => {
-    const own = await rawHttp(http.port)
+    const own = await rawHttp(port)
     own.write(
       requestHead(
-        { host: `127.0.0.1:${http.port}`, 'mcp-protocol-version': modern, accept: 'text/event-stream' },
+        { host: `127.0.0.1:${port}`, 'mcp-protocol-version': modern, accept: 'text/event-stream' },
         { method },
       ),
     )
@@ -210,10 +197,9 @@ describe('versions and methods', () => {
   test('a batch of 2026-07-28 is refused, with sessions or without', async () => {
     const own = await serveHttp(attacked().server, { port: 0, sessions: false })
     const sessionless = await rawHttp(Number(new URL(own.url).port))
-    for (const client of [http, sessionless]) {
-      const response = await client.post(JSON.stringify([callOf(1, 'echo', { text: 'a' })]), {
-        'mcp-protocol-version': modern,
-      })
+    const batch = [callOf(1, 'echo', { text: 'a' })]
+    const headers = { 'mcp-protocol-version': modern }
+    for (const response of [await post(batch, headers), await sessionless.post(JSON.stringify(batch), headers)]) {
       expect(response.status).toBe(400)
       expect(codeOf(response)).toBe(-32600)
     }
@@ -230,8 +216,8 @@ describe('versions and methods', () => {
     const refused = await post(batch(101), session)
     expect(codeOf(refused)).toBe(-32600)
     expect(runs.get('echo') ?? 0).toBe(before)
-    const served = await post(batch(100), session)
-    expect(JSON.parse(served.body)).toHaveLength(100)
+    const taken = await post(batch(100), session)
+    expect(JSON.parse(taken.body)).toHaveLength(100)
     expect(runs.get('echo') ?? 0).toBe(before + 100)
     // One id for all: one runs, the others are told.
     const same = await post(

@@ -2,30 +2,17 @@
 
 import type { Server } from 'sluice'
 import { RpcError } from 'sluice'
-import type { HttpServing } from 'sluice/node'
 import { serveHttp, sessions } from 'sluice/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createSessions } from '../../packages/sluice/src/transports/http/sessions.ts'
 import { attacked } from './fixture.ts'
 import { lists } from './lists.ts'
 import { initialize, request } from './messages.ts'
 import type { RawHttp, RawResponse } from './raw-http.ts'
 import { rawHttp, requestHead } from './raw-http.ts'
+import { served } from './served.ts'
 
-const { server, runs } = attacked()
-let serving: HttpServing
-let http: RawHttp
-beforeAll(async () => {
-  serving = await serveHttp(server, { port: 0 })
-  http = await rawHttp(Number(new URL(serving.url).port))
-})
-afterAll(async () => {
-  http.destroy()
-  await serving.close()
-})
-
-const post = (message: unknown, headers: { readonly [name: string]: string } = {}): Promise<RawResponse> =>
-  http.post(JSON.stringify(message), headers)
+const { server, runs, port, post } = await served()
 
 describe('sessions of others', () => {
   const open = async (): Promise<string> => String((await post(initialize())).headers.get('mcp-session-id'))
@@ -97,12 +84,9 @@ describe('sessions of others', () => {
       })
       expect(response.status, wrong).toBe(404)
       for (const method of ['GET', 'DELETE']) {
-        const own = await rawHttp(http.port)
+        const own = await rawHttp(port)
         own.write(
-          requestHead(
-            { host: `127.0.0.1:${http.port}`, accept: 'text/event-stream', 'mcp-session-id': wrong },
-            { method },
-          ),
+          requestHead({ host: `127.0.0.1:${port}`, accept: 'text/event-stream', 'mcp-session-id': wrong }, { method }),
         )
         expect((await own.next()).status, `${method} ${wrong}`).toBe(404)
         own.destroy()
@@ -121,8 +105,8 @@ describe('sessions of others', () => {
 
   test('an id that was ended, or replayed after that, is 404', async () => {
     const id = await open()
-    const own = await rawHttp(http.port)
-    own.write(requestHead({ host: `127.0.0.1:${http.port}`, 'mcp-session-id': id }, { method: 'DELETE' }))
+    const own = await rawHttp(port)
+    own.write(requestHead({ host: `127.0.0.1:${port}`, 'mcp-session-id': id }, { method: 'DELETE' }))
     expect((await own.next()).status).toBe(204)
     for (let replay = 0; replay < 3; replay++)
       expect((await post(request(replay, 'ping'), { 'mcp-session-id': id })).status).toBe(404)
@@ -146,7 +130,7 @@ describe('sessions of others', () => {
 
   test('one session cannot cancel, answer or resume what is another’s', async () => {
     const [a, b] = [await open(), await open()]
-    const waiting = await rawHttp(http.port)
+    const waiting = await rawHttp(port)
     const stopped = runs.get('wait stopped') ?? 0
     const started = runs.get('wait') ?? 0
     const answer = waiting.post(JSON.stringify(request(99, 'tools/call', { name: 'wait', arguments: {} })), {

@@ -1,8 +1,8 @@
 /** What every bus promises, as tests: `busContract`. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Bus } from '../core/bus.ts'
-import { eventually, range } from './contract-promises.ts'
+import { eventually, promising, range } from './contract-promises.ts'
 
 /** A bus nobody else uses. */
 export interface OpenedBus {
@@ -14,15 +14,7 @@ export interface OpenedBus {
 
 /** The promises of a bus as tests: call it in a test file of your own bus. */
 export function busContract(name: string, open: () => OpenedBus | Promise<OpenedBus>): void {
-  const promise = (sentence: string, body: (opened: OpenedBus) => Promise<void>): void =>
-    test(sentence, async () => {
-      const opened = await open()
-      try {
-        await body(opened)
-      } finally {
-        await opened.close()
-      }
-    })
+  const promise = promising(open)
   const heardBy = (bus: Bus, channel: string): { readonly heard: string[]; end(): void } => {
     const heard: string[] = []
     return { heard, end: bus.subscribe(channel, (message) => heard.push(message)) }

@@ -1,6 +1,7 @@
 /** What the promises of the contract are written with. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'vitest'
 import type { Entry, Store } from '../core/store.ts'
 import type { Elsewhere } from './contract-processes.ts'
 
@@ -17,15 +18,29 @@ export interface OpenedStore {
   close(): Promise<void>
 }
 
-export type Promises = (sentence: string, body: (opened: OpenedStore) => Promise<void>) => void
+type PromisesOf<Opened> = (sentence: string, body: (opened: Opened) => Promise<void>) => void
+export type Promises = PromisesOf<OpenedStore>
+
+/** A promise is a test with something opened for it alone. */
+export const promising =
+  <Opened extends { close(): Promise<void> }>(open: () => Opened | Promise<Opened>): PromisesOf<Opened> =>
+  (sentence, body) =>
+    test(sentence, async () => {
+      const opened = await open()
+      try {
+        await body(opened)
+      } finally {
+        await opened.close()
+      }
+    })
 
 /** Until it holds, for stores whose clock cannot be moved. */
 export async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 3_000; tries++) {
     if (await holds()) return
     await sleep(10)
   }
-  throw new Error(`Not within five seconds: ${what}`)
+  throw new Error(`Not within half a minute: ${what}`)
 }
 export const all: { readonly limit: number } = { limit: 10_000 }
 export const valuesOf = (entries: readonly Entry[]): readonly string[] => entries.map(({ value }) => value)

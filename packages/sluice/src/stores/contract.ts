@@ -4,9 +4,10 @@
  * The only files of ours that need Vitest at run time, so they are not imported by anything but tests.
  */
 
-import { describe, test } from 'vitest'
+import { describe } from 'vitest'
 import { keys, lists } from './contract-order.ts'
 import type { OpenedStore } from './contract-promises.ts'
+import { promising } from './contract-promises.ts'
 import { buckets, races } from './contract-races.ts'
 import { expiry, values } from './contract-values.ts'
 
@@ -17,15 +18,7 @@ export type { OpenedStore } from './contract-promises.ts'
 
 /** The promises of a store as tests: call it in a test file of your own store. */
 export function storeContract(name: string, open: () => OpenedStore | Promise<OpenedStore>): void {
-  const promise = (sentence: string, body: (opened: OpenedStore) => Promise<void>): void =>
-    test(sentence, async () => {
-      const opened = await open()
-      try {
-        await body(opened)
-      } finally {
-        await opened.close()
-      }
-    })
+  const promise = promising(open)
   describe(`${name} keeps the contract of a store`, () => {
     describe('values', () => values(promise))
     describe('expiry', () => expiry(promise))

@@ -1,0 +1,48 @@
+/** The attacked server on a port of its own for a whole test file, and how its tests knock. */
+
+import type { HttpServing } from 'sluice/node'
+import { serveHttp } from 'sluice/node'
+import { afterAll } from 'vitest'
+import type { Attacked } from './fixture.ts'
+import { attacked } from './fixture.ts'
+import type { Headers, RawHttp, RawResponse } from './raw-http.ts'
+import { rawHttp, requestHead } from './raw-http.ts'
+
+export interface Served extends Pick<Attacked, 'server' | 'runs'> {
+  readonly serving: HttpServing
+  readonly port: number
+  /** Exactly these headers and bytes; the connection is left open. */
+  sendRaw(headers: Headers, bytes: string | Buffer, method?: string): Promise<RawHttp>
+  /** As a proper client sends it, on a connection that is kept. */
+  post(message: unknown, headers?: Headers): Promise<RawResponse>
+}
+
+export async function served(options: { readonly maxBodyBytes?: number } = {}): Promise<Served> {
+  const { server, runs } = attacked()
+  const serving = await serveHttp(server, { port: 0, ...options })
+  const port = Number(new URL(serving.url).port)
+  let kept: RawHttp | undefined
+  afterAll(async () => {
+    kept?.destroy()
+    await serving.close()
+  })
+  /** The server closes what was silent for seconds, and a test between two posts may take that long. */
+  async function connection(): Promise<RawHttp> {
+    if (kept) return kept
+    const opened = await rawHttp(port)
+    kept ??= opened
+    void kept.closed.then(() => {
+      kept = undefined
+    })
+    return kept
+  }
+  return {
+    ...{ server, runs, serving, port },
+    async sendRaw(headers, bytes, method = 'POST') {
+      const http = await rawHttp(port)
+      http.write(Buffer.concat([Buffer.from(requestHead(headers, { method }), 'latin1'), Buffer.from(bytes)]))
+      return http
+    },
+    post: async (message, headers) => (await connection()).post(JSON.stringify(message), headers),
+  }
+}
