@@ -114,15 +114,14 @@ export function scoreOf(days: readonly Day[]): {
   }
 }
 
-/** The line through values that lie evenly apart, least squares: how much it rises each step. */
-export function slopeOf(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2
-  const average = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
-  const [over, under] = values.reduce(
-    ([a, b], value, at) => [a + (at - middle) * (value - average), b + (at - middle) ** 2],
-    [0, 0],
-  )
-  return under === 0 ? 0 : over / under
+/** The line through values that lie evenly apart, least squares: how much it rises each step. Gaps are left out. */
+export function slopeOf(values: readonly (number | null)[]): number {
+  const known = values.flatMap((value, at) => (value === null ? [] : [{ at, value }]))
+  const mean = (of: (each: (typeof known)[number]) => number): number =>
+    known.reduce((sum, each) => sum + of(each), 0) / Math.max(1, known.length)
+  const [middle, average] = [mean(({ at }) => at), mean(({ value }) => value)]
+  const under = mean(({ at }) => (at - middle) ** 2)
+  return under === 0 ? 0 : mean(({ at, value }) => (at - middle) * (value - average)) / under
 }
 
 export const round = (value: number, digits = 1): number => Math.round(value * 10 ** digits) / 10 ** digits

@@ -157,7 +157,8 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
       }
 
     // What one throws away, the others keep.
-    await clients.bob.callTool({ name: 'disconnect_provider', arguments: { provider: 'files' } })
+    const thrown = await clients.bob.callTool({ name: 'disconnect_provider', arguments: { provider: 'files' } })
+    expect(thrown).toMatchObject({ structuredContent: { removed: 1 } })
     expect(await lookAround(clients.alice)).toMatchObject({ activity: seen.alice.activity, goal: seen.alice.goal })
   })
 

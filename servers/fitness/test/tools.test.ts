@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Activity } from '../src/activity.ts'
 import { usualAthlete } from '../src/activity.ts'
 import { loadChart } from '../src/chart.ts'
-import { loadOf, riegel, stressOf } from '../src/training.ts'
+import { loadOf, riegel, slopeOf, stressOf } from '../src/training.ts'
 import { anArchive, dataOf, now, openFitness, textOf } from './server.ts'
 
 describe('who may do what', () => {
@@ -141,6 +141,22 @@ describe('what it means', () => {
     ).toMatchObject({ predicted_s: 5295, predicted: '01:28:15' })
     expect(dataOf(await alice('predict_performance', { distance_m: 10_000 }))['predicted_s']).toBeGreaterThan(1500)
     expect(textOf(await alice('predict_performance', { distance_m: 10_000, from_time_s: 100 }))).toContain('Give both')
+  })
+  test('a week of rest is a gap in a pace, not a zero; what was not measured is not compared', async () => {
+    expect(slopeOf([300, null, 310, null, 320])).toBeCloseTo(5)
+    expect([slopeOf([]), slopeOf([null, 7]), slopeOf([1, 2, 3])]).toEqual([0, 0, 1])
+    const archive = anArchive()
+    await archive.of('alice').add([ride(30, 200), { ...ride(2, 200), averageHr: 140 }])
+    const { alice } = await openFitness({ archive })
+    const { weeks } = dataOf(
+      await alice('analyze_performance_trends', { metric: 'heart_rate', timeframe: 'month' }),
+    ) as {
+      weeks?: readonly { value: number | null }[]
+    }
+    expect(weeks?.map(({ value }) => value)).toEqual([null, null, null, null, 140])
+    const { comparison } = dataOf(await alice('compare_activities', { activity_id: 'r30', other_id: 'r2' }))
+    expect(comparison).toContainEqual({ measure: 'average_hr', first: null, second: 140, difference: null })
+    expect(comparison).toContainEqual({ measure: 'distance_m', first: 30_000, second: 30_000, difference: 0 })
   })
   test('zones rise, and values that do not are refused', async () => {
     const { alice } = await openFitness()

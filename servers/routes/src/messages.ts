@@ -49,7 +49,7 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
     },
     PLACE_NOT_FOUND: {
       message: 'Không tìm thấy địa điểm "{}".',
-      hint: 'Kiểm tra chính tả, thêm tên tỉnh, hoặc dùng tọa độ.',
+      hint: 'Kiểm tra chính tả, thêm tên tỉnh, hoặc dùng tọa độ. Khi không có TOMTOM_API_KEY chỉ có các địa điểm ở Việt Nam.',
     },
     NO_ROUTE_FOUND: {
       message: 'Không có đường đi giữa hai điểm này.',
@@ -114,7 +114,7 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
     },
     PLACE_NOT_FOUND: {
       message: 'No place "{}" was found.',
-      hint: 'Check the spelling, add the province, or use coordinates.',
+      hint: 'Check the spelling, add the province, or use coordinates. Without TOMTOM_API_KEY only places in Vietnam are known.',
     },
     NO_ROUTE_FOUND: {
       message: 'There is no way between these places.',

@@ -50,14 +50,20 @@ export function analysisTools(ground: Ground): readonly Tool[] {
           const sum = (of: (each: (typeof some)[number]) => number): number =>
             some.reduce((total, each) => total + of(each), 0)
           const metres = sum((each) => each.distanceM)
+          const beating = some.filter(({ averageHr }) => averageHr !== undefined).length
+          // A week of rest has no pace and no heart rate; a zero would pull the trend down.
           const value = {
             distance: metres / 1000,
             duration: sum((each) => each.durationS) / 3600,
-            pace: metres > 0 ? sum((each) => (each.distanceM > 0 ? each.durationS : 0)) / (metres / 1000) : 0,
-            heart_rate: some.length > 0 ? sum((each) => each.averageHr ?? 0) / some.length : 0,
+            pace: metres > 0 ? sum((each) => (each.distanceM > 0 ? each.durationS : 0)) / (metres / 1000) : null,
+            heart_rate: beating > 0 ? sum((each) => each.averageHr ?? 0) / beating : null,
             stress: sum((each) => stressOf(each, athlete)),
           }[metric]
-          return { week: new Date(from * 1000).toISOString().slice(0, 10), count: some.length, value: round(value, 2) }
+          return {
+            week: new Date(from * 1000).toISOString().slice(0, 10),
+            count: some.length,
+            value: value === null ? null : round(value, 2),
+          }
         })
         const slope = slopeOf(rows.map(({ value }) => value))
         return {
@@ -84,17 +90,11 @@ export function analysisTools(ground: Ground): readonly Tool[] {
           ['elevation_m', 'elevationM'],
           ['average_hr', 'averageHr'],
         ] as const
-        const rows = measures.map(([measure, of]) => ({
-          measure,
-          first: round(a[of] ?? 0),
-          second: round(b[of] ?? 0),
-          difference: round((b[of] ?? 0) - (a[of] ?? 0)),
-        }))
-        const [first, second] = [paceOf(a) ?? 0, paceOf(b) ?? 0]
+        const rows = measures.map(([measure, of]) => compared(measure, a[of], b[of]))
         return {
           first: toDetail(a),
           second: toDetail(b),
-          comparison: [...rows, { measure: 'pace_s_per_km', first, second, difference: second - first }],
+          comparison: [...rows, compared('pace_s_per_km', paceOf(a), paceOf(b))],
         }
       },
     }),
@@ -181,3 +181,18 @@ function meaningOf(tsb: number): string {
   if (tsb <= 25) return 'Fresh: ready to race.'
   return 'Very fresh: fitness is being lost.'
 }
+
+interface Compared {
+  readonly measure: string
+  readonly first: number | null
+  readonly second: number | null
+  readonly difference: number | null
+}
+
+/** What one of them did not measure cannot be compared. */
+const compared = (measure: string, a: number | null | undefined, b: number | null | undefined): Compared => ({
+  measure,
+  first: a == null ? null : round(a),
+  second: b == null ? null : round(b),
+  difference: a == null || b == null ? null : round(b - a),
+})

@@ -4,12 +4,13 @@ import type { Tool } from 'sluice'
 import { canAsk, fail, tool, visit } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
+import { providers } from '../activity.ts'
 import type { Ground } from '../ground.ts'
 import { dropSynthetic, logFor } from '../ground.ts'
 import { syntheticYear } from '../synthetic.ts'
 import { reading } from './shown.ts'
 
-const provider = z.enum(['strava', 'synthetic'])
+const connectable = z.enum(['strava', 'synthetic'])
 const unknown = 'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.'
 
 export function connectionTools(ground: Ground): readonly Tool[] {
@@ -18,7 +19,7 @@ export function connectionTools(ground: Ground): readonly Tool[] {
     tool({
       name: 'connect_provider',
       description: 'Connect a provider: strava opens its consent page; synthetic fills the log with a made-up year.',
-      input: z.object({ provider }),
+      input: z.object({ provider: connectable }),
       annotations: { destructiveHint: false, openWorldHint: true },
       listed: true,
       async ask({ provider }, _, call) {
@@ -47,8 +48,8 @@ export function connectionTools(ground: Ground): readonly Tool[] {
     }),
     tool({
       name: 'disconnect_provider',
-      description: 'Forget a provider’s tokens and everything that came from it.',
-      input: z.object({ provider }),
+      description: 'Forget a provider’s tokens and everything that came from it; files stands for what was imported.',
+      input: z.object({ provider: z.enum(providers) }),
       annotations: { destructiveHint: true, idempotentHint: true },
       listed: true,
       async run({ provider }, work) {

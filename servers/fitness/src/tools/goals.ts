@@ -35,7 +35,15 @@ export function goalTools(ground: Ground): readonly Tool[] {
         if ((await log.goals()).length >= maxGoals) throw fail(`There are ${maxGoals} goals already.`)
         const goal: Goal = { id: randomUUID(), title: title.toWellFormed(), type, target, from, until, sport }
         await log.setGoal(goal)
-        return { goal_id: goal.id, ...goal }
+        return {
+          goal_id: goal.id,
+          title: goal.title,
+          goal_type: type,
+          target_value: target,
+          from,
+          target_date: until,
+          ...(sport && { sport_type: sport }),
+        }
       },
     }),
     tool({

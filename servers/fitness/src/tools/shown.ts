@@ -11,7 +11,7 @@ export interface Row {
   readonly distance_km: number
   readonly duration_min: number
   readonly elevation_m: number
-  readonly average_hr: number
+  readonly average_hr: number | null
 }
 
 export const toRow = (each: Activity): Row => ({
@@ -21,7 +21,7 @@ export const toRow = (each: Activity): Row => ({
   distance_km: round(each.distanceM / 1000),
   duration_min: Math.round(each.durationS / 60),
   elevation_m: Math.round(each.elevationM),
-  average_hr: Math.round(each.averageHr ?? 0),
+  average_hr: each.averageHr === undefined ? null : Math.round(each.averageHr),
 })
 
 export const toDetail = (each: Activity): object => ({
