@@ -1,19 +1,10 @@
 import { expect, test } from 'vitest'
+import { anArticle } from '../test/an-article.ts'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
 import { createBase } from './base.ts'
 import { fromIndex } from './index-file.ts'
 
-const anArticle = (given: Partial<Article> & Pick<Article, 'slug'>): Article => ({
-  collection: 'concepts',
-  title: given.slug,
-  description: '',
-  tags: [],
-  lastUpdated: '2026-01-01',
-  status: 'Live',
-  body: '',
-  ...given,
-})
 const keys = (articles: readonly Article[]): readonly string[] => articles.map(keyOf)
 
 const shelf = [

@@ -1,28 +1,17 @@
 import { createServer } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
+import { anArticle } from '../test/an-article.ts'
 import type { Article } from './article.ts'
 import { createBase } from './base.ts'
 import { knowledge } from './definition.ts'
 import { refresh } from './refresh.ts'
 
-const anArticle = (slug: string, given: Partial<Article> = {}): Article => ({
-  ...{
-    collection: 'c',
-    slug,
-    title: slug,
-    description: '',
-    tags: [],
-    lastUpdated: '2026-01-01',
-    status: 'Live',
-    body: '',
-  },
-  ...given,
-})
+const ofC = (slug: string, given: Partial<Article> = {}): Article => anArticle({ collection: 'c', slug, ...given })
 
 /** A base with the articles `a` and `b`, and a client that hears of everything in it. */
 async function heardAfter(change: { put?: readonly Article[]; removed?: readonly string[] }) {
-  const base = createBase('Test', [anArticle('a'), anArticle('b'), anArticle('draft', { status: 'Draft' })])
+  const base = createBase('Test', [ofC('a'), ofC('b'), ofC('draft', { status: 'Draft' })])
   const server = createServer(knowledge(base))
   const client = await testClient(server, { revision: '2025-11-25' })
   for (const slug of ['a', 'b', 'draft', 'new'])
@@ -35,15 +24,15 @@ const lists = ['notifications/resources/list_changed', undefined]
 const updated = (slug: string) => ['notifications/resources/updated', `article://c/${slug}`]
 
 test('a changed text is an update of that article, and of no list', async () => {
-  const { heard } = await heardAfter({ put: [anArticle('a', { body: 'other' })] })
+  const { heard } = await heardAfter({ put: [ofC('a', { body: 'other' })] })
   expect(heard).toEqual([updated('a')])
 })
 
 test.each([
-  ['a new article', { put: [anArticle('new')] }, 'new'],
-  ['a changed title', { put: [anArticle('a', { title: 'Other' })] }, 'a'],
-  ['one that became a draft', { put: [anArticle('a', { status: 'Draft' as const })] }, 'a'],
-  ['one that is published', { put: [anArticle('draft')] }, 'draft'],
+  ['a new article', { put: [ofC('new')] }, 'new'],
+  ['a changed title', { put: [ofC('a', { title: 'Other' })] }, 'a'],
+  ['one that became a draft', { put: [ofC('a', { status: 'Draft' as const })] }, 'a'],
+  ['one that is published', { put: [ofC('draft')] }, 'draft'],
   ['one that is gone', { removed: ['c/b'] }, 'b'],
 ])('%s changes the list, too', async (_what, change, slug) => {
   const { heard } = await heardAfter(change)
@@ -51,12 +40,12 @@ test.each([
 })
 
 test('nobody hears of what is hidden and stays so', async () => {
-  const change = { put: [anArticle('draft', { status: 'Draft', title: 'Secret' })], removed: ['c/other-draft'] }
+  const change = { put: [ofC('draft', { status: 'Draft', title: 'Secret' })], removed: ['c/other-draft'] }
   expect((await heardAfter(change)).heard).toEqual([])
 })
 
 test('a new collection is announced with the tools that name it', async () => {
-  const { tools, heard } = await heardAfter({ put: [anArticle('x', { collection: 'fresh' })] })
+  const { tools, heard } = await heardAfter({ put: [ofC('x', { collection: 'fresh' })] })
   expect(heard).toContainEqual(['notifications/tools/list_changed', undefined])
   expect(tools).toMatchObject([{ inputSchema: { properties: { category: { enum: ['c', 'fresh'] } } } }, {}, {}])
 })

@@ -1,5 +1,6 @@
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
+import { anArticle } from '../test/an-article.ts'
 import { asdlc } from './asdlc.ts'
 import { createBase } from './base.ts'
 import { knowledge } from './definition.ts'
@@ -130,16 +131,7 @@ test('a slug of two collections gives the first and names the other', async () =
 })
 
 test('a hidden article and one that never was get the same answer', async () => {
-  const draft = {
-    collection: 'c',
-    slug: 'hush',
-    title: 'Hush',
-    description: '',
-    tags: [],
-    lastUpdated: '2026-01-01',
-    status: 'Draft' as const,
-    body: '',
-  }
+  const draft = anArticle({ slug: 'hush', title: 'Hush', status: 'Draft' })
   const withDraft = await testClient(knowledge(createBase('B', [draft])))
   const without = await testClient(knowledge(createBase('B', [])))
   for (const [name, args] of [
@@ -198,23 +190,9 @@ test('a query longer than any question is refused', async () => {
 })
 
 test('references and a recipe’s fields are part of the text', async () => {
-  const recipe = {
-    ...{
-      collection: 'recipes',
-      slug: 'r',
-      title: 'R',
-      description: '',
-      tags: [],
-      lastUpdated: '2026-01-01',
-      body: 'Stir.',
-    },
-    ...{
-      status: 'Live' as const,
-      difficulty: 'easy',
-      tools: ['pan', 'fire'],
-      estimatedMinutes: 5,
-      agentPrompt: 'Mind the pan.',
-    },
+  const recipe = anArticle({
+    ...{ collection: 'recipes', slug: 'r', title: 'R', body: 'Stir.', difficulty: 'easy', tools: ['pan', 'fire'] },
+    ...{ estimatedMinutes: 5, agentPrompt: 'Mind the pan.' },
     references: [
       {
         type: 'website' as const,
@@ -225,7 +203,7 @@ test('references and a recipe’s fields are part of the text', async () => {
       },
       { type: 'book' as const, title: 'Fire', authors: ['B', 'C'], isbn: '1', annotation: 'Chapter two.' },
     ],
-  }
+  })
   const cook = await testClient(knowledge(createBase('Food', [recipe])))
   expect(textsOf(await cook.call('get_article', { slug: 'r' }))[0]).toBe(`## Usage Hint
 
