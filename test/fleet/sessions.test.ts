@@ -4,7 +4,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { apiKeys } from 'sluice'
+import { redisBus, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openSocket } from '../hostile/channels.ts'
 import { envelope } from '../interop/envelope.ts'
 import { eventsOf, modernHeaders, post } from '../interop/http.ts'
 import type { Params } from '../interop/messages.ts'
@@ -194,6 +197,32 @@ test('a session belongs to whoever opened it, on every process', async () => {
     expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, bare)).status).toBe(401)
   }
   expect((await run(balanced, session, 'where'))['self']).toBeDefined()
+})
+
+test('streams, sockets and subscriptions end everywhere when their key is revoked', async () => {
+  const settings = { url: fleet.redis.url }
+  const [store, bus] = [redisStore(settings), redisBus(settings)]
+  onTestFinished(async () => void (await Promise.all([store.close(), bus.close()])))
+  const keys = apiKeys(store, { bus })
+  const { secret, key: carol } = await keys.create({ subject: 'carol' })
+  const bearer = { authorization: `Bearer ${secret}` }
+  const session = await begin(one.url, secret)
+  const standing = await get(two.url, session)
+  expect(standing.response.status).toBe(200)
+  const old = await get(three.url.replace('/mcp', '/sse'), bearer)
+  expect(old.response.status).toBe(200)
+  const message = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
+    params: { notifications: { toolsListChanged: true }, _meta: envelope({}) },
+  }
+  const listening = await post(one.url, message, { ...modernHeaders(message), ...bearer })
+  expect(listening.status).toBe(200)
+  const socket = await openSocket(`${three.url.replace('http', 'ws').replace('/mcp', '/ws')}`, bearer)
+  expect(await keys.revoke(carol.id)).toBe(true)
+  expect(await rest(standing.response)).toEqual([])
+  await old.response.text()
+  expect((await rest(listening)).at(-1)).toMatchObject({ id: 1, error: { data: { reason: 'unauthorized' } } })
+  expect(await socket.closed).toMatchObject({ closed: 3000 })
 })
 
 test('a limit is one limit, however many processes there are', async () => {

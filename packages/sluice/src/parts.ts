@@ -13,7 +13,7 @@ import { authenticate as authenticateLayer, publicMethods } from './layers/authe
 import type { ConcurrencyOptions } from './layers/concurrency.ts'
 import { concurrency as concurrencyLayer } from './layers/concurrency.ts'
 import { createIdentify, unauthorized } from './layers/identities/identify.ts'
-import { watch } from './layers/identities/watch.ts'
+import { createWatch } from './layers/identities/watch.ts'
 import type { LimitOptions } from './layers/limit.ts'
 import { limit as limitLayer } from './layers/limit.ts'
 import type { OnceOptions } from './layers/once.ts'
@@ -46,21 +46,18 @@ export const authenticate =
   ({ clock }) => {
     const identify = createIdentify(options, clock)
     const isPublic = publicMethods(options)
-    const watching = new Set<() => void>()
+    const watch = createWatch(options.verifiers, identify, clock)
     return {
       part: 'authenticate',
-      layer: authenticateLayer(options, clock, identify),
+      layer: authenticateLayer(options, clock, identify, watch),
       async admit(via, stop, method = '') {
         const call = { via, params: {}, facts: {} }
         const caller = await identify(call)
         if (!caller && !isPublic.has(method)) throw unauthorized({})
-        if (!caller || !stop) return
-        let leave = (): void => {}
-        leave = watch({ ...call, stop }, caller, identify, clock, () => watching.delete(leave))
-        if (!stop.reason) watching.add(leave)
+        if (caller && stop) watch({ ...call, stop }, caller)
       },
       async close() {
-        for (const leave of [...watching]) leave()
+        watch.close()
       },
     }
   }

@@ -47,8 +47,9 @@ export const keysList = (around: Around, options: OperatingOptions): Promise<num
   })
 
 export const keysRevoke = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
-    if (!(await apiKeys(store).revoke(id))) throw new CommandError(`There is no key ${id}; sluice keys list shows them`)
+  withStore(around, options, async ({ store, bus }) => {
+    if (!(await apiKeys(store, { bus }).revoke(id)))
+      throw new CommandError(`There is no key ${id}; sluice keys list shows them`)
     around.terminal.out(
       options.json ? toJson({ revoked: id }) : `Revoked ${id}. It stops working everywhere within five seconds.`,
     )

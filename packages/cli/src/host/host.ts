@@ -35,7 +35,8 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const opened = await openStore(config, env)
   const { store, bus } = opened
   const desk = approvals(approvalsOf(config, env, stdio, () => panel?.url))
-  const panel = config.console && !stdio ? createConsole({ store, desk, clock: nodeClock, logger, owner }) : undefined
+  const panel =
+    config.console && !stdio ? createConsole({ store, bus, desk, clock: nodeClock, logger, owner }) : undefined
   const verifiers = await verifiersOf(config, opened)
   // On a pipe the only caller is whoever started us, unless a token says who that is.
   const known = !stdio || env['SLUICE_TOKEN'] !== undefined ? config.authenticate : null
@@ -76,7 +77,10 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   }
 }
 
-async function verifiersOf({ authenticate: settings }: Config, { store }: OpenStore): Promise<readonly Verifier[]> {
+async function verifiersOf(
+  { authenticate: settings }: Config,
+  { store, bus }: OpenStore,
+): Promise<readonly Verifier[]> {
   if (!settings) return []
   const { jwt } = settings.jwt.length > 0 ? await import('sluice/jwt') : { jwt: undefined }
   const issuers = settings.jwt.map(({ jwks, pemFile, secretFile, ...terms }) => {
@@ -87,7 +91,10 @@ async function verifiersOf({ authenticate: settings }: Config, { store }: OpenSt
         : { secret: readFileSync(secretFile ?? '', 'utf8').trim() }
     return jwt?.(defined({ ...terms, ...key }) as Parameters<typeof jwt>[0])
   })
-  const verifiers = [...(settings.apiKeys ? [apiKeys(store)] : []), ...issuers.filter((each) => each !== undefined)]
+  const verifiers = [
+    ...(settings.apiKeys ? [apiKeys(store, { bus })] : []),
+    ...issuers.filter((each) => each !== undefined),
+  ]
   if (verifiers.length === 0)
     throw new CommandError('authenticate: nobody could be let in. Turn apiKeys on, or add an issuer to jwt')
   return verifiers

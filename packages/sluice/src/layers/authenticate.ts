@@ -9,7 +9,8 @@ import type { Clock } from '../core/clock.ts'
 import type { Params } from '../core/json.ts'
 import type { Identify, IdentifyOptions } from './identities/identify.ts'
 import { createIdentify, unauthorized } from './identities/identify.ts'
-import { watch } from './identities/watch.ts'
+import type { Watch } from './identities/watch.ts'
+import { createWatch } from './identities/watch.ts'
 
 export interface AuthenticateOptions extends IdentifyOptions {
   /**
@@ -26,11 +27,12 @@ export function publicMethods({ publicMethods: methods = usuallyPublic }: Authen
   return new Set(methods.includes('initialize') ? [...methods, 'notifications/initialized'] : methods)
 }
 
-/** `identify` is handed in where others judge by it too. */
+/** `identify` and `watch` are handed in where others judge by them too. */
 export function authenticate(
   options: AuthenticateOptions,
   clock: Clock,
   identify: Identify = createIdentify(options, clock),
+  watch: Watch = createWatch(options.verifiers, identify, clock),
 ): Layer {
   const isPublic = publicMethods(options)
 
@@ -43,7 +45,7 @@ export function authenticate(
       call.facts['credential'] = caller.credential
       const inside = enter(call, caller)
       if (!found || call.target.policy.timeoutMs !== Number.POSITIVE_INFINITY) return next(inside)
-      const leave = watch(call, caller, identify, clock)
+      const leave = watch(call, caller)
       try {
         return await next(inside)
       } finally {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Store } from '../../core/store.ts'
 import { memoryStore } from '../../stores/memory.ts'
+import { memoryBus } from '../../stores/memory-bus.ts'
 import { aCall } from '../../testing/call.ts'
 import { fakeClock } from '../../testing/clock.ts'
 import type { ApiKeyAdmin } from './api-keys.ts'
@@ -295,4 +296,33 @@ test('a tenant manages its own keys', async () => {
   expect(await mine.revoke(key.id)).toBe(true)
   await clock.advance(5_000)
   expect(await verify(secret)).toBeUndefined()
+})
+
+test('where there is a bus, what was changed elsewhere holds at once, and who listens is told', async () => {
+  const { store, clock } = setUp()
+  const bus = memoryBus()
+  const [here, elsewhere] = [apiKeys(store, { clock, bus }), apiKeys(store, { clock, bus })]
+  const { secret, key } = await here.create(terms)
+  const scopes = async (): Promise<unknown> => (await here.verify(secret, aCall()))?.scopes
+  const told: string[] = []
+  const deafen = here.onChange?.((credential) => told.push(credential))
+  expect(await scopes()).toEqual(new Set(['read', 'write']))
+  expect(await elsewhere.change(key.id, { scopes: ['read'] })).toBe(true)
+  expect(await scopes()).toEqual(new Set(['read']))
+  expect(await elsewhere.revoke(key.id)).toBe(true)
+  expect(await scopes()).toBeUndefined()
+  expect(told).toEqual([`key ${key.id}`, `key ${key.id}`])
+  deafen?.()
+  await elsewhere.revoke(key.id)
+  expect(told).toHaveLength(2)
+})
+
+test('a bus that is away does not keep a key from being revoked', async () => {
+  const { store, clock } = setUp()
+  const bus = { publish: () => Promise.reject(new Error('away')), subscribe: () => () => {} }
+  const keys = apiKeys(store, { clock, bus })
+  const { secret, key } = await keys.create(terms)
+  await keys.verify(secret, aCall())
+  expect(await keys.revoke(key.id)).toBe(true)
+  expect(await keys.verify(secret, aCall())).toBeUndefined()
 })

@@ -14,6 +14,11 @@ export interface Verifier {
    * tell. `facts` may be told why, for the log: never the token or a part of it.
    */
   verify(token: string, call: Pick<Call, 'via' | 'facts'>): Promise<Caller | undefined>
+  /**
+   * Where it is told of such things: calls `hear` with the `credential` of a caller that may be good no longer, so that
+   * streams are looked at now and not seconds later. The returned function ends it.
+   */
+  onChange?(hear: (credential: string) => void): () => void
 }
 
 export interface IdentifyOptions {

@@ -9,6 +9,8 @@ import type { Clock } from '../../core/clock.ts'
 export interface TokenCache {
   get(token: string): Caller | undefined
   set(token: string, caller: Caller): void
+  /** Whoever came by this one is asked for anew. */
+  forget(credential: string): void
 }
 
 /** Past that the oldest goes. Only tokens that were good get in, so strangers cannot push anybody out. */
@@ -31,6 +33,9 @@ export function createTokenCache(maxAgeMs: number, clock: Clock): TokenCache {
     set(token, caller) {
       if (known.size >= maxTokens) for (const oldest of known.keys()) if (known.delete(oldest)) break
       known.set(token, { caller, until: Math.min(caller.expires, clock.now() + maxAgeMs) })
+    },
+    forget(credential) {
+      for (const [token, { caller }] of known) if (caller.credential === credential) known.delete(token)
     },
   }
 }

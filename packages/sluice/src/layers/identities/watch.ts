@@ -4,48 +4,93 @@ import type { Call, Caller } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
-import type { Identify } from './identify.ts'
+import type { Identify, Verifier } from './identify.ts'
 import { unauthorized } from './identify.ts'
 
-/** How often the credential is looked at again: how long a revoked one goes on listening. */
-const recheckMs = 60_000
+/** How often a credential is looked at again: how long a revoked one goes on listening where no verifier tells. */
+const recheckMs = 5_000
 
-/**
- * Ends `stop` when the credential that admitted `caller` expires or is revoked; the returned function lets go. `left` is
- * called when nobody looks any more, whatever the reason.
- */
-export function watch(
-  call: Pick<Call, 'via' | 'params' | 'facts'> & { readonly stop: Stop },
-  caller: Caller,
+export interface Watch {
+  /** Ends `stop` when the credential that admitted `caller` expires or is revoked; the returned function lets go. */
+  (call: Pick<Call, 'via' | 'params' | 'facts'> & { readonly stop: Stop }, caller: Caller): () => void
+  /** Lets go of all. */
+  close(): void
+}
+
+export function createWatch(verifiers: readonly Verifier[], identify: Identify, clock: Clock): Watch {
+  const watched = new Set<Watched>()
+  const tell = (credential: string): void => {
+    for (const each of [...watched]) if (each.credential === credential) each.look()
+  }
+  const deafen = verifiers.map((verifier) => verifier.onChange?.(tell))
+  return Object.assign(
+    (call: Parameters<Watch>[0], caller: Caller) => {
+      const one = watchOne(call, caller, identify, clock, () => watched.delete(one))
+      watched.add(one)
+      call.stop.onStop(one.leave)
+      return one.leave
+    },
+    {
+      close() {
+        for (const stop of deafen) stop?.()
+        for (const { leave } of [...watched]) leave()
+      },
+    },
+  )
+}
+
+interface Watched {
+  readonly credential: string
+  /** Now, and not only when it is time. */
+  look(): void
+  leave(): void
+}
+
+function watchOne(
+  call: Parameters<Watch>[0],
+  { credential, expires: until }: Caller,
   identify: Identify,
   clock: Clock,
-  left: () => void = () => {},
-): () => void {
+  left: () => void,
+): Watched {
+  let expires = until
   let callOff = (): void => {}
   let over = false
+  let looking = false
+  let again = false
   const leave = (): void => {
     over = true
     callOff()
     left()
   }
-  const arm = (expires: number): void => {
-    if (!over) callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), () => void check(expires))
+  const arm = (): void => {
+    if (!over) callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), look)
   }
   const end = (): void => call.stop.stop(unauthorized({ error: 'invalid_token' }))
-  async function check(expires: number): Promise<void> {
+  async function check(): Promise<void> {
     // A session that ended took its streams along, and told nobody else.
     if (call.via.connection?.closed) return leave()
     try {
       const still = expires > clock.now() ? await identify(call) : undefined
-      if (still) arm(still.expires)
+      if (still) expires = still.expires
       else end()
     } catch (thrown) {
       // A store that is away for a minute must not cut every stream at once; expiry is still honoured.
-      if (thrown instanceof RpcError && thrown.reason === 'storeUnavailable') arm(expires)
-      else end()
+      if (!(thrown instanceof RpcError) || thrown.reason !== 'storeUnavailable') end()
     }
   }
-  arm(caller.expires)
-  call.stop.onStop(leave)
-  return leave
+  /** One at a time: what changes while it is looked at is looked at once more. */
+  function look(): void {
+    again = looking
+    if (looking || over) return
+    callOff()
+    looking = true
+    void check().then(() => {
+      looking = false
+      if (again) look()
+      else arm()
+    })
+  }
+  arm()
+  return { credential, look, leave }
 }

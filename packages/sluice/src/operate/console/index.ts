@@ -4,6 +4,7 @@
  */
 
 import type { Desk } from '../../approvals/desk.ts'
+import type { Bus } from '../../core/bus.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
@@ -32,6 +33,8 @@ export type { NewOperator, OperatorKey, OperatorScope, Operators } from './opera
 export interface ConsoleOptions {
   /** The servers' own: tickets, keys and the audit are found there, and sessions are kept there. */
   readonly store: Store
+  /** The servers' own, where they have one: a key that is revoked here is then refused everywhere at once. */
+  readonly bus?: Bus | undefined
   /** What `approvals({ … })` made, where the servers have it. */
   readonly desk?: Desk
   readonly clock?: Clock
@@ -58,7 +61,7 @@ export interface Console {
 
 /** Makes the console; `listen` opens it, on a port of its own. */
 export function createConsole(options: ConsoleOptions): Console {
-  const { store, desk, clock = systemClock, logger = silent, owner = 'owner' } = options
+  const { store, bus, desk, clock = systemClock, logger = silent, owner = 'owner' } = options
   const live = createLive(clock)
   const servers: Watched[] = []
   const operators = createOperators(store, clock)
@@ -68,7 +71,7 @@ export function createConsole(options: ConsoleOptions): Console {
 
   const panel: Panel = {
     ...{ store, clock, logger, live, servers, desk },
-    keys: apiKeys(store, { clock }),
+    keys: apiKeys(store, { clock, bus }),
     pending: pending.count,
     watchTickets: pending.watch,
     record: (tenant, kind, fields) => servers[0]?.record(tenant, kind, fields),
