@@ -27,10 +27,10 @@ const blocksIn = (document: string): readonly Block[] =>
     code: text.replace(named, ''),
   }))
 
-const documents = ['README.md', 'AGENTS.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
+const documents = globSync(['*.md', 'docs/**/*.md', '{packages,servers}/*/README.md'], { cwd: root }).sort()
 const blocks = documents.flatMap(blocksIn)
 const quoting = blocks.filter(({ file }) => file !== undefined)
-const examples = globSync('examples/{guides,layers,transports}/*.ts', { cwd: root })
+const examples = globSync('examples/{guides,layers,servers,transports}/*.ts', { cwd: root })
   .filter((file) => !file.endsWith('.test.ts'))
   .sort()
 
@@ -40,12 +40,20 @@ const flat = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trim())
 
-test.each(quoting)('$document shows $file as it is', ({ file = '', code }) => {
-  const [shown, whole] = [flat(code), flat(read(file))]
+/** As many lines of the file, from each that begins like what is shown. */
+function runsOf(shown: readonly string[], file: string): readonly (readonly string[])[] {
+  const whole = flat(read(file))
   const starts = whole.flatMap((line, index) => (line === shown[0] ? [index] : []))
-  expect(starts.length, `${shown[0]} is a line of ${file}`).toBeGreaterThan(0)
-  const runs = starts.map((start) => whole.slice(start, start + shown.length))
-  expect(runs.find((run) => run.join('\n') === shown.join('\n')) ?? runs[0]).toEqual(shown)
+  return starts.map((start) => whole.slice(start, start + shown.length))
+}
+const isIn = (shown: readonly string[], file: string): boolean =>
+  runsOf(shown, file).some((run) => run.join('\n') === shown.join('\n'))
+
+test.each(quoting)('$document shows $file as it is', ({ file = '', code }) => {
+  const shown = flat(code)
+  const runs = runsOf(shown, file)
+  expect(runs.length, `${shown[0]} is a line of ${file}`).toBeGreaterThan(0)
+  if (!isIn(shown, file)) expect(runs[0]).toEqual(shown)
 })
 
 test.each(examples)('%s runs, and is shown in a document', (file) => {
@@ -53,12 +61,30 @@ test.each(examples)('%s runs, and is shown in a document', (file) => {
   expect(quoting.map((block) => block.file)).toContain(file)
 })
 
-test('every program in the guides and the pages of the layers is a file that is tested', () => {
-  const loose = blocks.filter(
-    ({ document, language, file }) => /^docs\/(guides|layers)/.test(document) && language === 'ts' && !file,
+/** The first program of each is taken out and run on packed packages: `test/packages`. */
+const packed = new Map([
+  ['README.md', 'ts'],
+  ['servers/knowledge/README.md', 'js'],
+])
+/** The sketch of a tool with `…` in it, and declarations. */
+const noPrograms = /^docs\/(design\.md|reference\/)/
+
+test('every program in a document is a file that is tested, or a run of its lines', () => {
+  const all = globSync('examples/**/*.ts', { cwd: root })
+  const programs = blocks.filter(({ language, document }) => /^[jt]s$/.test(language) && !noPrograms.test(document))
+  const first = [...packed].map(([document, language]) =>
+    programs.find((block) => block.document === document && block.language === language),
   )
+  const loose = programs
+    .filter((block) => block.file === undefined && !first.includes(block))
+    .filter(({ code }) => !all.some((file) => isIn(flat(code), file)))
   expect(loose).toEqual([])
   expect(quoting.length).toBeGreaterThan(10)
+})
+
+test('what is shown as JSON is JSON', () => {
+  for (const { code, language, document } of blocks)
+    if (language === 'json') expect(() => JSON.parse(code) as unknown, document).not.toThrow()
 })
 
 test('links between documents lead somewhere', () => {

@@ -142,6 +142,28 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
   })
 })
 
+test('the program for the edge in the README of knowledge serves an index it was given', patient, async () => {
+  const folder = join(work, 'edge')
+  mkdirSync(join(folder, 'docs'), { recursive: true })
+  writeFileSync(join(folder, 'docs/tea.md'), '# Tea\n\nWater at 80 °C.\n')
+  const { command, args } = installed('sluice-knowledge', 'build', './docs', '--title', 'My product')
+  execFileSync(command, [...args, '--out', 'knowledge.json'], { cwd: folder, stdio: 'pipe' })
+  const text = readFileSync(join(root, 'servers/knowledge/README.md'), 'utf8')
+  writeFileSync(join(folder, 'edge.js'), /^```js\n(.*?)^```$/ms.exec(text)?.[1] ?? '')
+  const { default: edge } = (await import(join(folder, 'edge.js'))) as {
+    default: { fetch(request: Request): Promise<Response> }
+  }
+  const params = { name: 'search_articles', arguments: { query: 'tea' } }
+  const response = await edge.fetch(
+    new Request('https://docs.example.com/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    }),
+  )
+  expect(await response.text()).toContain('Tea')
+})
+
 describe('the command', () => {
   test('starts the five servers, and each answers the official clients', patient, async () => {
     const { command, args } = installed('sluice', 'start', '--port', '0', '--console-port', '0', '--json')

@@ -1,0 +1,25 @@
+/** A tool that asks where to go, and that a person must allow. */
+
+import { defineServer, form, type ServerDefinition, tool } from 'sluice'
+import * as z from 'zod'
+
+const deploy = tool({
+  name: 'deploy',
+  description: 'Deploy a service',
+  input: z.object({ service: z.string() }),
+  annotations: { destructiveHint: true },
+  approval: 'always', // or a function of the input; the operator's rules go before it
+  ask: ({ service }) => ({
+    where: form(`Where should ${service} go?`, z.object({ region: z.enum(['eu', 'us']) })),
+  }),
+  async run({ service }, { answers, progress, signal }) {
+    signal.throwIfAborted()
+    progress(1, 2, 'uploading')
+    return { service, region: answers.where.region }
+  },
+})
+
+export const services: ServerDefinition = defineServer({
+  info: { name: 'services', version: '1.0.0' },
+  tools: [deploy],
+})

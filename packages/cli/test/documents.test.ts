@@ -1,0 +1,63 @@
+/** Lines with `sluice` in documents are lines it takes; those that need no server are run. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { words } from '../src/client/open.ts'
+import { createProgram } from '../src/program.ts'
+import { aFolder, sluice } from './command.ts'
+
+const root = new URL('../../../', import.meta.url).pathname
+const documents = globSync(['*.md', 'docs/**/*.md', '{packages,servers}/*/README.md'], { cwd: root }).sort()
+
+/** Without what the shell keeps for itself: comments and where the output goes. */
+const toWords = (line: string): readonly string[] =>
+  words(
+    line
+      .replace(/^(npx @sluice\/cli|sluice) ?/, '')
+      .replace(/\s+#\s.*$/, '')
+      .replace(/\s+>.*$/, ''),
+  )
+const lines = documents.flatMap((document) =>
+  [...readFileSync(join(root, document), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)]
+    .flatMap(([, block = '']) => block.split('\n'))
+    .map((line) => line.replace(/^source <\((.*)\)$/, '$1'))
+    .filter((line) => /^(npx @sluice\/cli|sluice) /.test(line))
+    .map((line) => ({ document, line })),
+)
+
+/** The program with nothing behind its commands. */
+function parsing(): Command {
+  const signal = new AbortController().signal
+  const terminal = { isTty: false, columns: 100, out: () => {}, err: () => {} }
+  const program = createProgram({ terminal, env: {}, cwd: '/', signal }, () => {})
+  const empty = (command: Command): void => {
+    if (command.commands.length === 0) command.action(() => {})
+    command.commands.forEach(empty)
+  }
+  empty(program)
+  return program
+}
+
+test.each(lines)('$document: $line', async ({ line }) => {
+  await parsing().parseAsync([...toWords(line)], { from: 'user' })
+})
+
+test('there are lines for every command', () => {
+  const used = new Set(lines.map(({ line }) => toWords(line)[0]))
+  expect([...used].sort()).toEqual(
+    parsing()
+      .commands.map((command) => command.name())
+      .sort(),
+  )
+})
+
+/** Alone, on an empty folder. `<id>` and addresses stand for what a reader has. */
+const alone = /^(keys (create|list)|approvals (list|rules)|audit verify|tenants|config|completion)\b/
+const runnable = [...new Set(lines.map(({ line }) => toWords(line).join(' ')))].filter((line) => alone.test(line))
+
+test.each(runnable)('sluice %s', async (line) => {
+  const { code, err } = await sluice(aFolder(), words(line))
+  expect(code, err).toBe(0)
+})
