@@ -18,7 +18,7 @@ interface Block {
   /** What follows that line. */
   readonly code: string
 }
-const named = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/
+const named = /^(?:\/\/|#) ([\w-]+\/[\w./-]+\.\w+)\n/
 const blocksIn = (document: string): readonly Block[] =>
   [...read(document).matchAll(/^```(\w*)[^\n]*\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
     document,

@@ -1,10 +1,11 @@
 /** Lines with `sluice` in documents are lines it takes; those that need no server are run. */
 
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { words } from '../src/client/open.ts'
+import { loadConfig } from '../src/config/load.ts'
 import { createProgram } from '../src/program.ts'
 import { aFolder, sluice } from './command.ts'
 
@@ -51,6 +52,17 @@ test('there are lines for every command', () => {
       .commands.map((command) => command.name())
       .sort(),
   )
+})
+
+const configurations = documents.flatMap((document) =>
+  [...readFileSync(join(root, document), 'utf8').matchAll(/^```yaml\n# sluice\.config\.yaml\n(.*?)^```$/gms)].map(
+    ([, text = '']) => ({ document, text }),
+  ),
+)
+test.each(configurations)('$document: the configuration is one', async ({ text }) => {
+  const cwd = aFolder()
+  writeFileSync(join(cwd, 'sluice.config.yaml'), text)
+  await loadConfig({ cwd, env: {} })
 })
 
 /** Alone, on an empty folder. `<id>` and addresses stand for what a reader has. */
