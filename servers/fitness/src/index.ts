@@ -14,7 +14,11 @@ export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>)
   const url = env['FITNESS_POSTGRES']
   if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
   const { postgres } = await import('./postgres.ts')
-  return createArchive(await postgres(url))
+  const sql = await postgres(url).catch((thrown: unknown) => {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new Error(`Cannot use the database that FITNESS_POSTGRES names: ${why}`, { cause: thrown })
+  })
+  return createArchive(sql)
 }
 
 /** Files come in base64, a third larger than they are. */

@@ -8,10 +8,21 @@ import { tables } from './tables.ts'
 /** One number for the lock under which processes that start together make the tables one after the other. */
 const lock = 0x4669_746e
 
+/** A database that hangs must not hang its callers: they are answered, and the connection is given up. */
+const connectMs = 5000
+const statementMs = 20_000
+
 export async function postgres(url: string): Promise<Sql> {
   const { default: pg } = await import('pg')
   const types = { getTypeParser: (oid: number) => (oid === 20 || oid === 701 ? Number : pg.types.getTypeParser(oid)) }
-  const pool: Pool = new pg.Pool({ connectionString: url, max: 10, types: types as never })
+  const pool: Pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    application_name: 'sluice-fitness',
+    types: types as never,
+  })
   // Without it a connection that breaks while idle would end the process.
   pool.on('error', () => {})
   await transaction(pool, async (client) => {

@@ -6,6 +6,7 @@ import { type PostgresServer, startPostgres } from '../../../test/services/postg
 import type { Activity } from '../src/activity.ts'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
+import { archiveFrom } from '../src/index.ts'
 import { postgres } from '../src/postgres.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 import { syntheticYear } from '../src/synthetic.ts'
@@ -116,4 +117,11 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     expect(await log.forget('synthetic')).toBeGreaterThan(350)
     await archive.close()
   })
+})
+
+test('PostgreSQL that cannot be reached at the start is named, without its password', async () => {
+  const env = { FITNESS_POSTGRES: 'postgresql://anna:hush-hush@127.0.0.1:1/fitness' }
+  const opened = await archiveFrom({ folder: aFolder(), env }).catch((thrown: unknown) => thrown)
+  expect(String(opened)).toMatch(/^Error: Cannot use the database that FITNESS_POSTGRES names: .*ECONNREFUSED/)
+  expect(String(opened)).not.toContain('hush')
 })

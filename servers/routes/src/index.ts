@@ -13,19 +13,27 @@ import { createUpstream } from './upstream.ts'
 export type { Place, Provider, Route, RouteQuery } from './route.ts'
 
 /** TomTom where there is a key, OSRM where there is an address, else offline. */
-export function providerFrom(env: Site['env']): Provider {
+export function providerFrom({ env, clock }: Pick<Site, 'env' | 'clock'>): Provider {
   const { TOMTOM_API_KEY: key, TOMTOM_BASE_URL: baseUrl, OSRM_URL: osrmUrl } = env
-  if (key) return tomtom({ key, ...(baseUrl && { baseUrl }) }, createUpstream())
-  if (osrmUrl) return osrm(osrmUrl, createUpstream(), offline())
+  if (key)
+    return tomtom({ key, ...(baseUrl && { baseUrl: toAddress('TOMTOM_BASE_URL', baseUrl) }) }, createUpstream(clock))
+  if (osrmUrl) return osrm(toAddress('OSRM_URL', osrmUrl), createUpstream(clock), offline())
   return offline()
+}
+
+/** At the start, where the operator sees it, not in the first answer. */
+function toAddress(variable: string, text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error(`${variable} is no http or https address`)
+  return text
 }
 
 /** Opens the history and the provider that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
+  const provider = providerFrom({ env, clock })
   const database = openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   return {
-    definition: defineRoutes({ provider: providerFrom(env), database }, history),
+    definition: defineRoutes({ provider, database }, history),
     layers: [history.layer],
     state: 'ready',
     close: async () => database.close(),

@@ -16,6 +16,7 @@ import {
   timeout,
   wrap,
 } from 'cockatiel'
+import type { Clock } from 'sluice'
 import { memoryStore } from 'sluice'
 import { RouteError } from './failure.ts'
 
@@ -53,7 +54,8 @@ class Passing extends Error {
 /** More than any route: a provider gone wrong must not fill our memory. */
 const maxBytes = 16 * 1024 * 1024
 
-export function createUpstream(options: UpstreamOptions = {}): Upstream {
+/** The clock is the rate's: what waits and what times out waits for the network, in its time. */
+export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Upstream {
   const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, restMs = 120_000, perSecond = 10 } = options
   const isPassing = handleWhen((error) => error instanceof Passing || error instanceof TaskCancelledError)
   const policy = wrap(
@@ -64,7 +66,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     circuitBreaker(isPassing, { halfOpenAfter: restMs, breaker: new ConsecutiveBreaker(10) }),
     timeout(deadlineMs, TimeoutStrategy.Aggressive),
   )
-  const buckets = memoryStore()
+  const buckets = memoryStore(clock)
   return {
     async get(url, signal) {
       const waitMs = await buckets.take(['provider'], { capacity: perSecond, perSecond })

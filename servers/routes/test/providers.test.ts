@@ -1,4 +1,6 @@
+import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { providerFrom } from '../src/index.ts'
 import { osrm } from '../src/providers/osrm.ts'
 import { tomtom } from '../src/providers/tomtom.ts'
 import type { Provider } from '../src/route.ts'
@@ -9,13 +11,14 @@ import { osrmDouble, tomtomDouble } from './doubles.ts'
 import { codesOf, openRoutes, places, textOf } from './server.ts'
 
 const key = 'a-secret-key'
-const quick: UpstreamOptions = { deadlineMs: 300, backoffMs: 1, perSecond: 1000 }
+const quick: UpstreamOptions = { deadlineMs: 20_000, backoffMs: 1, perSecond: 1000 }
+const clock = fakeClock()
 const there = { origin: 'Huế', destination: 'Đà Nẵng', language: 'en' }
 
 async function opened(which: 'osrm' | 'tomtom', options: UpstreamOptions = quick) {
   const double: Double = await (which === 'osrm' ? osrmDouble() : tomtomDouble())
   onTestFinished(() => double.close())
-  const upstream = createUpstream(options)
+  const upstream = createUpstream(clock, options)
   const provider: Provider =
     which === 'osrm' ? osrm(double.url, upstream, places) : tomtom({ key, baseUrl: double.url }, upstream)
   return { double, ...(await openRoutes({ provider })) }
@@ -66,7 +69,7 @@ test('a name found once is not asked for again', async () => {
 
 test.each(each)('%s: a passing fault is tried again and the caller sees nothing of it', async (which) => {
   for (const fault of [{ status: 503 }, { status: 500 }, 'cut', 'hang'] as const) {
-    const { call, double } = await opened(which)
+    const { call, double } = await opened(which, fault === 'hang' ? { ...quick, deadlineMs: 500 } : quick)
     double.faults.push(fault)
     expect(await call('calculate_route', there), JSON.stringify(fault)).toMatchObject({ isError: false })
     expect(double.asked.length).toBeGreaterThan(which === 'osrm' ? 1 : 3)
@@ -163,4 +166,12 @@ test('more than thirty steps: the first and the last are shown, all are in the r
   expect(text).toContain('80. step 80')
   expect(text).toContain('56 steps left out')
   expect(JSON.stringify(answer.content[1])).toContain('step 40')
+})
+
+test('an address that is none is named at the start', () => {
+  const from = (env: Record<string, string>): Provider => providerFrom({ env, clock })
+  expect(() => from({ OSRM_URL: 'localhost:5000' })).toThrow('OSRM_URL is no http or https address')
+  expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL is no http')
+  expect(from({ OSRM_URL: 'http://127.0.0.1:5000' }).name).toBe('osrm')
+  expect(from({ OSRM_URL: '', TOMTOM_API_KEY: '' }).name).toBe('offline')
 })
