@@ -65,7 +65,7 @@ export function values(promise: Promises): void {
 
 export function expiry(promise: Promises): void {
   /** Long enough to be seen alive on a busy machine. */
-  const short = 1000
+  const short = 3000
   const pass = async ({ advance }: OpenedStore, gone: () => Promise<boolean>, what: string): Promise<void> => {
     if (!advance) return eventually(gone, what)
     await advance(short - 1)
