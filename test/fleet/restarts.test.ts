@@ -2,16 +2,18 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventsOf, post } from '../interop/http.ts'
+import { openSocket } from '../hostile/channels.ts'
+import { envelope } from '../interop/envelope.ts'
+import { eventsOf, modernHeaders, post } from '../interop/http.ts'
 import { begin, get, next, rest, run, tools } from './client.ts'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, Member } from './fleet.ts'
 import { startFleet } from './fleet.ts'
 import { roll } from './rolling.ts'
 
 let fleet: Fleet
 beforeAll(async () => {
-  fleet = await startFleet({ KEYS: 'yes', NOTICE_MS: '3000' })
-}, 60_000)
+  fleet = await startFleet({ KEYS: 'yes', NOTICE_MS: '4000', GRACE_MS: '60000' })
+}, 120_000)
 afterAll(() => fleet.stop(), 30_000)
 
 test('with SIGTERM no call fails at all, and each process ends with 0', { timeout: 120_000 }, async () => {
@@ -42,42 +44,78 @@ test('a session outlives the process it was opened on, and what its streams had 
   again.drop()
   await one.restart()
   await fleet.ready()
-}, 60_000)
+}, 120_000)
+
+const readiness = (member: Member) => (): Promise<number> =>
+  fetch(new URL('/readyz', member.url)).then(({ status }) => status)
 
 test('a process that drains says so at once, serves on, ends its streams, refuses, and finishes what it began', async () => {
   const [, two, three] = fleet.members
-  const ready = (): Promise<number> => fetch(new URL('/readyz', two.url)).then(({ status }) => status)
+  const ready = readiness(two)
   expect(await ready()).toBe(200)
+  const bearer = { authorization: `Bearer ${fleet.keys.ann}` }
+  const old = await get(two.url.replace('/mcp', '/sse'), bearer)
+  const oldEvents = eventsOf(old.response)
+  const messages = new URL((await oldEvents.next()).value?.data ?? '', two.url).href
+  const idle = await openSocket(two.url.replace('http', 'ws').replace('/mcp', '/ws'), bearer)
+  const busy = await openSocket(two.url.replace('http', 'ws').replace('/mcp', '/ws'), bearer)
+  const subscribe = {
+    ...{ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen' },
+    params: { notifications: { toolsListChanged: true }, _meta: envelope({}) },
+  }
+  const listening = await post(two.url, subscribe, { ...modernHeaders(subscribe), ...bearer })
   const session = await begin(two.url, fleet.keys.ann)
   const standing = await get(two.url, session)
   const holding = await post(two.url, tools('hold', { key: 'drain' }, 'h', { progressToken: 'p' }), session)
   const events = eventsOf(holding)
   await next(events)
+  const oldHold = tools('hold', { key: 'drain' }, 'o', { progressToken: 'p' })
+  expect((await post(messages, oldHold, bearer)).status).toBe(202)
+  await next(oldEvents)
+  busy.ws.send(JSON.stringify(tools('hold', { key: 'drain' }, 'b', { ...envelope({}), progressToken: 'p' })))
+  await busy.next()
   two.kill('SIGTERM')
   await expect.poll(ready).toBe(503)
   expect(await run(two.url, session, 'where')).toEqual({ self: 'two' })
   // The time to notice is over when streams that only wait end.
   expect(await rest(standing.response)).toEqual([])
+  expect((await rest(listening)).at(-1)).toMatchObject({ id: 'l', result: {} })
+  expect(await idle.closed).toMatchObject({ closed: 1001 })
   const refused = await post(two.url, tools('where'), session)
   expect(refused.status).toBe(503)
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(await refused.json()).toMatchObject({ error: { data: { reason: 'shuttingDown' } } })
   await run(three.url, session, 'release', { key: 'drain' })
   expect((await next(events)).message).toMatchObject({ method: 'notifications/progress' })
-  expect((await next(events)).message).toMatchObject({ id: 'h', result: { structuredContent: { self: 'two' } } })
+  const result = { structuredContent: { self: 'two' } }
+  expect((await next(events)).message).toMatchObject({ id: 'h', result })
+  expect((await next(oldEvents)).message).toMatchObject({ method: 'notifications/progress' })
+  expect((await next(oldEvents)).message).toMatchObject({
+    ...{ id: 'o', result: { content: [{ text: '{"self":"two"}' }] } },
+  })
+  expect((await oldEvents.next()).done).toBe(true)
+  expect(await busy.next()).toMatchObject({ method: 'notifications/progress' })
+  expect(await busy.next()).toMatchObject({ id: 'b', result })
+  expect(await busy.closed).toMatchObject({ closed: 1001 })
   expect(await two.exited).toBe(0)
   await two.restart()
-}, 60_000)
+}, 120_000)
 
 test('a second signal ends now', async () => {
   const [, , three] = fleet.members
+  // Something it would wait for, so that the first signal alone does not end it meanwhile.
+  const session = await begin(three.url, fleet.keys.ann)
+  const holding = await post(three.url, tools('hold', { key: 'never' }, 'h', { progressToken: 'p' }), session)
+  const events = eventsOf(holding)
+  await next(events)
   three.kill('SIGTERM')
-  await expect.poll(() => fetch(new URL('/readyz', three.url)).then(({ status }) => status)).toBe(503)
+  await expect.poll(readiness(three)).toBe(503)
   three.kill('SIGTERM')
   expect(await three.exited).toBe(143)
+  await expect(events.next()).rejects.toThrow()
   await expect(refusedBy(three.port)).resolves.toBe('ECONNREFUSED')
   await three.restart()
-}, 60_000)
+}, 120_000)
 
 const refusedBy = (port: number): Promise<unknown> =>
   new Promise((resolve) =>
