@@ -203,6 +203,39 @@ test('P04: sealed state, and the id, of another caller, tenant, tool or argument
   expect(ran).toEqual([])
 })
 
+/** As an upstream server might have answered, whose results a tool passes on. */
+const asking = {
+  content: [{ type: 'text', text: 'done' }],
+  resultType: 'input_required',
+  inputRequests: { more: { method: 'elicitation/create', params: { message: 'More?', requestedSchema: {} } } },
+  requestState: 'theirs',
+}
+test.each(['modern', 'legacy'] as const)(
+  'P06: a tool that answers with a question has run: its approval is spent (%s)',
+  async (revision) => {
+    const passing = (ran: unknown[]): readonly Tool[] => [
+      tool({
+        name: 'pass_on',
+        description: 'Asks another server',
+        approval: 'always',
+        approvalArguments,
+        run() {
+          ran.push('passed on')
+          return asking as never
+        },
+      }),
+    ]
+    const { call, desk, ran } = await openShop({}, { tools: passing })
+    const { request_id } = requiredIn(await call('pass_on', {}, { revision }))
+    await desk.decide(request_id, { approved: true }, owner)
+    const done = { result: { content: [{ text: 'done' }] } }
+    expect(await call('pass_on', {}, { revision })).toMatchObject(done)
+    expect(await call('pass_on', { approval_request_id: request_id }, { revision })).toMatchObject(done)
+    requiredIn(await call('pass_on', {}, { revision }))
+    expect(ran).toEqual(['passed on'])
+  },
+)
+
 test('P08: who may not decide is refused, each time it is tried, and it is on record', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const { call, desk, request, keyFor, server } = await openShop({ approver: 'other' }, { store, audit: audit() })

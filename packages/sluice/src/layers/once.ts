@@ -93,9 +93,8 @@ export const once = (store: Store, options: OnceOptions): Layer => {
         return undefined
       }
       const settled = await settle(call, started.reference)
-      // A question is no end: the answers come under the same key.
-      if ('answer' in settled && settled.answer.resultType === 'input_required') await write({ state: 'free' })
-      else await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failed(bound, settled))
+      // Whatever it says: it ran. A question from in here would be one more run for each answer.
+      await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failed(bound, settled))
       return settled
     }
 
