@@ -236,8 +236,8 @@ test('a call cancelled before it began leaves the key free, also for whoever wai
 
 test('work that answers with a question has run, and does not run again under its key', async () => {
   const { serve, runs } = make(async () => ({ resultType: 'input_required', inputRequests: {} }))
-  expect(await serve(under('k'))).toMatchObject({ resultType: 'input_required' })
-  expect(await serve(under('k'))).toMatchObject({ resultType: 'input_required' })
+  expect(await serve(under('k'))).toMatchObject({ resultType: 'complete' })
+  expect(await serve(under('k'))).toMatchObject({ resultType: 'complete' })
   expect(runs()).toBe(1)
 })
 

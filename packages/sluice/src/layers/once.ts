@@ -93,7 +93,6 @@ export const once = (store: Store, options: OnceOptions): Layer => {
         return undefined
       }
       const settled = await settle(call, started.reference)
-      // Whatever it says: it ran. A question from in here would be one more run for each answer.
       await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failed(bound, settled))
       return settled
     }
@@ -103,7 +102,7 @@ export const once = (store: Store, options: OnceOptions): Layer => {
       try {
         const answer = await next(call)
         if (answer instanceof Prepared) throw new TypeError('A tool does not answer with a list')
-        return { answer: JSON.parse(JSON.stringify(answer)) as Result }
+        return { answer: complete(JSON.parse(JSON.stringify(answer)) as Result) }
       } catch (thrown) {
         if (!(thrown instanceof RpcError)) {
           const message = `Tool execution failed: ${call.target.name}`
@@ -155,6 +154,10 @@ export const once = (store: Store, options: OnceOptions): Layer => {
     }
   }
 }
+
+/** Only `ask` asks, before anything runs: a question that work passes on from elsewhere would make it run once more. */
+const complete = (answer: Result): Result =>
+  answer.resultType === undefined ? answer : { ...answer, resultType: 'complete' }
 
 /** Stores say `storeUnavailable` to the client; what the operator wants to know is why. */
 const behind = (thrown: unknown): Bug | undefined =>

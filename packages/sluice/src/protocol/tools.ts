@@ -207,19 +207,10 @@ const isLate = (returned: unknown): boolean => typeof returned === 'object' && r
 
 const isWhole = (returned: unknown): returned is ToolResult => isObject(returned) && Array.isArray(returned['content'])
 
-/** Only `ask` asks, before anything runs: a question that work passes on from elsewhere would make it run again. */
-const over: Result = { resultType: 'complete' }
-
 function toResult(returned: unknown): Result {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }], isError: false }
   if (Array.isArray(returned)) return { content: returned.map(toWireBlock), isError: false }
-  if (isWhole(returned))
-    return {
-      isError: false,
-      ...returned,
-      ...('resultType' in returned && over),
-      content: returned.content.map(toWireBlock),
-    }
+  if (isWhole(returned)) return { isError: false, ...returned, content: returned.content.map(toWireBlock) }
   if (isObject(returned)) return structured(returned)
   throw new TypeError(
     `run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`,
