@@ -162,15 +162,19 @@ test('the word of a client counts on this machine only', async () => {
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   const authorization = `Bearer ${await keyFor('ann', ['acme'])}`
   const message = { jsonrpc: '2.0', id: 1, method: 'approval/respond', params: { request_id, approved: true } }
-  const from = (peer: string) => ({
+  const from = (peer: string, more: Params = {}) => ({
     via: {
       transport: 'http' as const,
       peer,
-      header: (name: string) => (name === 'authorization' ? authorization : undefined),
+      header: (name: string) => ({ ...more, authorization })[name] as string | undefined,
     },
   })
+  const forbidden = { error: { data: { reason: 'forbidden' } } }
   for (const peer of ['192.0.2.7', '', '::ffff:10.0.0.1', 'localhost', '::11'])
-    expect(await server.handle(message, from(peer))).toMatchObject({ error: { data: { reason: 'forbidden' } } })
+    expect(await server.handle(message, from(peer))).toMatchObject(forbidden)
+  // Through a proxy on this machine.
+  for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'])
+    expect(await server.handle(message, from('127.0.0.1', { [header]: '192.0.2.7' }))).toMatchObject(forbidden)
   expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
   expect(await server.handle(message, from('::ffff:127.0.0.1'))).toMatchObject({ result: { recorded: true } })
 })

@@ -65,6 +65,10 @@ function parse({ params }: Call): { id: string; approved: boolean; message?: str
   return { id, approved: said, ...(message !== undefined && { message }) }
 }
 
-/** A proxy on this machine makes everybody local: then do not use `approver: 'client'`. */
-export const isLocal = ({ transport, peer }: Via): boolean =>
-  transport === 'stdio' || transport === 'memory' || /^(127\.|::1$|::ffff:127\.)/i.test(peer)
+/** What proxies say: behind one on this machine everybody's address is this machine's. One that says nothing cannot be told. */
+const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
+
+const isLocal = ({ transport, peer, header }: Via): boolean =>
+  transport === 'stdio' ||
+  transport === 'memory' ||
+  (/^(127\.|::1$|::ffff:127\.)/i.test(peer) && !forwarded.some((name) => header(name) !== undefined))
