@@ -363,7 +363,7 @@ async function inMemory(server: Server, token: string, revision: string): Promis
   const { unasked } = inbox
   if (connection) {
     await heap([initialize(revision)])
-    return { make: request, heap, unasked, close: connection.close }
+    return { make: request, heap, unasked, close: () => connection.close() }
   }
   const stop = new AbortController()
   const listen = async (): Promise<void> => void server.handle(listening, { via, send, signal: stop.signal })
