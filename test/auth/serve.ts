@@ -1,11 +1,9 @@
 /** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
 
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer as createSocketServer } from 'node:net'
 import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
 import { createServer, log } from 'sluice'
 import { protectedResource, serveHttp } from 'sluice/node'
+import { freePort } from '../services/machine.ts'
 
 export interface Serving {
   readonly url: string
@@ -51,13 +49,4 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE') return serve(options)
     throw thrown
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createSocketServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

@@ -47,7 +47,7 @@ export async function openDoor(): Promise<Door> {
     async until(isSo) {
       for (let tries = 0; ; tries++) {
         const held = await measure()
-        if (isSo(held) || tries === 100) return held
+        if (isSo(held) || tries === 200) return held
         await sleep(200)
       }
     },

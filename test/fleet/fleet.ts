@@ -58,7 +58,7 @@ export async function startFleet(env: { readonly [name: string]: string } = {}):
     async ready() {
       const seen = new Set<string>()
       for (let tries = 0; seen.size < names.length; tries++) {
-        if (tries > 600) throw new Error(`HAProxy serves only ${[...seen].join(', ') || 'nobody'}`)
+        if (tries > 3000) throw new Error(`HAProxy serves only ${[...seen].join(', ') || 'nobody'}`)
         const id = `ready-${performance.now()}`
         await fetch(balancer.url, { method: 'OPTIONS', headers: { 'x-request-id': id } }).catch(() => {})
         await sleep(20)

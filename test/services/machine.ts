@@ -1,7 +1,9 @@
 /** What services of tests need of the machine: their programs, installed where they are missing, and a free port. */
 
 import { execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 /** The command, after installing Debian's package of it where it does not run. `version` is how it tells its own. */
@@ -36,11 +38,23 @@ function works(command: string, version = '--version'): boolean {
   }
 }
 
+/**
+ * A port for a program that cannot be told to take any. Below those that the system gives away: a client of some other
+ * test could have one of these as its own by the time the program starts, or starts again.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (!address || typeof address === 'string') throw new Error('No port')
-  return address.port
+  const from = 10_000
+  const [first = ''] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s/)
+  for (;;) {
+    const port = randomInt(from, Math.max(from + 1_000, Number(first)))
+    const server = createServer()
+    const bound = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!bound) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

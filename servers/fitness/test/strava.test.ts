@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../test/services/machine.ts'
 import { createStrava } from '../src/strava/oauth.ts'
 import { createVault } from '../src/strava/seal.ts'
 import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.ts'
@@ -132,10 +133,7 @@ async function opened() {
   const archive = anArchive()
   const clock = fakeClock(now)
   const folder = aFolder()
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
+  const port = await freePort()
   const double = await stravaDouble(`http://127.0.0.1:${port}/callback`)
   const settings = {
     clientId: '123',
