@@ -221,6 +221,7 @@ test('what is sealed for one tenant does not open for another', () => {
   const sealed = vault.seal('secret', 'strava alice')
   expect(vault.open(sealed, 'strava alice')).toBe('secret')
   expect(vault.open(sealed, 'strava bob')).toBeUndefined()
-  expect(vault.open(`A${sealed.slice(1)}`, 'strava alice')).toBeUndefined()
+  const other = sealed.startsWith('A') ? 'B' : 'A'
+  expect(vault.open(`${other}${sealed.slice(1)}`, 'strava alice')).toBeUndefined()
   expect(createVault(aFolder(), undefined).open(sealed, 'strava alice')).toBeUndefined()
 })
