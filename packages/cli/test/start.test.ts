@@ -64,6 +64,8 @@ test('Lisp runs what was approved from the terminal, in a real image', patient, 
   const cwd = aFolder()
   const { keys, url } = await startAll(cwd)
   const client = await connectTo(url('lisp'), keys['you'])
+  // The first image compiles Swank, which may take a while.
+  await client.callTool({ name: 'repl_connect', arguments: {} }, undefined, { timeout: 120_000 })
   const evaluate = async (): Promise<string> =>
     textOf(
       await client.callTool({ name: 'repl_eval', arguments: { code: '(* 6 7)' } }, undefined, { timeout: 100_000 }),

@@ -5,9 +5,10 @@
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from 'sluice'
+import { compiledSwank } from './compiled.ts'
 import { sym } from './sexp.ts'
 import type { Swank } from './swank.ts'
 import { connectSwank } from './swank.ts'
@@ -42,12 +43,20 @@ const findSbcl = (env: ImageOptions['env']): string | undefined =>
 const findLoader = (env: ImageOptions['env']): string | undefined =>
   [env['SWANK_LOADER'], ...loaders].find((path) => path !== undefined && existsSync(path))
 
-/** The secret comes by the environment: a command line can be read by everybody on the machine. */
+/**
+ * The secret comes by the environment: a command line can be read by everybody on the machine. Debian's loader compiles
+ * into the cache of the account wherever it is told to; several images that start at once would read each other's halves.
+ * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest.
+ */
 const startUp = (loader: string, fasls: string): string => `
 (progn
   (load ${JSON.stringify(loader)})
-  (setf (symbol-value (find-symbol "*FASL-DIRECTORY*" "SWANK-LOADER")) (pathname ${JSON.stringify(`${fasls}/`)}))
-  (funcall (find-symbol "INIT" "SWANK-LOADER"))
+  (setf (symbol-value (find-symbol "*FASL-DIRECTORY*" "SWANK-LOADER")) (pathname ${JSON.stringify(`${fasls}/`)})
+        (symbol-function (find-symbol "BINARY-PATHNAME" "SWANK-LOADER"))
+        (lambda (source folder)
+          (merge-pathnames (make-pathname :name (pathname-name source) :type "fasl" :version nil) folder)))
+  (funcall (find-symbol "INIT" "SWANK-LOADER") :setup nil)
+  (funcall (find-symbol "INIT" "SWANK"))
   (let ((secret (sb-ext:posix-getenv "SLUICE_SWANK_SECRET")))
     (setf (symbol-function (find-symbol "SLIME-SECRET" "SWANK")) (lambda () secret)))
   (let ((port (funcall (find-symbol "CREATE-SERVER" "SWANK") :port 0 :dont-close t :interface "127.0.0.1")))
@@ -59,12 +68,11 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   const sbcl = findSbcl(env)
   const loader = findLoader(env)
   if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingHere(env) ?? ''}`)
-  const fasls = join(folder, 'fasl')
-  mkdirSync(fasls, { recursive: true, mode: 0o700 })
+  const compiled = await compiledSwank(folder, sbcl, loader)
   const secret = randomBytes(24).toString('hex')
   const child = spawn(
     sbcl,
-    ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUp(loader, fasls), '--quit'],
+    ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUp(loader, compiled.folder), '--quit'],
     {
       // Its input stays open as long as we live: when we are gone, it reads the end and goes too.
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -81,10 +89,12 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   try {
     const port = await portOf(child)
     const swank = await connectSwank(port, '127.0.0.1', secret)
+    compiled.keep()
     void exited.then(() => swank.close())
     return { swank, origin: 'started', address: `127.0.0.1:${port}`, close: kill }
   } catch (thrown) {
     await kill()
+    compiled.drop()
     throw thrown
   } finally {
     signal.removeEventListener('abort', stop)

@@ -1,27 +1,18 @@
 /** The document's approval workflow as written, with the real binary on stdio and the official client; and without SBCL. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { overStdio, programOf } from '../../../test/services/binary.ts'
-import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
+import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
 
 beforeAll(withSbcl, 300_000)
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 const anything = z.looseObject({})
 
 test('approval_required, approval/respond, the call again with its id: it runs once', {
   timeout: 120_000,
 }, async () => {
-  const client = await overStdio('lisp', aFolder())
+  const client = await overStdio('lisp', folder)
   const args = { code: '(+ 1 2)' }
   const asked = (await client.callTool({ name: 'repl_eval', arguments: args })) as never
   const id = requestIn(asked) ?? ''
@@ -81,7 +72,7 @@ test('refused arguments say which, and what to do', async () => {
 })
 
 test('without SBCL the server starts, says what to install, and answers calls with that', async () => {
-  const client = await overStdio('lisp', aFolder(), { PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
+  const client = await overStdio('lisp', folder, { PATH: '/nonexistent', SWANK_LOADER: '/nonexistent' })
   const answer = (await client.callTool({ name: 'repl_describe', arguments: { symbol: 'car' } })) as never
   expect(textOf(answer)).toContain('apt-get install sbcl cl-swank')
 })

@@ -1,5 +1,8 @@
 /** With a real SBCL and Swank. */
 
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createSessions } from '../src/session.ts'
 import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
@@ -167,6 +170,16 @@ test('an image that runs already is joined', patient, async () => {
   const other = await openLisp({ ...process.env, SWANK_PORT: port })
   await other.call('repl_eval', { code: '(defparameter *from-the-other* 5)' })
   expect(textOf(await call('repl_eval', { code: '*from-the-other*' }))).toBe('=> 5')
+})
+
+test('images that start for the first time at once do not spoil each other’s Swank', patient, async () => {
+  const fresh = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
+  onTestFinished(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 5 }))
+  const sessions = createSessions({ folder: fresh, env: process.env })
+  onTestFinished(() => sessions.close())
+  const opened = await Promise.all(['a', 'b'].map((tenant) => sessions.of(tenant).connect()))
+  expect(opened.map(({ connected }) => connected)).toEqual([true, true])
+  expect(readdirSync(fresh)).toEqual([expect.stringMatching(/^swank-/)])
 })
 
 test('where no more images may run, one that is given up makes room', patient, async () => {

@@ -1,8 +1,7 @@
 /** The server with a real SBCL, and a person who approves whatever is asked. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { ask, createServer, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { nodeClock } from 'sluice/node'
@@ -19,14 +18,19 @@ export interface Answer {
   readonly structuredContent?: { readonly [name: string]: unknown }
 }
 
-/** Compiled Swank is kept between tests: compiling it takes longer than all of them. */
-export const folder: string = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+/** Compiled Swank is all that is kept here, for all tests and runs: compiling it takes longer than all of them. */
+export const folder: string = fileURLToPath(new URL('../../../node_modules/.cache/sluice-lisp', import.meta.url))
 
-export function withSbcl(): void {
-  if (missingHere(process.env) === undefined) return
-  install('sbcl', 'sbcl')
-  install('swank', 'cl-swank')
+/** Installed where it is missing, and compiled, so that no test's own time goes into that. */
+export async function withSbcl(): Promise<void> {
+  if (missingHere(process.env) !== undefined) {
+    install('sbcl', 'sbcl')
+    install('swank', 'cl-swank')
+  }
+  mkdirSync(folder, { recursive: true })
+  const sessions = createSessions({ folder, env: process.env })
+  await sessions.of('warm').connect()
+  await sessions.close()
 }
 
 export async function openLisp(env: Readonly<Record<string, string | undefined>> = process.env) {
