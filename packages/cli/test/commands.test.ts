@@ -195,14 +195,17 @@ test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command', asyn
   for (const word of ['start', 'approvals', 'memory', 'console-port']) expect(out).toContain(word)
 })
 
-test('bash completes what it is given', async () => {
+test.each([
+  ['sluice approvals a', 'approve'],
+  ['sluice start --port 4000 --da', '--data'],
+  ['sluice approvals approve 7fc4eb07 --no', '--note'],
+  ['sluice serve mem', 'memory'],
+  ['sluice completion f', 'fish'],
+  ['sluice keys revoke --hel', '--help'],
+])('bash completes %s', async (line, expected) => {
   const { out } = await sluice(aFolder(), ['completion', 'bash'])
   const { execFileSync } = await import('node:child_process')
-  const completed = execFileSync('bash', [
-    '-c',
-    `${out}\nCOMP_WORDS=(sluice approvals a); COMP_CWORD=2; _sluice; echo "\${COMPREPLY[@]}"`,
-  ])
-    .toString()
-    .trim()
-  expect(completed).toBe('approve')
+  const words = line.split(' ')
+  const script = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sluice; echo "\${COMPREPLY[@]}"`
+  expect(execFileSync('bash', ['-c', `${out}\n${script}`], { encoding: 'utf8' }).trim()).toBe(expected)
 })

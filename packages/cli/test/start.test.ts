@@ -107,7 +107,7 @@ test(
 
 test('doctor finds a good server good in both eras, and says what a bad address needs', patient, async () => {
   const cwd = aFolder()
-  const { keys, url } = await startAll(cwd)
+  const { keys, url, console: link } = await startAll(cwd)
   const good = await sluice(cwd, ['doctor', url('routes'), '--token', keys['you'] ?? ''])
   expect(good.out).toContain('✓ MCP 2026-07-28: 2026-07-28, routes')
   expect(good.out).toContain('✓ MCP by initialize: 2025-11-25, routes')
@@ -117,4 +117,9 @@ test('doctor finds a good server good in both eras, and says what a bad address 
   expect(locked.code).toBe(3)
   expect((await sluice(cwd, ['call', url('routes')])).err).toContain('wants a credential')
   expect((await sluice(cwd, ['doctor', 'http://127.0.0.1:1/mcp'])).out).toContain('nothing answers')
+  // Whoever asks while it runs is not told that its own ports are taken.
+  const ports = { SLUICE_PORT: new URL(url('routes')).port, SLUICE_CONSOLE__PORT: new URL(link).port }
+  const here = await sluice(cwd, ['doctor'], ports)
+  expect(here.out.match(/where Sluice is running/g)).toHaveLength(2)
+  expect(here.code).toBe(0)
 })

@@ -123,7 +123,7 @@ function described({ terminal }: Around, ticket: TicketView): string {
     ticket
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Ticket', `${id}, ${status}`],
-    ['Who', `${caller.subject} of ${tenant}, by ${caller.credential}`],
+    ['Who', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
     ['Tool', `${server}/${tool}`],
     ['', description],
     ['Asked', `${ago(createdAt, Date.now())}, decide before ${new Date(expiresAt).toISOString()}`],

@@ -98,7 +98,7 @@ function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): s
       ...(first === '' ? [] : [`    ${wrapped(terminal, first, 4)}`]),
     ]
   })
-  const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} tools`
+  const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
   return [styled(terminal, 'dim', head), ...lines].join('\n')
 }
 

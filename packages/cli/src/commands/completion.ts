@@ -9,8 +9,15 @@ interface Entry {
   /** `approvals list`; empty for the program itself. */
   readonly path: string
   readonly about: string
-  readonly words: readonly string[]
+  /** What may stand there: commands below it, or names. */
+  readonly names: readonly string[]
+  readonly options: readonly { readonly name: string; readonly takesValue: boolean }[]
 }
+
+const writers: { readonly [shell: string]: ((entries: readonly Entry[]) => string) | undefined } = { bash, zsh, fish }
+
+/** Where a name is expected that the program cannot know from its commands. */
+const values: { readonly [path: string]: readonly string[] } = { serve: ownNames, completion: Object.keys(writers) }
 
 export async function completion({ terminal }: Around, program: Command, shell: string): Promise<number> {
   const write = writers[shell]
@@ -25,31 +32,40 @@ export async function completion({ terminal }: Around, program: Command, shell: 
 
 function entriesOf(command: Command, path = ''): readonly Entry[] {
   const children = command.commands.map((child) => child.name())
-  const options = command.options.map(({ long }) => long ?? '').filter((long) => long !== '')
-  const values = path === 'serve' ? ownNames : []
-  const own: Entry = { path, about: command.description(), words: [...children, ...values, ...options] }
+  const options = command.options.map(({ long, required }) => ({ name: long ?? '', takesValue: required }))
+  const own: Entry = {
+    path,
+    about: command.description(),
+    names: [...children, ...(values[path] ?? [])],
+    options: [...options, { name: '--help', takesValue: false }],
+  }
   return [
     own,
     ...command.commands.flatMap((child) => entriesOf(child, path === '' ? child.name() : `${path} ${child.name()}`)),
   ]
 }
 
-const writers: { readonly [shell: string]: ((entries: readonly Entry[]) => string) | undefined } = { bash, zsh, fish }
-
+/** What is no command, such as an id or the value of a flag, does not lead anywhere. */
 function bash(entries: readonly Entry[]): string {
-  const cases = entries.map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`)
+  const known = entries.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`)
+  const cases = entries.map(({ path, names, options }) => {
+    const words = [...names, ...options.map(({ name }) => name)]
+    return `    "${path}") words="${words.join(' ')}" ;;`
+  })
   return `_sluice() {
-  local path="" word words=""
+  local path="" word words="" current="\${COMP_WORDS[COMP_CWORD]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+    case "\${path:+$path }$word" in
+    ${known.join('|')}) path="\${path:+$path }$word" ;;
+    esac
   done
   case "$path" in
 ${cases.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
-  [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
 }
-complete -F _sluice sluice`
+complete -o filenames -F _sluice sluice`
 }
 
 /** zsh takes bash's. */
@@ -61,17 +77,19 @@ ${bash(entries)}`
 
 function fish(entries: readonly Entry[]): string {
   const quoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
-  const lines = entries.flatMap(({ path, words }) => {
+  const lines = entries.flatMap(({ path, names, options }) => {
     const seen = path.split(' ').filter((part) => part !== '')
     const where =
       seen.length === 0
         ? '__fish_use_subcommand'
         : seen.map((part) => `__fish_seen_subcommand_from ${part}`).join('; and ')
-    return words.map((word) =>
-      word.startsWith('--')
-        ? `complete -c sluice -n ${quoted(where)} -l ${word.slice(2)}`
-        : `complete -c sluice -n ${quoted(where)} -a ${word} -d ${quoted(entries.find(({ path: each }) => each === [...seen, word].join(' '))?.about ?? '')}`,
-    )
+    const at = `complete -c sluice -n ${quoted(where)}`
+    const about = (name: string): string => entries.find((each) => each.path === [...seen, name].join(' '))?.about ?? ''
+    return [
+      ...names.map((name) => `${at} -a ${name} -d ${quoted(about(name))}`),
+      ...options.map(({ name, takesValue }) => `${at} -l ${name.slice(2)}${takesValue ? ' -r -F' : ''}`),
+    ]
   })
-  return lines.join('\n')
+  // Files only where a module may stand, or the value of a flag.
+  return ['complete -c sluice -f', "complete -c sluice -n '__fish_seen_subcommand_from serve' -F", ...lines].join('\n')
 }

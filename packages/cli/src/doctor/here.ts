@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:f
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
+import { ownNames } from '../host/servers.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -15,8 +16,10 @@ export async function checkHere(
   return [
     node(process.versions.node),
     folder(resolve(config.data)),
-    await free('Port', host, port, '--port'),
-    ...(console ? [await free('Console port', console.host, console.port, 'console.port')] : []),
+    await free('Port', host, port, '--port', () => isServer(host, port, Object.keys(config.servers ?? {}))),
+    ...(console
+      ? [await free('Console port', console.host, console.port, '--console-port', () => isConsole(console))]
+      : []),
     exposure(config),
     lisp(env),
   ]
@@ -51,23 +54,44 @@ function folder(path: string): Finding {
 
 const existing = (path: string): string => (existsSync(path) || dirname(path) === path ? path : existing(dirname(path)))
 
-export function free(what: string, host: string, port: number, flag: string): Promise<Finding> {
-  if (port === 0) return Promise.resolve(good(what, 'any free one'))
-  return new Promise((done) => {
+export async function free(
+  what: string,
+  host: string,
+  port: number,
+  flag: string,
+  isOurs: () => Promise<boolean>,
+): Promise<Finding> {
+  if (port === 0) return good(what, 'any free one')
+  const code = await new Promise<string | undefined>((done) => {
     const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      done(
-        bad(
-          what,
-          `${host}:${port} ${taken ? 'is taken' : `cannot be used (${error.code})`}`,
-          `Stop what listens there, or choose another with ${flag}`,
-        ),
-      )
-    })
-    probe.listen(port, host, () => probe.close(() => done(good(what, `${host}:${port} is free`))))
+    probe.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'unknown'))
+    probe.listen(port, host, () => probe.close(() => done(undefined)))
   })
+  if (code === undefined) return good(what, `${host}:${port} is free`)
+  if (code === 'EADDRINUSE' && (await isOurs())) return good(what, `${host}:${port}, where Sluice is running`)
+  return bad(
+    what,
+    `${host}:${port} ${code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`}`,
+    `Stop what listens there, or choose another with ${flag}`,
+  )
 }
+
+/** Whoever asks a doctor usually has it running. */
+async function isServer(host: string, port: number, names: readonly string[]): Promise<boolean> {
+  for (const name of names.length > 0 ? names : ownNames) {
+    const answer = await textAt(`http://${host}:${port}/${name}/healthz`)
+    if (answer !== undefined) return answer.trim() === 'alive'
+  }
+  return false
+}
+const isConsole = async ({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> =>
+  (await textAt(`http://${host}:${port}/`))?.includes('Sluice') ?? false
+
+const textAt = (url: string): Promise<string | undefined> =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    (response) => (response.ok ? response.text() : undefined),
+    () => undefined,
+  )
 
 function exposure({ host, hosts = [], authenticate }: Config): Finding {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
