@@ -77,6 +77,15 @@ export const shown = (text: string): string =>
       : `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`,
   )
 
+/** A flag's number. Left out, it is what the configuration says. */
+export function numberOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0)
+    throw new CommandError(`${flag} takes a number, not "${text}"`, exitCodes.usage)
+  return value
+}
+
 /** One line for one thing: a listing with `--json` can be piped on. */
 export const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 

@@ -18,6 +18,12 @@ export function aFolder(): string {
   return folder
 }
 
+/**
+ * For what listens: a machine that runs many tests at once lags, and a server that notices refuses requests as
+ * overloaded. That it does is tested in `test/limits`.
+ */
+const unhurried = { SLUICE_GATE: 'null' }
+
 export interface Ended {
   readonly out: string
   readonly err: string
@@ -80,7 +86,7 @@ export interface Started {
 export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
     cwd,
-    env: clean({}),
+    env: clean(unhurried),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -114,7 +120,7 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
 export async function serveHttp(cwd: string, args: readonly string[]): Promise<Said> {
   const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
     cwd,
-    env: clean({}),
+    env: clean(unhurried),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -73,6 +73,15 @@ describe('help, and what to do when something is wrong', () => {
     expect(err).toContain('Choose another folder with --data')
     expect(code).toBe(1)
   })
+  test.each([
+    ['start', '--port', 'abc'],
+    ['serve', 'memory', '--http', '--console-port', '-1'],
+    ['audit', 'search', '--tenant', 'acme', '--limit', 'many'],
+  ])('%s %s %s …: a number that is none is named', async (...args) => {
+    const { err, code } = await sluice(aFolder(), args)
+    expect(err).toMatch(/^--\S+ takes a number, not "\S+"\n$/)
+    expect(code).toBe(2)
+  })
   test('an unknown server is suggested', async () => {
     const { err, code } = await sluice(aFolder(), ['serve', 'memry', '--stdio'])
     expect(err).toContain('did you mean memory?')

@@ -24,6 +24,16 @@ describe('one configuration, three spellings', () => {
   })
 })
 
+test('config print hides passwords in addresses, as a table and as JSON', async () => {
+  const cwd = aFolder()
+  writeFileSync(join(cwd, 'sluice.config.json'), '{"store":{"redis":"redis://ann:pa55@db:6379"}}')
+  for (const flags of [[], ['--json']]) {
+    const { out } = await sluice(cwd, ['config', 'print', ...flags])
+    expect(out).toContain('redis://ann:(hidden)@db:6379')
+    expect(out).not.toContain('pa55')
+  }
+})
+
 test('the environment goes before the file, flags before both, and each value knows where it came from', async () => {
   const cwd = inFolder('sluice.config.json', '{"port":4000,"data":"a","limit":{"rate":{"capacity":1,"perSecond":1}}}')
   const env = { SLUICE_PORT: '5000', SLUICE_LIMIT__RATE__PER_SECOND: '9', SLUICE_HOSTS: '["a.example"]' }

@@ -1,7 +1,7 @@
 /** `sluice audit`: search, verify and export the record of what was called. */
 
 import { allAudit, auditTenants, readAudit, verifyAudit } from 'sluice'
-import { CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
+import { CommandError, exitCodes, numberOf, shown, styled, table, toJson } from '../output.ts'
 import type { Around } from './command.ts'
 import type { OperatingOptions } from './operating.ts'
 import { withStore } from './operating.ts'
@@ -17,7 +17,7 @@ const nameOf = (tenant: string): string => (tenant === '' ? '(nobody)' : shown(t
 export const auditSearch = (around: Around, text: string | undefined, options: AuditOptions): Promise<number> =>
   withStore(around, options, async ({ store }) => {
     const { terminal } = around
-    const most = Number(options.limit ?? 50)
+    const most = numberOf('--limit', options.limit) ?? 50
     const wanted = (text ?? '').toLowerCase()
     const found = []
     let before: number | undefined

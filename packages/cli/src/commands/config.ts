@@ -13,7 +13,12 @@ export async function configPrint(
   const values = leaves(config)
   const secrets = secretNames.filter((name) => env[name]).map((name) => ({ name, value: '(set)' }))
   if (options.json) {
-    terminal.out(toJson({ config, origins: Object.fromEntries(origins), secrets: secrets.map(({ name }) => name) }))
+    const json = {
+      config: hidden(config),
+      origins: Object.fromEntries(origins),
+      secrets: secrets.map(({ name }) => name),
+    }
+    terminal.out(toJson(json))
     return exitCodes.ok
   }
   const rows = values.map(([path, value]) => [path, value, originOf(path, origins), variableOf(path)])
@@ -38,9 +43,15 @@ function leaves(value: unknown, path = ''): readonly (readonly [string, string])
 }
 
 /** Nothing secret belongs here; an address may hold a password all the same. */
-function masked(path: string, value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return typeof value === 'string' && /secret(?!File)|password|token$/i.test(path)
+const masked = (path: string, value: unknown): string =>
+  typeof value === 'string' && /secret(?!File)|password|token$/i.test(path)
     ? '(hidden)'
-    : text.replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
+    : (typeof value === 'string' ? value : JSON.stringify(value)).replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
+
+/** The same value with every text in it masked. */
+function hidden(value: unknown, path = ''): unknown {
+  if (typeof value === 'string') return masked(path, value)
+  if (Array.isArray(value)) return value.map((each) => hidden(each, path))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each, name)]))
 }

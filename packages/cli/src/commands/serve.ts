@@ -12,7 +12,7 @@ import { watchModule } from '../host/reload.ts'
 import { clock, explained, isGated, runSites, toServer } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { CommandError, exitCodes, shown, styled } from '../output.ts'
+import { CommandError, exitCodes, numberOf, shown, styled } from '../output.ts'
 import type { Around } from './command.ts'
 import { untilStopped } from './stopping.ts'
 
@@ -37,8 +37,8 @@ export async function serve(around: Around, target: string, options: ServeOption
     cwd,
     env,
     flags: {
-      port: options.port === undefined ? undefined : Number(options.port),
-      'console.port': options.consolePort === undefined ? undefined : Number(options.consolePort),
+      port: numberOf('--port', options.port),
+      'console.port': numberOf('--console-port', options.consolePort),
       data: options.data,
       websocket: options.ws,
     },

@@ -12,7 +12,7 @@ import type { Named } from '../host/run.ts'
 import { clock, explained, runSites } from '../host/run.ts'
 import { openServer, ownNames } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { exitCodes, shown, styled, type Terminal, table, toJson, wrapped } from '../output.ts'
+import { exitCodes, numberOf, shown, styled, type Terminal, table, toJson, wrapped } from '../output.ts'
 import type { Around } from './command.ts'
 import { untilStopped } from './stopping.ts'
 
@@ -31,7 +31,11 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     file: options.config,
     cwd,
     env,
-    flags: { port: numeric(options.port), 'console.port': numeric(options.consolePort), data: options.data },
+    flags: {
+      port: numberOf('--port', options.port),
+      'console.port': numberOf('--console-port', options.consolePort),
+      data: options.data,
+    },
   })
   const folder = dataFolder(config.data)
   // The table is what people want to see; lines of requests go to a file beside the data unless said otherwise.
@@ -95,9 +99,6 @@ export async function start(around: Around, options: StartOptions): Promise<numb
   await host.opened.close()
   return exitCodes.ok
 }
-
-/** What is no number is refused by the configuration, with its name. */
-const numeric = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
 /** As short as it can be said from where the person is. */
 const nearer = (cwd: string, path: string): string => {
