@@ -104,8 +104,8 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
       flood()
     })
     // The session lives on, and so does everybody else.
-    handshake.write(toPost(port, JSON.stringify(request(2, 'ping')), session, endpoint))
-    expect((await handshake.next()).status).toBe(200)
+    const again = await opened(port, toPost(port, JSON.stringify(request(2, 'ping')), session, endpoint))
+    expect((await again.next()).status).toBe(200)
   })
 
   if (!sockets) return
