@@ -306,6 +306,20 @@ describe('the end', () => {
     },
   )
 
+  test('by a second signal is now, whatever is under way', async () => {
+    const child = start('stdio.ts', JSON.stringify({ graceMs: 3_600_000 }))
+    await child.send(callOf(1, 'deaf'))
+    await child.said(/WAITING/)
+    child.process.kill('SIGTERM')
+    // It leaves, and says so to who comes late.
+    for (let id = 2, refused = false; !refused; id++) {
+      await child.send(callOf(id, 'turns', { turns: 1 }))
+      refused = 'error' in (await child.next())
+    }
+    child.process.kill('SIGTERM')
+    expect(await child.exit).toMatchObject({ code: 1, left: [] })
+  })
+
   test('of an empty input exits with 0 and says nothing', async () => {
     const child = start('stdio.ts')
     child.process.stdin.end()
