@@ -156,20 +156,21 @@ test('the metadata comes from configuration, whatever Host and X-Forwarded-* say
   expect(challenge).not.toContain('evil')
 })
 
+const legacy = (message: object | undefined, headers: { [name: string]: string } = {}, method = 'POST') =>
+  fetch(serving.url, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      ...headers,
+    },
+    ...(message && { body: JSON.stringify({ jsonrpc: '2.0', ...message }) }),
+  })
+const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }
+
 test('a session id alone is not enough for what is no call: its stream, its end, a notification, a response', async () => {
   const { secret } = await keys.create({ subject: 'ann', scopes: ['routes:read'] })
-  const legacy = (message: object | undefined, headers: { [name: string]: string } = {}, method = 'POST') =>
-    fetch(serving.url, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-        ...headers,
-      },
-      ...(message && { body: JSON.stringify({ jsonrpc: '2.0', ...message }) }),
-    })
-  const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }
   const mine = { authorization: `Bearer ${secret}` }
   const started = await legacy(initialize, mine)
   const session = { 'mcp-session-id': String(started.headers.get('mcp-session-id')) }
@@ -178,8 +179,23 @@ test('a session id alone is not enough for what is no call: its stream, its end,
     legacy(undefined, session, 'DELETE'),
     legacy({ method: 'notifications/cancelled', params: { requestId: 1 } }, session),
     legacy({ id: 'sluice-1', result: {} }, session),
+    legacy({ method: 'notifications/initialized' }, session),
   ]
-  expect((await Promise.all(stolen)).map(({ status }) => status)).toEqual([401, 401, 401, 401])
+  expect((await Promise.all(stolen)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401])
   expect((await legacy({ method: 'notifications/initialized' }, { ...session, ...mine })).status).toBe(202)
   expect((await legacy(undefined, { ...session, ...mine }, 'DELETE')).status).toBe(204)
+})
+
+test('who began a session as nobody may end the handshake, and nothing more', async () => {
+  const started = await legacy(initialize)
+  const session = { 'mcp-session-id': String(started.headers.get('mcp-session-id')) }
+  expect((await legacy({ method: 'notifications/initialized' }, session)).status).toBe(202)
+  const more = [
+    legacy({ method: 'notifications/cancelled', params: { requestId: 1 } }, session),
+    legacy({ id: 'sluice-1', result: {} }, session),
+    legacy(undefined, session, 'GET'),
+    legacy(undefined, session, 'DELETE'),
+    legacy({ id: 2, method: 'tools/list' }, session),
+  ]
+  expect((await Promise.all(more)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401])
 })
