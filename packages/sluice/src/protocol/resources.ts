@@ -47,7 +47,7 @@ export interface ResourceDefinition<A extends Asks = Record<never, never>> {
   readonly cache?: { readonly ttlMs: number; readonly scope: 'public' | 'private' }
   /** Suggestions for a template's variables. */
   readonly complete?: Completers
-  /** The resources a template stands for, a page at a time; `next` is handed back as `cursor`. */
+  /** The resources a template stands for, a page at a time. `next` comes back as `cursor`, but anybody can make one up. */
   list?(page: { readonly cursor?: string }, work: Work): Listing | Promise<Listing>
   ask?(variables: Variables, given: Params, call: Work['call']): A | Promise<A>
   read(variables: Variables, work: Work<A>): Read | Promise<Read>

@@ -17,7 +17,7 @@ import { tool } from './tools.ts'
 const serving = (...tools: Tool[]) => testClient(defineServer({ info: { name: 'x', version: '1' }, tools }))
 const run = (): string => 'ran'
 
-describe('any schema library describes the input', () => {
+describe('any schema library describes the input and the output', () => {
   const schemas: readonly (readonly [string, Schema<{ text: string }>])[] = [
     ['Zod', z.object({ text: z.string().min(2) })],
     ['Valibot', toStandardJsonSchema(v.object({ text: v.pipe(v.string(), v.minLength(2)) }))],
@@ -46,6 +46,22 @@ describe('any schema library describes the input', () => {
     expect(await detail({ text: 'x' })).toMatchObject({ code: 'PARAMETER_TOO_SHORT', param: 'text', minLength: 2 })
     expect(await detail({})).toMatchObject({ code: 'MISSING_REQUIRED_PARAMETER', param: 'text' })
     expect(await detail({ text: 5 })).toMatchObject({ code: 'INVALID_PARAMETER_TYPE', param: 'text' })
+  })
+
+  test.each(schemas)('%s: what run returns is listed and checked', async (_, output) => {
+    const input = z.object({ text: z.unknown() })
+    const echo = tool({ name: 'echo', description: 'Echo', input, output, run: ({ text }) => ({ text }) as never })
+    const client = await serving(echo)
+    expect(await client.request('tools/list')).toMatchObject({
+      tools: [{ outputSchema: { type: 'object', properties: { text: { type: 'string', minLength: 2 } } } }],
+    })
+    expect(await client.call('echo', { text: 'hello' })).toMatchObject({ structuredContent: { text: 'hello' } })
+    const broken = await client.call('echo', { text: 5 })
+    expect(broken).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^Tool execution failed/) }],
+    })
+    expect(broken).not.toHaveProperty('structuredContent')
   })
 
   test('an asynchronous check is waited for', async () => {
