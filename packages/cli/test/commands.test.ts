@@ -12,7 +12,7 @@ import { words } from '../src/client/open.ts'
 import { readArguments } from '../src/commands/arguments.ts'
 import { node } from '../src/doctor/here.ts'
 import { type Terminal, table, wrapped } from '../src/output.ts'
-import { createProgram } from '../src/program.ts'
+import { createProgram, run } from '../src/program.ts'
 import { aFolder, main, serveHttp, sluice } from './command.ts'
 
 const aTerminal = (): Terminal => ({ isTty: false, columns: 100, out: () => {}, err: () => {} })
@@ -107,6 +107,23 @@ describe('help, and what to do when something is wrong', () => {
     const full = await sluice(cwd, ['start'], { SLUICE_LOG__FILE: cwd })
     expect(full.err).toBe(`${cwd} cannot be written (EISDIR). Choose another file with log.file.\n`)
   })
+})
+
+test.each(['call', 'doctor', 'bench'])('%s ends on Ctrl-C although the server says nothing', async (name) => {
+  const heard = Promise.withResolvers<void>()
+  const silent = createServer((socket) => {
+    socket.on('error', () => {})
+    heard.resolve()
+  }).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => void silent.close())
+  const { port } = silent.address() as { port: number }
+  const stopping = new AbortController()
+  const around = { terminal: aTerminal(), env: {}, cwd: aFolder(), signal: stopping.signal }
+  const ended = run([name, `http://127.0.0.1:${port}/mcp`], around)
+  await heard.promise
+  stopping.abort()
+  expect(await ended).toBe(130)
 })
 
 describe('keys', () => {

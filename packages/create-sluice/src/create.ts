@@ -2,6 +2,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 export const templates = ['node', 'workerd'] as const
 export type Template = (typeof templates)[number]
@@ -13,7 +14,7 @@ export interface Wanted {
   readonly sluice?: string
 }
 
-const root = new URL('../template/', import.meta.url).pathname
+const root = fileURLToPath(new URL('../template/', import.meta.url))
 
 /** Only into a folder that is not there yet, or empty: nothing of anybody's is overwritten. */
 export function create({ folder, template, sluice = '^0.1.0' }: Wanted): readonly string[] {
@@ -31,7 +32,7 @@ export function create({ folder, template, sluice = '^0.1.0' }: Wanted): readonl
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('NAME', name))
   }
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(packageOf(name, template, sluice), undefined, 2)}\n`)
-  writeFileSync(join(into, 'README.md'), readmeOf(name, template))
+  writeFileSync(join(into, 'README.md'), readmeOf(name, template, into))
   writeFileSync(join(into, '.gitignore'), 'node_modules/\ndist/\n')
   return readdirSync(into).sort()
 }
@@ -59,8 +60,10 @@ const packageOf = (name: string, template: Template, sluice: string): object => 
   },
 })
 
-function readmeOf(name: string, template: Template): string {
-  const stdio = `{ "mcpServers": { "${name}": { "command": "node", "args": ["main.ts", "--stdio"] } } }`
+function readmeOf(name: string, template: Template, folder: string): string {
+  // With the whole path: a client starts it from wherever it is itself.
+  const args = JSON.stringify([join(folder, 'main.ts'), '--stdio'])
+  const stdio = `{ "mcpServers": { "${name}": { "command": "node", "args": ${args} } } }`
   const http = `{ "mcpServers": { "${name}": { "type": "http", "url": "http://127.0.0.1:8080/" } } }`
   const deploy =
     template === 'node'

@@ -5,7 +5,17 @@ import { parseArgs } from 'node:util'
 import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
 import { create, type Template, templates } from './create.ts'
 
-const usage = `npm create sluice [folder] [-- --template node|workerd] [--yes]`
+const usage = `npm create sluice [folder] [-- --template node|workerd] [--yes]
+
+A new MCP server project: a server, its test, and a way to deploy it. Asks what is not said.
+
+  --template <name>  where it will run: node (HTTP and stdio) or workerd (the edge)
+  --yes              ask nothing
+  --help             this
+
+Examples:
+  $ npm create sluice
+  $ npm create sluice my-server -- --template workerd --yes`
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -58,6 +68,6 @@ const isTemplate = (name: string): name is Template => (templates as readonly st
 try {
   process.exitCode = await main()
 } catch (thrown) {
-  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n${usage}\n`)
+  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${usage}\n`)
   process.exitCode = 2
 }

@@ -2,6 +2,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,11 +11,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { addressOf } from '../../../test/services/address.ts'
+import { freePort } from '../../../test/services/machine.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const library = fileURLToPath(new URL('../../sluice', import.meta.url))
 const node = process.execPath
 const patient = { timeout: 300_000 }
+const accepts = 'application/json, text/event-stream'
 const work = mkdtempSync(join(tmpdir(), 'sluice-create-'))
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
 let tarball = ''
@@ -71,7 +74,7 @@ test('for Node: its test passes, and it answers the official client over stdio a
   expect(await shouted(overHttp)).toMatchObject({ content: [{ text: 'HI' }] })
 })
 
-test('for workerd: the files are there, named after the project', () => {
+test('for workerd: its test passes, it is built, and it answers on a real workerd', patient, async () => {
   const folder = made('workerd')
   for (const file of ['server.ts', 'server.test.ts', 'worker.ts', 'workerd.capnp', 'package.json', 'README.md'])
     expect(existsSync(join(folder, file)), file).toBe(true)
@@ -79,6 +82,28 @@ test('for workerd: the files are there, named after the project', () => {
     name: 'my-workerd',
     scripts: { start: expect.stringContaining('workerd serve') },
   })
+  npm(folder, 'install', '--no-audit', '--no-fund', '--omit=dev', '--prefer-offline')
+  expect(npm(folder, 'test')).toContain('pass 2')
+  npm(folder, 'run', 'build')
+  const port = await freePort()
+  const args = ['serve', 'workerd.capnp', '--socket-addr', `http=127.0.0.1:${port}`]
+  const child = spawn('workerd', args, { cwd: folder, env, stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const params = { name: 'shout', arguments: { text: 'hi' } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  // By the name its users call it by; `fetch` would send the port it was given here.
+  const headers = { host: '127.0.0.1:8080', 'content-type': 'application/json', accept: accepts }
+  const ask = (): Promise<string> =>
+    new Promise((resolve) => {
+      const sent = request({ host: '127.0.0.1', port, method: 'POST', headers }, async (response) => {
+        let text = ''
+        for await (const chunk of response) text += String(chunk)
+        resolve(text)
+      })
+      sent.on('error', (error) => resolve(error.message))
+      sent.end(body)
+    })
+  await expect.poll(ask, { timeout: 60_000 }).toContain('"HI"')
 })
 
 test('nothing of anybody’s is overwritten, and a bad word says what there is', () => {
@@ -92,6 +117,7 @@ test('nothing of anybody’s is overwritten, and a bad word says what there is',
       return String((thrown as { stderr: Buffer }).stderr)
     }
   }
+  expect(execFileSync(node, [main, '--help'], { encoding: 'utf8' })).toContain('Examples:\n  $ npm create sluice')
   expect(attempt(folder, '--yes')).toContain('is not empty')
   expect(attempt(join(work, 'x'), '--template', 'rust')).toContain('node or workerd')
 })
