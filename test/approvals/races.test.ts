@@ -7,7 +7,7 @@ import { race, raceInMemory } from './race.ts'
 
 const short = { tickets: 20, retries: 10, processes: 4 }
 
-test('P06: an approval is spent once, in one process on memory', async () => {
+test('P06: an approval is spent once, in one process on memory', { timeout: 120_000 }, async () => {
   const { executions, calls, lost } = await raceInMemory({ folder: temporaryFolder(), tickets: 200, retries: 50 })
   expect({ executions, calls, lost }).toEqual({ executions: 200, calls: 10_000, lost: [] })
 })

@@ -75,7 +75,7 @@ export const limit =
 /** Calls at once per tenant and tool. Without it a noisy neighbour can take every slot. */
 export const concurrency =
   (options: ConcurrencyOptions = {}): Part<'concurrency'> =>
-  ({ uses }) => ({ part: 'concurrency', layer: concurrencyLayer(options, uses) })
+  ({ uses, counts }) => ({ part: 'concurrency', layer: concurrencyLayer(options, uses, counts) })
 
 /** What tools declare as questions is asked. A server whose definitions ask does not start without it. */
 export const ask =

@@ -4,6 +4,7 @@ import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { anonymous, pipeline } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
+import type { Count } from '../core/part.ts'
 import { createStop } from '../core/stop.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
@@ -20,8 +21,9 @@ interface Work {
 /** Work that ends when the test says so. */
 function make(options: ConcurrencyOptions) {
   const working: Work[] = []
+  const counts: Count[] = []
   const clock = fakeClock()
-  const serve = pipeline([timeout(clock), concurrency(options)], (call) => {
+  const serve = pipeline([timeout(clock), concurrency(options, [], counts)], (call) => {
     return new Promise<Answer>((resolve, reject) => {
       const done = (): void => void working.splice(working.indexOf(work), 1)
       const work: Work = {
@@ -43,7 +45,8 @@ function make(options: ConcurrencyOptions) {
     serve(call).catch((thrown) => refused.push(`${call.id} ${thrown instanceof RpcError ? thrown.reason : 'failed'}`))
     await settle()
   }
-  return { serve, send, working, refused, clock, names: () => working.map(({ name }) => name) }
+  const waiting = (): number | undefined => counts[0]?.read()
+  return { serve, send, working, refused, clock, waiting, names: () => working.map(({ name }) => name) }
 }
 const of = (tenant: string, id: string, more: Partial<Call> = {}): Call => {
   const call = aCall({ id, caller: { ...anonymous, subject: `${tenant}-user` }, ...more })
@@ -58,6 +61,19 @@ test('a tenant has so many slots; the next wait, and past the queue they are ref
   working[0]?.finish()
   await settle()
   expect(names()).toEqual(['2'])
+})
+
+test('how many wait is counted, over tenants and tools', async () => {
+  const { send, waiting, working } = make({ perTenant: 2, tools: { 'a-tool': 1 }, queue: 5 })
+  expect(waiting()).toBe(0)
+  for (const id of ['1', '2', '3']) await send(of('a', id))
+  await send(of('b', '4'))
+  expect(waiting()).toBe(3)
+  while (working.length > 0) {
+    working[0]?.finish()
+    await settle()
+  }
+  expect(waiting()).toBe(0)
 })
 
 test('the refusal says when to come back', async () => {

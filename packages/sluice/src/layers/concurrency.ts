@@ -3,7 +3,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Use } from '../core/part.ts'
+import type { Count, Use } from '../core/part.ts'
 import type { Slots } from '../core/slots.ts'
 import { createSlots, usualQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
@@ -29,7 +29,11 @@ const working: ReadonlySet<string> = new Set(['completion/complete', 'resources/
 const maxIdle = 1000
 
 /** Inside the deadline, which ends the waiting too. */
-export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {}, uses: Use[] = []): Layer {
+export function concurrency(
+  { perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {},
+  uses: Use[] = [],
+  counts: Count[] = [],
+): Layer {
   const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? usualQueue(slots) })
   const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
   const ofTenants = new Map<string, Slots>()
@@ -52,6 +56,10 @@ export function concurrency({ perTenant = 64, tools = {}, queue }: ConcurrencyOp
     { name: 'calls at once', of: using(({ taken }) => taken, perTenant) },
     { name: 'calls that wait', of: using(({ waiting }) => waiting, queue ?? usualQueue(perTenant)) },
   )
+
+  const waiting = (): number =>
+    [...ofTenants.values(), ...ofTools.values()].reduce((sum, each) => sum + each.waiting, 0)
+  counts.push({ name: 'sluice_waiting', help: 'Calls that wait for their turn.', type: 'gauge', read: waiting })
 
   return (next) =>
     function concurrency(call) {
