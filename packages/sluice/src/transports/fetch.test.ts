@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
 import { createServer } from '../server.ts'
-import { sessions, toFetch } from './fetch.ts'
+import { gate, sessions, toFetch } from './fetch.ts'
 
 const aborted = Promise.withResolvers<void>()
 const definition = defineServer({
@@ -119,6 +119,25 @@ test('a request whose signal aborts cancels the call', async () => {
   const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [waiting] })))
   void fetch(post(modern('tools/call', { name: 'waiting' }), {}, { signal: controller.signal }))
   await seen.promise
+})
+
+test('a request whose client left while it waited for its turn runs nothing', async () => {
+  const turn = Promise.withResolvers<string>()
+  const ran: string[] = []
+  const hold = tool({ name: 'hold', description: 'Holds the only place', run: () => turn.promise })
+  const mark = tool({ name: 'mark', description: 'Leaves a mark', run: () => String(ran.push('mark')) })
+  const server = createServer(defineServer({ info: { name: 'edge', version: '1' }, tools: [hold, mark] }))
+  const fetch = toFetch(server, { gate: gate({ concurrency: 1, queue: 1 }) })
+  const first = fetch(post(modern('tools/call', { name: 'hold' })))
+  const leaving = new AbortController()
+  const served = Promise.withResolvers<unknown>()
+  const waitUntil = (work: Promise<unknown>): void => void work.then(served.resolve)
+  void fetch(post(modern('tools/call', { name: 'mark' }), {}, { signal: leaving.signal }), undefined, { waitUntil })
+  leaving.abort()
+  turn.resolve('done')
+  expect((await first).status).toBe(200)
+  await served.promise
+  expect(ran).toEqual([])
 })
 
 test('a reader that stalls is cut off', async () => {

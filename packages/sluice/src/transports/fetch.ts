@@ -167,6 +167,8 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
     },
     onGone(stop) {
       gone = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+      // It may have gone while the request waited for its turn.
+      if (request.signal.aborted) gone()
     },
   }
 }
