@@ -186,6 +186,16 @@ describe('a module of one’s own', () => {
     await changed
     expect(await client.callTool({ name: 'goodbye', arguments: {} })).toMatchObject({ content: [{ text: 'goodbye?' }] })
   })
+  test('says nothing on stdout but the protocol, whatever it prints while it is loaded and while it runs', async () => {
+    const cwd = aProject()
+    writeFileSync(join(cwd, 'server.ts'), `console.log('loaded'); process.stdout.write('raw\\n')\n${tool('hello')}`)
+    const args = [main, 'serve', './server.ts', '--stdio', '--data', join(cwd, 'data')]
+    const { spawnSync } = await import('node:child_process')
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd, input: ping, encoding: 'utf8' })
+    expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(stderr).toMatch(/loaded\nraw\n/)
+  })
   test('that exports no server says what to export', async () => {
     const cwd = aFolder()
     writeFileSync(join(cwd, 'x.js'), 'export const a = 1')

@@ -1,6 +1,6 @@
 /** `sluice serve`: one server, from a module or one of the five, on stdio, HTTP or WebSocket; reloaded while it is written. */
 
-import type { Server } from 'sluice'
+import type { Opened, Server } from 'sluice'
 import { serveStdio } from 'sluice/node'
 import type { Loaded } from '../config/load.ts'
 import { loadConfig } from '../config/load.ts'
@@ -49,7 +49,8 @@ export async function serve(around: Around, target: string, options: ServeOption
   const name = module === undefined ? target : nameOf(module)
   const folder = dataFolder(loaded.config.data)
   const logger = loggerOf(loaded.config)
-  const opened = await openServer({ name, module, folder, env, logger, clock })
+  const open = (): Promise<Opened> => openServer({ name, module, folder, env, logger, clock })
+  const opened = await (isStdio ? quietly(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${shown(opened.state)}`)
   const config = openUnlessSaid(loaded, isGated(opened.definition))
   const host = await createHost(config, { env, logger, owner, stdio: isStdio })
@@ -93,6 +94,17 @@ export async function serve(around: Around, target: string, options: ServeOption
   }
   await closeAll()
   return exitCodes.ok
+}
+
+/** What a module prints while it is loaded must not reach the client; from then on the transport sees to it. */
+async function quietly<T>(work: () => Promise<T>): Promise<T> {
+  const { write } = process.stdout
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  try {
+    return await work()
+  } finally {
+    process.stdout.write = write
+  }
 }
 
 const nameOf = (module: string): string =>
