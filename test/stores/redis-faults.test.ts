@@ -26,8 +26,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 let opened = 0
+/** Patient unless said: a server that gets no processor for a second is not at fault. */
 const open = (options: Partial<RedisOptions> = {}): RedisStore => {
-  const store = redisStore({ url: server.url, prefix: `f${++opened}`, ...options })
+  const store = redisStore({ url: server.url, prefix: `f${++opened}`, deadlineMs: 20_000, ...options })
   closing.push(() => store.close())
   return store
 }
@@ -48,7 +49,7 @@ const unavailable = { reason: 'storeUnavailable' }
 
 test('after a kill −9 what was acknowledged is there, and the same store finds the new server', async () => {
   const clock = fakeClock()
-  const store = open({ clock })
+  const store = open({ clock, deadlineMs: 1_000 })
   const keys = await Promise.all(Array.from({ length: 200 }, (_, i) => store.append(['log'], String(i))))
   await server.kill()
   for (let i = 0; i < 5; i++) await expect(store.set(['a'], '1')).rejects.toMatchObject(unavailable)
@@ -62,7 +63,7 @@ test('after a kill −9 what was acknowledged is there, and the same store finds
 
 test('a server that stops answering costs one deadline, then nothing, and is found again', async () => {
   const clock = fakeClock()
-  const store = open({ clock })
+  const store = open({ clock, deadlineMs: 1_000 })
   await store.set(['a'], '1')
   server.pause()
   try {
@@ -85,7 +86,7 @@ test('a server that stops answering costs one deadline, then nothing, and is fou
 
 test('a process that was busy itself does not take its server for dead', async () => {
   const clock = fakeClock()
-  const store = open({ clock })
+  const store = open({ clock, deadlineMs: 1_000 })
   await store.set(['a'], '1')
   const asked = store.get(['a'])
   clock.jump(60_000)
@@ -111,7 +112,7 @@ test('nobody there, no such name, a wrong password: refused, in our words', asyn
     guarded.url.replace('//', '//:x@'),
   ]) {
     const message = expect.stringMatching(/^The store is (away|closed to us)$/)
-    await expect(open({ url }).get(['a'])).rejects.toMatchObject({ ...unavailable, message })
+    await expect(open({ url, deadlineMs: 1_000 }).get(['a'])).rejects.toMatchObject({ ...unavailable, message })
   }
   // Settings a URL need not hold come with a client, which stays the caller's.
   const client = createClient({ url: guarded.url, password: 'secret' })
