@@ -26,6 +26,16 @@ test('five servers, ready for the official client, each with its own tools', pat
   expect(JSON.parse(readFileSync(join(cwd, '.sluice/clients/mcp.json'), 'utf8'))).toMatchObject({
     mcpServers: { 'sluice-memory': { url: url('memory') } },
   })
+  // What Claude Desktop is told to start works from wherever that starts it, beside what runs here.
+  const desktop = JSON.parse(readFileSync(join(cwd, '.sluice/clients/claude_desktop_config.json'), 'utf8')) as {
+    mcpServers: { [name: string]: { command: string; args: string[] } | undefined }
+  }
+  const { command = '', args = [] } = desktop.mcpServers['sluice-memory'] ?? {}
+  const beside = new Client({ name: 'a-client', version: '1.0.0' })
+  await beside.connect(new StdioClientTransport({ command, args, cwd: '/', stderr: 'ignore' }))
+  onTestFinished(() => beside.close())
+  expect((await beside.listTools()).tools.length).toBeGreaterThan(0)
+  await beside.close()
   expect(await stop()).toBe(0)
 })
 
