@@ -2,6 +2,8 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectTo } from '../../../test/services/binary.ts'
 import { startChromium } from '../../../test/services/chromium.ts'
