@@ -65,6 +65,13 @@ test.each<[string, object]>([
   expect(() => createServer({ info }, runtime as Runtime)).toThrow('this takes a part')
 })
 
+test.each([0, -1, Number.NaN])(
+  'pages of %d entries are refused at the start: every list would look empty',
+  (pageSize) => {
+    expect(() => createServer({ info, tools: [plain] }, { pageSize })).toThrow('pageSize')
+  },
+)
+
 test('tenants without anybody who vouches for callers do not start', () => {
   expect(() => createServer({ info }, { tenant: tenant({ from: 'org' }) })).toThrow('tenant needs authenticate')
 })

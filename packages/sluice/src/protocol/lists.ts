@@ -46,6 +46,8 @@ export interface List {
 const maxPages = 1000
 
 export function createList({ member, items, pageSize, ttlMs, serverMeta, project }: ListOptions): List {
+  // Clients would take a list without entries for one without anything to list.
+  if (!(pageSize >= 1)) throw new TypeError('pageSize: a page holds at least one entry')
   const varies = items.some((item) => item.scopes.length > 0 && !item.listed)
   const guarding = new Set(items.flatMap(({ scopes, listed }) => (listed ? [] : scopes)))
   const pages = new Map<string, Prepared>()
@@ -56,13 +58,13 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
   /** Only the scopes that decide anything, so that callers share what is ready. */
   const setOf = (scopes: ReadonlySet<string>): string =>
     varies ? JSON.stringify([...guarding].filter((scope) => scopes.has(scope)).sort()) : ''
-  /** Short, and the same for tenants that have the same. */
+  /** The same for tenants that have the same. */
   const shares = new WeakMap<ReadonlySet<string>, string>()
   function shareOf(only: Only): string {
     if (typeof only !== 'object') return only ?? ''
     const known = shares.get(only)
     if (known !== undefined) return known
-    const share = bits(items.map(({ name }) => only.has(name)))
+    const share = items.map(({ name }) => Number(only.has(name))).join('')
     shares.set(only, share)
     return share
   }
@@ -93,17 +95,6 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
       return made
     },
   }
-}
-
-/** Five to a character. */
-function bits(flags: readonly boolean[]): string {
-  let text = ''
-  for (let from = 0; from < flags.length; from += 5)
-    text += flags
-      .slice(from, from + 5)
-      .reduce((sum, flag, at) => sum + (flag ? 1 << at : 0), 0)
-      .toString(32)
-  return text
 }
 
 /** `public` only where every caller sees the same. */
