@@ -137,8 +137,10 @@ export function createShelf(store: Store, { decideMs, runMs, keepMs }: Times): S
     async takeSlot(tenant, subject, id, max) {
       const taken = await store.list(at('slot', tenant, subject), { limit: max })
       const used = new Set(taken.map(({ key }) => key.at(-1)))
+      // From a place of its own on: calls that come together would all try the first one, then the second, and so on.
+      const from = Number.parseInt(id.slice(0, 8), 16)
       for (let n = 0; n < max && used.size < max; n++) {
-        const slot = String(n).padStart(4, '0')
+        const slot = String((from + n) % max).padStart(4, '0')
         if (used.has(slot)) continue
         if (await store.swap(at('slot', tenant, subject, slot), undefined, id, decideMs)) return slot
         used.add(slot)
