@@ -62,7 +62,7 @@ export async function startFleet(env: { readonly [name: string]: string } = {}):
         const id = `ready-${performance.now()}`
         await fetch(balancer.url, { method: 'OPTIONS', headers: { 'x-request-id': id } }).catch(() => {})
         await sleep(20)
-        const server = balancer.log.get(id)?.server ?? ''
+        const server = balancer.served(id)?.server ?? ''
         if (names.some((name) => name === server)) seen.add(server)
       }
     },

@@ -117,7 +117,7 @@ async function once(url: string, message: Params, headers: { readonly [name: str
 /** The log is written when an exchange is over, and read here a little later. */
 async function serverOf({ balancer }: Fleet, id: string): Promise<string> {
   for (let tries = 0; tries < 1500; tries++) {
-    const served = balancer.log.get(id)
+    const served = balancer.served(id)
     if (served) return served.server
     await sleep(20)
   }

@@ -2,23 +2,23 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { installed } from './machine.ts'
 
 export interface HaproxyServer {
   /** Of the endpoint. */
   readonly url: string
   readonly host: string
-  /** By the request's `x-request-id`: who served it, the status, and how the exchange ended (`--` is well). */
-  readonly log: ReadonlyMap<string, Served>
+  /** By the request's `x-request-id`, once the exchange is over. */
+  served(id: string): Served | undefined
   /** What the configuration calls the process on this port. */
   nameOf(port: number): string
   stop(): Promise<void>
 }
 
+/** Who served a request, the status, and how the exchange ended (`--` is well). */
 export interface Served {
   readonly server: string
   readonly status: number
@@ -34,23 +34,44 @@ export async function startHaproxy(ports: readonly number[], port: number): Prom
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, toConfiguration(ports, port, folder))
   execFileSync(binary, ['-c', '-q', '-f', file])
-  const process = spawn(binary, ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'ignore'] })
-  const log = new Map<string, Served>()
-  createInterface({ input: process.stdout }).on('line', (line) => {
-    const [, id = '', server = '', status = '', ended = ''] = /^served (\S+) (\S+) (\S+) (\S+)/.exec(line) ?? []
-    if (id) log.set(id, { server, status: Number(status), ended })
-  })
+  // A file, because HAProxy drops the lines that a full pipe does not take.
+  const log = openSync(join(folder, 'log'), 'a+')
+  const process = spawn(binary, ['-db', '-f', file], { stdio: ['ignore', log, 'ignore'] })
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     host: `127.0.0.1:${port}`,
-    log,
+    served: reader(log),
     nameOf: (of) => names[ports.indexOf(of)] ?? '',
     async stop() {
       const gone = once(process, 'exit')
       process.kill('SIGKILL')
       await gone
+      closeSync(log)
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Reads on from where it read last. */
+function reader(log: number): HaproxyServer['served'] {
+  const known = new Map<string, Served>()
+  const bytes = Buffer.alloc(64 * 1024)
+  let position = 0
+  let unfinished = ''
+  const readOn = (): void => {
+    for (let size = 1; size > 0; position += size) {
+      size = readSync(log, bytes, 0, bytes.length, position)
+      const lines = (unfinished + bytes.toString('latin1', 0, size)).split('\n')
+      unfinished = lines.pop() ?? ''
+      for (const line of lines) {
+        const [, id = '', server = '', status = '', ended = ''] = /^served (\S+) (\S+) (\S+) (\S+)/.exec(line) ?? []
+        if (id) known.set(id, { server, status: Number(status), ended })
+      }
+    }
+  }
+  return (id) => {
+    if (!known.has(id)) readOn()
+    return known.get(id)
   }
 }
 
