@@ -3,7 +3,7 @@
  * the rest is still worked on. A thousand lines in one chunk do not hold up timers and signals either.
  */
 
-export interface Turns {
+export interface LinePace {
   add(line: string): void
   /** What still waits is forgotten. */
   clear(): void
@@ -13,7 +13,7 @@ export interface Turns {
 const perTurn = 32
 
 /** `turn` is called between one group and the next. */
-export function createTurns(take: (line: string) => void, turn: () => void): Turns {
+export function createLinePace(take: (line: string) => void, turn: () => void): LinePace {
   let waiting: string[] = []
   let taken = 0
 

@@ -10,10 +10,10 @@ import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
+import { createLinePace } from './line-pace.ts'
 import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
-import { createTurns } from './turns.ts'
 
 /** Which streams, how much at once, and how it ends. */
 export interface StdioOptions {
@@ -88,7 +88,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (isBlank(line)) return
     // What waits for its turn counts too, or it would be read without bound.
     if (++inFlight >= maxInFlight) input.pause()
-    turns.add(line)
+    pace.add(line)
   }
   function take(line: string): void {
     let counted = true
@@ -112,7 +112,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       say(isOneWay(value) ? null : refusal)
     }
   }
-  const turns = createTurns(take, out.flush)
+  const pace = createLinePace(take, out.flush)
   const lines = createLineSplitter(maxLineBytes, {
     line: arrive,
     notUtf8: () => out.put(server.refuse(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),
@@ -146,7 +146,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     idle = undefined
     input.off('data', lines.push)
     input.pause()
-    turns.clear()
+    pace.clear()
     for (const signal of signals) process.off(signal, onSignal)
     if (own) void end()
     else {
