@@ -83,6 +83,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     pieces.tracing?.layer,
     observe(sinks, clock, reference),
     pieces.authenticate?.layer,
+    resolve,
     pieces.tenant?.layer,
     pieces.limit?.layer,
     authorize((call) => registry.refusal(call)),
@@ -232,6 +233,9 @@ function refuseAsking({ tools = [], resources = [], prompts = [] }: ServerDefini
   if (asking)
     throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add ask: ask() to the options of createServer`)
 }
+
+/** A stranger is refused before its URI is compared with any template. */
+const resolve: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve() } : call)
 
 const present = <T>(values: readonly (T | undefined)[]): readonly T[] => values.filter((value) => value !== undefined)
 

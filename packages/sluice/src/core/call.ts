@@ -63,8 +63,10 @@ export interface Call {
   /** The request's `_meta`. */
   readonly meta: Params
   readonly revision: string
-  /** What it is aimed at, found before the first layer: no layer looks inside `params`. */
+  /** What it is aimed at: no layer looks inside `params`. Found before the first layer; for a URI, after authentication. */
   readonly target: Target
+  /** Finds the target of a URI, and says so to the layers outside. `undefined` where it is known already. */
+  readonly resolve?: () => Target
   /** The arguments as received: what is fingerprinted, approved and stored. */
   readonly args: unknown
   /** Set by `validate`. */

@@ -79,10 +79,19 @@ function findEnd(template: string, expression: Expression, rest: readonly Part[]
 
 type Found = [name: string, value: string | readonly string[]][]
 
+/**
+ * Encodes `ü` and blanks, which people and models write as they are, so that they meet the template's own text as it is
+ * kept. `undefined` if the text holds half of a surrogate pair.
+ */
+export const toAscii = (uri: string): string | undefined =>
+  uri.isWellFormed() ? uri.replace(/[^!-~]+/gu, encodeURIComponent) : undefined
+
 export function match(steps: readonly (string | Hole)[], uri: string): ReturnType<UriTemplate['match']> {
-  if (!uri.isWellFormed()) return undefined
-  // People and models write `ü` and blanks as they are; encoded here, they meet the template's own text as it is kept.
-  const text = uri.replace(/[^!-~]+/gu, encodeURIComponent)
+  const [head] = steps
+  // Compared before anything is encoded: otherwise every template would encode the whole of every other one's URIs.
+  if (typeof head === 'string' && !uri.startsWith(head.replace(/%.*/, ''))) return undefined
+  const text = toAscii(uri)
+  if (text === undefined) return undefined
   const found: Found = []
   let at = 0
   for (const step of steps) {

@@ -63,14 +63,16 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
     function tracing(call) {
       const began = clock.now()
       const { parent, links } = parentOf(call)
-      const about = attributesOf(call)
-      const own: Attributes = { ...about, 'jsonrpc.request.id': String(call.id) }
+      const own: Attributes = { ...attributesOf(call), 'jsonrpc.request.id': String(call.id) }
       if (call.via.transport === 'http') own['client.address'] = call.via.peer
       const span = tracer.startSpan(nameOf(call), { kind: SpanKind.SERVER, attributes: own, links }, parent)
       const { traceId } = span.spanContext()
       if (isSpanContextValid(span.spanContext())) call.facts['traceId'] = traceId
       const end = (failure: Failure | undefined): void => {
         try {
+          // A resource is found only after authentication.
+          const about = attributesOf(call)
+          span.setAttributes(about)
           if (failure) failed(span, failure, call)
           const last = failure ? { ...about, 'error.type': failure.type, ...codeAttribute(failure) } : about
           duration().record((clock.now() - began) / 1000, last)

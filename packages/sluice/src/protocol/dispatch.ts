@@ -104,7 +104,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { id, method, params, meta, revision, capabilities } = envelope
     const { via, detach = ignore, stop = createStop() } = context
     const { connection } = via
-    const { target, args } = options.registry().aim(method, params, features.era)
+    const { target, args, find } = options.registry().aim(method, params, features.era)
     if (options.leaving()) throw shuttingDown()
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
@@ -116,7 +116,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
-    return {
+    const call: Changing<Call> = {
       id,
       method,
       params,
@@ -140,7 +140,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       publish,
       detach,
       facts: {},
+      // Written to this very object, which the observers outside of `resolve` hold.
+      ...(find && { resolve: () => (call.target = find()) }),
     }
+    return call
   }
 
   function notification({ method, params }: NotificationEnvelope, context: Context): null {
@@ -217,6 +220,8 @@ function elementOf(context: Context): Context {
     ...(context.detach && { detach: () => context.detach?.() }),
   }
 }
+
+type Changing<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Over once the answer is on its way: whatever the work still has to say, nothing may follow. */
 interface Voice {

@@ -11,6 +11,7 @@ import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import type { Policy, Target } from '../core/target.ts'
+import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
@@ -27,13 +28,15 @@ import type { Resource } from './resources.ts'
 import { notFound } from './resources.ts'
 import type { Features } from './revisions.ts'
 import { featuresOf, metaKeys, modernRevision, revisions } from './revisions.ts'
-import { createListen } from './subscriptions.ts'
+import { createListen, maxUriLength } from './subscriptions.ts'
 import type { Tool } from './tools.ts'
 
 /** What a message is aimed at, and the raw arguments it brings. */
 export interface Aim {
   readonly target: Target
   readonly args: unknown
+  /** Finds the target of a URI. Called after authentication, so that strangers cannot make the server compare URIs. */
+  readonly find?: () => Target
 }
 type Resolve = (params: Params) => Aim
 type Run = (call: Call) => Answer | Promise<Answer>
@@ -115,18 +118,18 @@ export function compile(
       if (args === undefined && needsArguments) throw invalidParams('missing arguments')
       return { target: targets.get(name) ?? unknown, args: args ?? {} }
     }
-  const resourceAt = (uri: string): Resource | undefined =>
-    fixed.get(uri) ?? templates.find(({ template }) => template?.match(uri) !== undefined)
+  const resourceAt = (uri: string): Resource | undefined => {
+    // Encoded once here, not once per template.
+    const text = toAscii(uri) ?? ''
+    return fixed.get(uri) ?? templates.find(({ template }) => template?.match(text) !== undefined)
+  }
   const atUri: Resolve = (params) => {
     const uri = uriOf(params)
-    return { target: resourceAt(uri) ?? unknown, args: uri }
+    return { target: unknown, args: uri, find: () => resourceAt(uri) ?? unknown }
   }
   /** A method for whom the target is for: else it would tell the others that it is there. */
-  const likeTarget = (method: string, target: Prompt | Resource | undefined, run: Run, params: Params): Aim => {
-    if (!target) return { target: unknown, args: params }
-    const { scopes, listed } = target.policy
-    return on(method, run, { ...open, scopes, listed })(params)
-  }
+  const likeTarget = (name: string, target: Prompt | Resource | undefined, run: Run): Target =>
+    target ? on(name, run, { ...open, scopes: target.policy.scopes, listed: target.policy.listed }) : unknown
   const completing =
     ({ parse, complete }: Completion): Resolve =>
     (params) => {
@@ -137,10 +140,12 @@ export function compile(
           ? prompts.get(name)
           : (templates.find((template) => template.name === name) ?? fixed.get(name))
       const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
-      return likeTarget('completion/complete', target, suggest, params)
+      return { target: likeTarget('completion/complete', target, suggest), args: params }
     }
-  const subscribing: Resolve = (params) =>
-    likeTarget('resources/subscribe', resourceAt(uriOf(params)), subscribe, params)
+  const subscribing: Resolve = (params) => {
+    const uri = uriOf(params)
+    return { target: unknown, args: params, find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe) }
+  }
   const mayHear = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
@@ -205,13 +210,15 @@ export function compile(
 }
 
 /** A method of the protocol as a target: made once, whatever the parameters. */
-function on(name: string, run: Run, policy: Policy = open): Resolve {
+function on(name: string, run: Run, policy: Policy = open): Target {
   const ready = { run }
-  const target: Target = { kind: 'method', name, policy, prepare: () => ready }
-  return (params) => ({ target, args: params })
+  return { kind: 'method', name, policy, prepare: () => ready }
 }
 
-const method = (name: string, run: Run, policy?: Policy): [string, Resolve] => [name, on(name, run, policy)]
+const method = (name: string, run: Run, policy?: Policy): [string, Resolve] => {
+  const target = on(name, run, policy)
+  return [name, (params) => ({ target, args: params })]
+}
 
 const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
   const features = featuresOf(revision)
@@ -227,8 +234,9 @@ const setLevel = ({ via, params }: Call): Result => {
 const maxSubscriptions = 1000
 
 const uriOf = ({ uri }: Params): string => {
-  if (typeof uri === 'string') return uri
-  throw invalidParams('missing uri')
+  if (typeof uri !== 'string') throw invalidParams('missing uri')
+  if (uri.length > maxUriLength) throw invalidParams(`uri is longer than ${maxUriLength} characters`)
+  return uri
 }
 
 const subscribe = ({ via, tenant, params }: Call): Result => {

@@ -25,14 +25,20 @@ interface Wanted {
 /** One subscription holds a stream and a list of URIs; a client that opens thousands is refused before it is heard. */
 const maxUris = 1000
 const maxOpen = 10_000
+/** In characters. Every template is compared with it, and a subscription keeps it. */
+export const maxUriLength = 4096
 const none: ReadonlySet<string> = new Set()
 
 function parseWanted({ params, tenant }: Call): Wanted {
   const asked = params['notifications']
   if (!isObject(asked)) throw invalidParams('notifications must be an object')
   const uris = asked['resourceSubscriptions'] ?? []
-  if (!Array.isArray(uris) || uris.length > maxUris || !uris.every((uri) => typeof uri === 'string'))
-    throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs`)
+  if (
+    !Array.isArray(uris) ||
+    uris.length > maxUris ||
+    !uris.every((uri) => typeof uri === 'string' && uri.length <= maxUriLength)
+  )
+    throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs of at most ${maxUriLength} characters`)
   return {
     tools: asked['toolsListChanged'] === true,
     prompts: asked['promptsListChanged'] === true,
