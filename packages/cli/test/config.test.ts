@@ -58,6 +58,70 @@ test.each([
   await expect(loadConfig({ cwd: inFolder('sluice.config.json', text), env: {} })).rejects.toThrow(message)
 })
 
+test.each([
+  ['sluice.config.json', '[{"port":4000}]', 'holds a list'],
+  ['sluice.config.json', '"port"', 'holds a string'],
+  ['sluice.config.json', 'null', 'is empty'],
+  ['sluice.config.json', '', 'cannot be read'],
+  ['sluice.config.yaml', '', 'is empty'],
+  ['sluice.config.yaml', '# port: 4000\n', 'is empty'],
+  ['sluice.config.yaml', '- port: 4000\n', 'holds a list'],
+  ['sluice.config.yaml', 'port=4000\n', 'holds a string'],
+  ['sluice.config.ts', '', 'has no default export'],
+  ['sluice.config.ts', 'export const config = { port: 4000 }', 'has no default export'],
+  ['sluice.config.ts', 'export default null', 'exports null'],
+  ['sluice.config.ts', 'export default [{ port: 4000 }]', 'holds a list'],
+  ['sluice.config.ts', 'export default () => ({ port: 4000 })', 'holds a function'],
+  ['sluice.config.mjs', 'export default new Map([["port", 4000]])', 'holds an instance of a class'],
+])('%s with %j stops the start instead of starting the defaults', async (name, text, message) => {
+  const cwd = inFolder(name, text)
+  await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(message)
+  const { code, err } = await sluice(cwd, ['config', 'print'])
+  expect([code, err]).toEqual([2, expect.stringContaining(join(cwd, name))])
+})
+
+test('a start whose configuration is not one ends before anything listens', async () => {
+  const { code, err, out } = await sluice(inFolder('sluice.config.json', '[]'), ['start', '--port', '0'])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain('is not a configuration: it holds a list')
+})
+
+test('a name without a value does not turn a layer off', async () => {
+  const cwd = inFolder('sluice.config.yaml', 'authenticate:\n#  apiKeys: true\nport: 4000\n')
+  await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('"authenticate" has no value')
+  const off = inFolder('sluice.config.yaml', 'authenticate: null\n')
+  expect((await loadConfig({ cwd: off, env: {} })).config.authenticate).toBeNull()
+})
+
+test('two configurations in one folder are refused, since one of them would be ignored', async () => {
+  const cwd = inFolder('sluice.config.json', '{}')
+  writeFileSync(join(cwd, 'sluice.config.yaml'), 'limit: { rate: { capacity: 1, perSecond: 1 } }\n')
+  await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('There are two configurations')
+  expect((await loadConfig({ cwd, env: {}, file: 'sluice.config.yaml' })).config.limit?.rate?.capacity).toBe(1)
+})
+
+describe('names with dots', () => {
+  const text = JSON.stringify({
+    tenant: { tools: { 'acme.com': ['a.b'] } },
+    limit: { tools: { 'notes.add': { capacity: 1, perSecond: 2 } } },
+    concurrency: { tools: { 'notes.add': 3 } },
+    servers: { 'notes.v2': { module: './notes.ts' } },
+  })
+  test('stand for tenants, tools and servers', async () => {
+    const { config, origins } = await loadConfig({ cwd: inFolder('sluice.config.json', text), env: {} })
+    expect(config).toMatchObject(JSON.parse(text) as object)
+    expect(origins.get('limit.tools["notes.add"].capacity')).toContain('sluice.config.json')
+  })
+  test('are printed with the variable that can hold them', async () => {
+    const { out } = await sluice(inFolder('sluice.config.json', text), ['config', 'print'])
+    expect(out).toMatch(/^tenant\.tools\["acme\.com"\] +\["a\.b"\] +.*sluice\.config\.json +SLUICE_TENANT__TOOLS$/m)
+  })
+  test('no name is lost on the way: __proto__ is a name like others', async () => {
+    const cwd = inFolder('sluice.config.json', '{"__proto__":{"port":4000}}')
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('__proto__: there is no such setting')
+  })
+})
+
 test('a file that is named and not there, and a variable that is none', async () => {
   await expect(loadConfig({ cwd: aFolder(), env: {}, file: 'x.json' })).rejects.toThrow('There is no configuration at')
   await expect(loadConfig({ cwd: aFolder(), env: { SLUICE_CONSOLE__PROT: '1' } })).rejects.toThrow(
@@ -71,8 +135,8 @@ test('what the servers read from the environment is not taken for a setting', as
 })
 
 test('variables and paths are one to the other', () => {
-  expect(variableOf('console.port')).toBe('SLUICE_CONSOLE__PORT')
-  expect(variableOf('concurrency.perTenant')).toBe('SLUICE_CONCURRENCY__PER_TENANT')
+  expect(variableOf(['console', 'port'])).toBe('SLUICE_CONSOLE__PORT')
+  expect(variableOf(['concurrency', 'perTenant'])).toBe('SLUICE_CONCURRENCY__PER_TENANT')
 })
 
 test('the published schema is made from the one that checks', () => {

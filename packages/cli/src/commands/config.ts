@@ -1,7 +1,8 @@
 /** `sluice config print`: what is in force, and where each value came from. */
 
-import { loadConfig, variableOf } from '../config/load.ts'
+import { isBelow, loadConfig, variableOf } from '../config/load.ts'
 import { secretNames, toJsonSchema } from '../config/schema.ts'
+import { leavesOf, pathText } from '../config/tree.ts'
 import { exitCodes, table, toJson } from '../output.ts'
 import type { Around } from './command.ts'
 
@@ -10,7 +11,6 @@ export async function configPrint(
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
   const { config, origins } = await loadConfig({ file: options.config, cwd, env })
-  const values = leaves(config)
   const secrets = secretNames.filter((name) => env[name]).map((name) => ({ name, value: '(set)' }))
   if (options.json) {
     const json = {
@@ -21,7 +21,12 @@ export async function configPrint(
     terminal.out(toJson(json))
     return exitCodes.ok
   }
-  const rows = values.map(([path, value]) => [path, value, originOf(path, origins), variableOf(path)])
+  const rows = leavesOf(config)
+    .filter(([, value]) => value !== undefined)
+    .map(([path, value]) => {
+      const text = pathText(path)
+      return [text, masked(text, value), originOf(text, origins), variableOf(path)]
+    })
   for (const { name, value } of secrets) rows.push([name, value, 'environment', name])
   terminal.out(table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows))
   return exitCodes.ok
@@ -33,14 +38,7 @@ export async function configSchemaPrint({ terminal }: Around): Promise<number> {
 }
 
 const originOf = (path: string, origins: ReadonlyMap<string, string>): string =>
-  origins.get(path) ?? [...origins].find(([each]) => path.startsWith(`${each}.`))?.[1] ?? 'default'
-
-/** Lists and empty groups are values; a group with something in it is its values. */
-function leaves(value: unknown, path = ''): readonly (readonly [string, string])[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0)
-    return value === undefined || path === '' ? [] : [[path, masked(path, value)]]
-  return Object.entries(value).flatMap(([name, each]) => leaves(each, path === '' ? name : `${path}.${name}`))
-}
+  origins.get(path) ?? [...origins].find(([each]) => isBelow(path, each))?.[1] ?? 'default'
 
 /** Nothing secret belongs here; an address may hold a password all the same. */
 const masked = (path: string, value: unknown): string =>

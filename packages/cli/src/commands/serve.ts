@@ -3,7 +3,7 @@
 import type { Opened, Server } from 'sluice'
 import { serveStdio } from 'sluice/node'
 import type { Loaded } from '../config/load.ts'
-import { loadConfig } from '../config/load.ts'
+import { isBelow, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
@@ -115,8 +115,7 @@ const nameOf = (module: string): string =>
 
 /** Who only tries a server on this machine needs no key, unless something in it needs a person to say yes. */
 function openUnlessSaid({ config, origins }: Loaded, gated: boolean): Config {
-  const said = (name: string): boolean =>
-    [...origins.keys()].some((path) => path === name || path.startsWith(`${name}.`))
+  const said = (name: string): boolean => [...origins.keys()].some((path) => isBelow(path, name))
   const isLocal = config.host === '127.0.0.1' || config.host === '::1' || config.host === 'localhost'
   return {
     ...config,

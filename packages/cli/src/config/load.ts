@@ -1,18 +1,17 @@
 /** From a file, the environment and flags to one checked configuration that knows where each value came from. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { extname, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import YAML from 'yaml'
 import type * as z from 'zod'
 import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
+import { findConfig, readConfig } from './read.ts'
 import type { Config } from './schema.ts'
 import { configSchema, secretNames } from './schema.ts'
+import type { Path, Tree } from './tree.ts'
+import { leavesOf, pathText, put } from './tree.ts'
 
 export interface Loaded {
   readonly config: Config
-  /** By the value's path, such as `console.port`: `default`, a file's name, a variable or a flag. */
+  /** By the value's path (`pathText`), such as `console.port`: `default`, a file's name, a variable or a flag. */
   readonly origins: ReadonlyMap<string, string>
 }
 
@@ -25,17 +24,17 @@ export interface LoadOptions {
   readonly flags?: { readonly [path: string]: unknown }
 }
 
-const names = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `sluice.config.${ending}`)
-
 export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
   const { cwd = process.cwd(), env = process.env, flags = {} } = options
-  const file = findFile(options.file ?? env['SLUICE_CONFIG'], cwd)
+  const file = findConfig(options.file ?? env['SLUICE_CONFIG'], cwd)
   const layers = [
-    ...(file === undefined ? [] : [{ origin: () => file, values: flatten(await readFile(file)) }]),
+    ...(file === undefined ? [] : [{ origin: () => file, values: leavesOf(await readConfig(file)) }]),
     { origin: variableOf, values: fromEnvironment(env) },
     {
-      origin: (path: string) => `--${path.split('.').at(-1) ?? path}`,
-      values: new Map(Object.entries(flags).filter(([, value]) => value !== undefined)),
+      origin: (path: Path) => `--${path.at(-1)}`,
+      values: Object.entries(flags).flatMap(([path, value]) =>
+        value === undefined ? [] : [[path.split('.'), value] as const],
+      ),
     },
   ]
   const origins = new Map<string, string>()
@@ -43,72 +42,20 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
   for (const { origin, values } of layers)
     for (const [path, value] of values) {
       put(merged, path, value)
-      origins.set(path, origin(path))
+      origins.set(pathText(path), origin(path))
     }
   const parsed = configSchema.safeParse(merged)
   if (!parsed.success) throw new CommandError(problemsOf(parsed.error, merged, origins), exitCodes.usage)
   return { config: parsed.data, origins }
 }
 
-function findFile(named: string | undefined, cwd: string): string | undefined {
-  if (named === undefined) return names.map((name) => resolve(cwd, name)).find((path) => existsSync(path))
-  const path = resolve(cwd, named)
-  if (!existsSync(path)) throw new CommandError(`There is no configuration at ${path}`, exitCodes.usage)
-  return path
-}
-
-async function readFile(path: string): Promise<unknown> {
-  try {
-    switch (extname(path)) {
-      case '.json':
-        return JSON.parse(readFileSync(path, 'utf8'))
-      case '.yaml':
-      case '.yml':
-        return YAML.parse(readFileSync(path, 'utf8'))
-      default:
-        return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
-    }
-  } catch (thrown) {
-    throw new CommandError(
-      `${path} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-      exitCodes.usage,
-    )
-  }
-}
-
-interface Tree {
-  [name: string]: unknown
-}
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Leaves by their path. Lists are leaves: two lists are not mixed. */
-function flatten(value: unknown, path = ''): Map<string, unknown> {
-  if (!isTree(value) || (path !== '' && Object.keys(value).length === 0))
-    return new Map(path === '' ? [] : [[path, value]])
-  return new Map(
-    Object.entries(value).flatMap(([name, each]) => [...flatten(each, path === '' ? name : `${path}.${name}`)]),
-  )
-}
-
-function put(tree: Tree, path: string, value: unknown): void {
-  const [name = '', ...rest] = path.split('.')
-  if (rest.length === 0) {
-    tree[name] = value
-    return
-  }
-  const below = tree[name]
-  const next: Tree = isTree(below) ? below : {}
-  tree[name] = next
-  put(next, rest.join('.'), value)
-}
-
 /** `SLUICE_CONSOLE__PORT=4000` is `console.port`: two underscores go one level down, one begins a capital. */
-function fromEnvironment(env: LoadOptions['env'] & object): Map<string, unknown> {
-  const values = new Map<string, unknown>()
+function fromEnvironment(env: LoadOptions['env'] & object): readonly (readonly [Path, unknown])[] {
+  const values: (readonly [Path, unknown])[] = []
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith('SLUICE_') || text === undefined || ofServers.test(name)) continue
     if ((secretNames as readonly string[]).includes(name)) continue
-    values.set(pathOf(name), parseValue(text))
+    values.push([pathOf(name), parseValue(text)])
   }
   return values
 }
@@ -116,19 +63,21 @@ function fromEnvironment(env: LoadOptions['env'] & object): Map<string, unknown>
 /** Read by the servers themselves, with `sluice serve memory` as with `npx @sluice/memory`. */
 const ofServers = /^SLUICE_(KNOWLEDGE|MEMORY)_[A-Z]/
 
-const pathOf = (name: string): string =>
+const pathOf = (name: string): Path =>
   name
     .slice('SLUICE_'.length)
     .toLowerCase()
     .split('__')
     .map((part) => part.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
-    .join('.')
 
-export const variableOf = (path: string): string =>
-  `SLUICE_${path
-    .split('.')
+/** Returns the variable for a path. A name that no variable can spell, such as `acme.com`, is written in the JSON of its group. */
+export function variableOf(path: Path): string {
+  const variable = `SLUICE_${path
     .map((part) => part.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase())
     .join('__')}`
+  const isSpelled = /^\w+$/.test(variable) && pathText(pathOf(variable)) === pathText(path)
+  return isSpelled || path.length < 2 ? variable : variableOf(path.slice(0, -1))
+}
 
 /** A number, a boolean, a list; whatever is no JSON is text. */
 function parseValue(text: string): unknown {
@@ -141,19 +90,23 @@ function parseValue(text: string): unknown {
 
 function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string, string>): string {
   const lines = error.issues.map((issue) => {
-    const path = issue.path.join('.')
+    const path = pathText(issue.path.map(String))
     if (issue.code !== 'unrecognized_keys') return `  ${path || 'the file'}: ${issue.message}${whence(path, origins)}`
     return issue.keys
       .map((key) => {
-        const full = path === '' ? key : `${path}.${key}`
+        const full = pathText([...issue.path.map(String), key])
         const meant = suggest(key, namesAt(issue.path, merged))
-        const from = [...origins].find(([each]) => each === full || each.startsWith(`${full}.`))?.[0] ?? full
+        const from = [...origins].find(([each]) => isBelow(each, full))?.[0] ?? full
         return `  ${full}: there is no such setting${meant ? `; did you mean ${meant}?` : ''}${whence(from, origins)}`
       })
       .join('\n')
   })
-  return ['The configuration is not right:', ...lines].join('\n')
+  return ['Invalid configuration:', ...lines].join('\n')
 }
+
+/** Whether a path, as text, is `group` or stands in it. */
+export const isBelow = (path: string, group: string): boolean =>
+  path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)
 
 const whence = (path: string, origins: ReadonlyMap<string, string>): string => {
   const origin = origins.get(path)

@@ -68,7 +68,10 @@ export const configSchema = z.strictObject({
     .optional()
     .describe('Seals what travels through clients; otherwise SLUICE_SECRET, or a file in the data folder'),
   servers: z
-    .record(z.string().regex(/^[a-z][a-z0-9-]*$/), served)
+    .record(
+      z.string().regex(/^[a-z][a-z0-9.-]*$/, 'A name begins with a letter; letters, digits, dots and hyphens follow'),
+      served,
+    )
     .optional()
     .describe('By name; the five that come along unless said'),
   log: z

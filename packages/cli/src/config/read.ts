@@ -1,0 +1,72 @@
+/** Finds the configuration file and reads it. Anything but an object stops the start, because defaults would replace what the operator wrote. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import YAML from 'yaml'
+import { CommandError, exitCodes } from '../output.ts'
+import type { Tree } from './tree.ts'
+import { isTree } from './tree.ts'
+
+const names = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `sluice.config.${ending}`)
+
+/** Returns the named file, or the one `sluice.config.*` in `cwd`; `undefined` if there is none. Refuses two, since one would be ignored. */
+export function findConfig(named: string | undefined, cwd: string): string | undefined {
+  if (named === undefined) {
+    const [first, second] = names.map((name) => resolve(cwd, name)).filter((path) => existsSync(path))
+    if (second === undefined) return first
+    throw new CommandError(
+      `There are two configurations, ${first} and ${second}. Remove one, or name one with --config.`,
+      exitCodes.usage,
+    )
+  }
+  const path = resolve(cwd, named)
+  if (!existsSync(path)) throw new CommandError(`There is no configuration at ${path}`, exitCodes.usage)
+  return path
+}
+
+/** Reads one file. Refuses every value that is not an object, with what to write instead. */
+export async function readConfig(path: string): Promise<Tree> {
+  const isModule = /^\.[cm]?[jt]s$/.test(extname(path))
+  const value = await valueIn(path).catch((thrown: unknown) => {
+    throw new CommandError(
+      `${path} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      exitCodes.usage,
+    )
+  })
+  if (isTree(value)) return value
+  const wanted = isModule ? 'Write "export default { … }".' : 'Write settings by name, or remove the file.'
+  throw new CommandError(`${path} is not a configuration: it ${holds(value, isModule)}. ${wanted}`, exitCodes.usage)
+}
+
+async function valueIn(path: string): Promise<unknown> {
+  switch (extname(path)) {
+    case '.json':
+      return JSON.parse(readFileSync(path, 'utf8'))
+    case '.yaml':
+    case '.yml':
+      return yamlIn(readFileSync(path, 'utf8'))
+    default:
+      return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
+  }
+}
+
+/** Refuses a name without a value: `authenticate:` with every line below it commented out would turn authentication off. */
+function yamlIn(text: string): unknown {
+  const document = YAML.parseDocument(text)
+  if (document.errors[0]) throw document.errors[0]
+  YAML.visit(document, {
+    Pair(_, { key, value }) {
+      const isEmpty = value === null || (YAML.isScalar(value) && value.value === null && !value.source)
+      if (isEmpty) throw new Error(`"${String(key)}" has no value. Write null to turn it off, or remove the line.`)
+    },
+  })
+  return document.toJS()
+}
+
+function holds(value: unknown, isModule: boolean): string {
+  if (value === undefined && isModule) return 'has no default export'
+  if (value === undefined || value === null) return isModule ? 'exports null' : 'is empty'
+  if (Array.isArray(value)) return 'holds a list'
+  return typeof value === 'object' ? 'holds an instance of a class' : `holds a ${typeof value}`
+}
