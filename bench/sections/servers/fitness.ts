@@ -11,6 +11,7 @@ import { nodeClock } from 'sluice/node'
 import { createArchive } from '../../../servers/fitness/src/archive.ts'
 import { defineFitness } from '../../../servers/fitness/src/definition.ts'
 import { importInto } from '../../../servers/fitness/src/files/import.ts'
+import { createFileReader } from '../../../servers/fitness/src/files/reader.ts'
 import { sqliteFile } from '../../../servers/fitness/src/sqlite.ts'
 import { syntheticYear, yearly } from '../../../servers/fitness/src/synthetic.ts'
 import { fitFile } from '../../../servers/fitness/test/files.ts'
@@ -29,7 +30,8 @@ export async function fitness(): Promise<Section> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-fitness-'))
   const logger = { info() {}, warn() {}, error() {} }
   const archive = createArchive(sqliteFile(join(folder, 'fitness.db')))
-  const server = createServer(defineFitness({ archive, strava: undefined, clock: nodeClock, logger }), {
+  const reader = createFileReader(nodeClock)
+  const server = createServer(defineFitness({ archive, files: reader, strava: undefined, clock: nodeClock, logger }), {
     clock: nodeClock,
     ask: ask(),
   })
@@ -68,7 +70,7 @@ export async function fitness(): Promise<Section> {
       read: async () => fitFile({ start: new Date(Date.UTC(2020, 0, 1) + at * day).toISOString() }),
     }))
     const memory: number[] = []
-    const { added } = await importInto(archive.of('importer'), sources, (done) => {
+    const { added } = await importInto(archive.of('importer'), reader, sources, (done) => {
       if (done % 50 === 0) memory.push(process.memoryUsage().rss)
     })
     const quarter = Math.floor(memory.length / 4)
@@ -129,6 +131,7 @@ export async function fitness(): Promise<Section> {
     }
   } finally {
     await server.close()
+    await reader.close()
     await archive.close()
     rmSync(folder, { recursive: true, force: true })
   }

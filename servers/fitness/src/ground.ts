@@ -4,11 +4,13 @@ import type { Clock, Logger, Work } from 'sluice'
 import { fail } from 'sluice'
 import type { Activity } from './activity.ts'
 import type { Archive, Log } from './archive.ts'
+import type { FileReader } from './files/reader.ts'
 import type { Strava } from './strava/oauth.ts'
 import { syntheticYear } from './synthetic.ts'
 
 export interface Ground {
   readonly archive: Archive
+  readonly files: FileReader
   /** Where the operator registered an application. */
   readonly strava: Strava | undefined
   readonly clock: Clock

@@ -8,6 +8,7 @@ import { dataFolder } from 'sluice/main'
 import { nodeClock } from 'sluice/node'
 import type { Source } from './files/import.ts'
 import { importInto } from './files/import.ts'
+import { createFileReader } from './files/reader.ts'
 import { dropSynthetic } from './ground.ts'
 import { archiveFrom } from './index.ts'
 
@@ -21,15 +22,17 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
   const folder = values.data ?? dataFolder('sluice-fitness')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const archive = await archiveFrom({ folder, env: process.env })
+  const reader = createFileReader(nodeClock)
   try {
     const log = archive.of(values.tenant)
     const sources = positionals.flatMap(sourcesIn)
-    const { added, known, skipped } = await importInto(log, sources, bar)
+    const { added, known, skipped } = await importInto(log, reader, sources, bar)
     if (added > 0) await dropSynthetic(log, nodeClock.now())
     process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
     process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
     for (const why of skipped) process.stderr.write(`  ${plain(why)}\n`)
   } finally {
+    await reader.close()
     await archive.close()
   }
 }

@@ -5,6 +5,7 @@ import type { Open, Site } from 'sluice'
 import type { Archive } from './archive.ts'
 import { createArchive } from './archive.ts'
 import { defineFitness } from './definition.ts'
+import { createFileReader } from './files/reader.ts'
 import { sqliteFile } from './sqlite.ts'
 import { createStrava, settingsFrom } from './strava/oauth.ts'
 import { createVault } from './strava/seal.ts'
@@ -21,8 +22,11 @@ export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>)
   return createArchive(sql)
 }
 
-/** Files come in base64, a third larger than they are. */
-const maxMessageBytes = 48 * 1024 * 1024
+/**
+ * Holds 6 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
+ * parsed; larger exports go through the command `import`.
+ */
+const maxMessageBytes = 8 * 1024 * 1024
 
 /** Everybody may know what there is, also before signing in; calls are somebody's. */
 const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
@@ -30,15 +34,17 @@ const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
 /** Opens the archive and the providers that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
   const archive = await archiveFrom({ folder, env })
+  const files = createFileReader(clock)
   const settings = settingsFrom(env)
   const strava = settings && createStrava(settings, archive, createVault(folder, env['FITNESS_KEY']), clock, logger)
   return {
-    definition: defineFitness({ archive, strava, clock, logger }),
+    definition: defineFitness({ archive, files, strava, clock, logger }),
     maxMessageBytes,
     publicMethods,
     state: 'ready',
     async close() {
       await strava?.close()
+      await files.close()
       await archive.close()
     },
   }

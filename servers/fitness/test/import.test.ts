@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { importInto } from '../src/files/import.ts'
 import { readActivity, UnreadableFile } from '../src/files/read.ts'
 import { base64, fitFile, gpxFile, tcxFile, zipOf } from './files.ts'
-import { aFolder, anArchive, dataOf, openFitness } from './server.ts'
+import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -83,7 +83,7 @@ describe('files from strangers', () => {
 })
 
 describe('importing', () => {
-  const source = (name: string, content: Uint8Array) => ({ name, read: async () => content })
+  const source = (name: string, content: Uint8Array) => ({ name, read: async () => content.slice() })
   test('a ZIP as a provider exports it: activities in, the rest left alone, damaged ones named', async () => {
     const log = anArchive().of('a')
     const zip = zipOf({
@@ -94,9 +94,12 @@ describe('importing', () => {
       'activities/4.fit': 'no',
     })
     const seen: number[] = []
-    const imported = await importInto(log, [source('export.zip', zip)], (done) => seen.push(done))
+    const imported = await importInto(log, aFileReader(), [source('export.zip', zip)], (done) => seen.push(done))
     expect(imported).toMatchObject({ added: 3, known: 0, skipped: [expect.stringContaining('4.fit')] })
-    expect(await importInto(log, [source('again.zip', zip)], () => {})).toMatchObject({ added: 0, known: 3 })
+    expect(await importInto(log, aFileReader(), [source('again.zip', zip)], () => {})).toMatchObject({
+      added: 0,
+      known: 3,
+    })
     expect(seen).toEqual([0, 1])
   })
   test('one large ZIP reports on its way, and can be stopped there', async () => {
@@ -116,23 +119,31 @@ describe('importing', () => {
       ),
     )
     const seen: number[] = []
-    await importInto(log, [source('export.zip', zip)], (done) => seen.push(done))
+    await importInto(log, aFileReader(), [source('export.zip', zip)], (done) => seen.push(done))
     expect(seen.length).toBeGreaterThan(3)
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
     expect([seen[0], seen.at(-1)]).toEqual([0, 1])
     const stop = new AbortController()
-    const stopped = importInto(log, [source('export.zip', zip)], (done) => done > 0 && stop.abort(), stop.signal)
+    const stopped = importInto(
+      log,
+      aFileReader(),
+      [source('export.zip', zip)],
+      (done) => done > 0 && stop.abort(),
+      stop.signal,
+    )
     await expect(stopped).rejects.toThrow('abort')
   })
   test('a ZIP that unpacks to far more than it is, or is cut off, takes nothing with it', async () => {
     const log = anArchive().of('a')
     const bomb = zipOf({ 'a.gpx': new Uint8Array(65 * 1024 * 1024) })
-    expect(await importInto(log, [source('bomb.zip', bomb)], () => {})).toMatchObject({
+    expect(await importInto(log, aFileReader(), [source('bomb.zip', bomb)], () => {})).toMatchObject({
       added: 0,
       skipped: [expect.stringContaining('too much')],
     })
     const cut = zipOf({ 'a.fit': fitFile() }).subarray(0, 60)
-    expect(await importInto(log, [source('cut.zip', cut), source('b.fit', fitFile())], () => {})).toMatchObject({
+    expect(
+      await importInto(log, aFileReader(), [source('cut.zip', cut), source('b.fit', fitFile())], () => {}),
+    ).toMatchObject({
       added: 1,
     })
   })

@@ -3,14 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LogLine } from 'sluice'
+import type { Clock, LogLine } from 'sluice'
 import { apiKeys, ask, authenticate, createServer, memoryStore, tenant } from 'sluice'
+import { nodeClock } from 'sluice/node'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock, testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
 import { defineFitness } from '../src/definition.ts'
+import type { FileReader, FileReaderOptions } from '../src/files/reader.ts'
+import { createFileReader } from '../src/files/reader.ts'
 import type { Ground } from '../src/ground.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 
@@ -28,6 +31,13 @@ export function anArchive(): Archive {
   return archive
 }
 
+/** On the real clock: a test that parses is patient with a slow machine. */
+export function aFileReader(options?: FileReaderOptions, clock: Clock = nodeClock): FileReader {
+  const reader = createFileReader(clock, options)
+  onTestFinished(() => reader.close())
+  return reader
+}
+
 export type Result = {
   readonly isError?: boolean
   readonly content: readonly { readonly text: string }[]
@@ -41,16 +51,19 @@ export async function openFitness(more: Partial<Ground> = {}, clock: FakeClock =
   const archive = more.archive ?? anArchive()
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
-  const server = createServer(defineFitness({ archive, strava: undefined, clock, logger, ...more }), {
-    store,
-    clock,
-    ask: ask(),
-    authenticate: authenticate({
-      verifiers: [keys],
-      publicMethods: ['initialize', 'ping', 'server/discover', 'tools/list'],
-    }),
-    tenant: tenant({ from: 'tenants' }),
-  })
+  const server = createServer(
+    defineFitness({ archive, files: aFileReader(), strava: undefined, clock, logger, ...more }),
+    {
+      store,
+      clock,
+      ask: ask(),
+      authenticate: authenticate({
+        verifiers: [keys],
+        publicMethods: ['initialize', 'ping', 'server/discover', 'tools/list'],
+      }),
+      tenant: tenant({ from: 'tenants' }),
+    },
+  )
   onTestFinished(() => server.close())
   const client = await testClient(server)
   async function as(

@@ -20,7 +20,7 @@ interface Session {
 }
 
 export function readFit(name: string, bytes: Uint8Array): Read {
-  const decoder = new Decoder(Stream.fromByteArray([...bytes]))
+  const decoder = new Decoder(Stream.fromBuffer(bytes))
   if (!decoder.checkIntegrity()) throw new UnreadableFile(`${name}: the FIT file is damaged`)
   // The points are not needed: the device has summed them up.
   const { messages, errors } = decoder.read({ mergeHeartRates: false, expandComponents: false })

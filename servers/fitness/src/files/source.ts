@@ -1,0 +1,108 @@
+/**
+ * Reads one file, or a ZIP of files, as a series of small batches. Runs in the worker thread: a hostile file may take
+ * any time and any memory here without holding up the server.
+ */
+
+import { Unzip, UnzipInflate } from 'fflate'
+import type { Activity } from '../activity.ts'
+import { maxFileBytes, readActivity, UnreadableFile } from './read.ts'
+
+/** A part of what a source holds. */
+export interface Batch {
+  readonly activities: readonly Activity[]
+  /** Why files were left out. */
+  readonly skipped: readonly string[]
+  /** The file that was read last. */
+  readonly entry: string
+  /** How much of the source lies before it, from 0 to 1. */
+  readonly share: number
+}
+
+const maxEntries = 20_000
+const maxUnpacked = 4 * 1024 * 1024 * 1024
+/** A batch ends at whichever comes first, so that each one is quick to make and quick to write. */
+const batchFiles = 100
+const batchBytes = 1024 * 1024
+const chunk = 1 << 16
+
+export function* readSource(name: string, bytes: Uint8Array): Generator<Batch> {
+  let activities: Activity[] = []
+  let skipped: string[] = []
+  const take = (entry: string, content: Uint8Array): void => {
+    try {
+      activities.push(readActivity(entry, content))
+    } catch (thrown) {
+      if (!(thrown instanceof UnreadableFile)) throw thrown
+      skipped.push(thrown.message)
+    }
+  }
+  const batch = (entry: string, share: number): Batch => {
+    const made = { activities, skipped, entry, share }
+    activities = []
+    skipped = []
+    return made
+  }
+  if (!isZip(bytes)) {
+    take(name, bytes)
+    yield batch(name, 1)
+    return
+  }
+  let [size, before] = [0, 0]
+  for (const { entry, content, at } of entriesOf(name, bytes)) {
+    if (content instanceof UnreadableFile) skipped.push(content.message)
+    else take(entry, content)
+    size += content instanceof UnreadableFile ? 0 : content.length
+    if (activities.length + skipped.length < batchFiles && size < batchBytes && at - before < batchBytes / 4) continue
+    yield batch(entry, at / bytes.length)
+    size = 0
+    before = at
+  }
+  yield batch(name, 1)
+}
+
+const isZip = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04
+const isActivity = (name: string): boolean => /\.(fit|gpx|tcx)(\.gz)?$/i.test(name)
+
+interface Entry {
+  readonly entry: string
+  readonly content: Uint8Array | UnreadableFile
+  /** How many bytes of the archive lie before it. */
+  readonly at: number
+}
+
+/** Names are only shown, never used as paths. A file that unpacks to more than is reasonable ends the archive. */
+function* entriesOf(archive: string, bytes: Uint8Array): Generator<Entry> {
+  const ready: Omit<Entry, 'at'>[] = []
+  let [entries, total] = [0, 0]
+  let fault: UnreadableFile | undefined
+  const unzip = new Unzip((file) => {
+    if (++entries > maxEntries) fault ??= new UnreadableFile(`${archive}: more than ${maxEntries} files`)
+    if (!isActivity(file.name) || fault) return
+    const parts: Uint8Array[] = []
+    let size = 0
+    file.ondata = (error, data, final) => {
+      size += data?.length ?? 0
+      total += data?.length ?? 0
+      if (error) fault ??= new UnreadableFile(`${archive}: ${file.name} is damaged`)
+      if (size > maxFileBytes || total > maxUnpacked) {
+        fault ??= new UnreadableFile(`${archive}: ${file.name} unpacks to too much`)
+        file.terminate()
+        return
+      }
+      parts.push(data)
+      if (final) ready.push({ entry: file.name, content: Buffer.concat(parts) })
+    }
+    file.start()
+  })
+  unzip.register(UnzipInflate)
+  for (let from = 0; from < bytes.length && !fault; from += chunk) {
+    try {
+      unzip.push(bytes.subarray(from, from + chunk), from + chunk >= bytes.length)
+    } catch {
+      fault ??= new UnreadableFile(`${archive}: the ZIP file is damaged`)
+    }
+    for (const each of ready.splice(0)) yield { ...each, at: from }
+  }
+  if (fault) yield { entry: archive, content: fault, at: bytes.length }
+}
