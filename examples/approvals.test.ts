@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { Params } from 'sluice'
 import { apiKeys, memoryStore } from 'sluice'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,11 +12,11 @@ const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
 test('a transfer waits for a person; the chat is told, and its person’s word lets it run once', async () => {
   const told = Promise.withResolvers<{ data: { id: string; arguments: string } }>()
-  const chat = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    response.end()
-    told.resolve(JSON.parse(body))
+  const chat = createServer((request, response) => {
+    text(request).then((body) => {
+      response.end()
+      told.resolve(JSON.parse(body))
+    }, told.reject)
   })
   chat.listen(0, '127.0.0.1')
   await once(chat, 'listening')

@@ -1,6 +1,7 @@
 /** A tool that a person must allow first, the desk where people do, and a chat that may say it too. */
 
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import type { Server, Store } from 'sluice'
 import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, RpcError, tenant, tool } from 'sluice'
 import { type Approvals, approvals } from 'sluice/approvals'
@@ -54,18 +55,20 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
 
 /** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
 export const decisionsFor = (desk: Approvals): HttpServer =>
-  createHttpServer(async (request, response) => {
-    try {
-      let body = ''
-      for await (const chunk of request) {
-        body += String(chunk)
-        if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
-      }
-      const header = (name: string): string | undefined => request.headers[name]?.toString()
-      const { id, status } = await desk.receive(header, body)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status }))
-    } catch (thrown) {
-      const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
-      response.writeHead(reason === 'unauthorized' ? 401 : 400).end(reason)
+  createHttpServer((request, response) => void receive(desk, request, response).catch(() => response.destroy()))
+
+async function receive(desk: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    let body = ''
+    for await (const chunk of request) {
+      body += String(chunk)
+      if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
     }
-  })
+    const header = (name: string): string | undefined => request.headers[name]?.toString()
+    const { id, status } = await desk.receive(header, body)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status }))
+  } catch (thrown) {
+    const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+    response.writeHead(reason === 'unauthorized' ? 401 : 400).end(reason)
+  }
+}

@@ -47,11 +47,17 @@ export interface Question {
   readonly durationMs: number
 }
 
+/** A case that fails ends the run: its figure would be missing from the table. */
+function abort(thrown: unknown): void {
+  console.error(thrown)
+  process.exit(1)
+}
+
 export async function serveCases(cases: Record<string, Case>): Promise<void> {
   for (const [name, item] of Object.entries(cases)) await check(name, item)
   process.on('message', ({ name, durationMs }: Question) => {
     const item = cases[name]
-    if (item) void measure(item.call, durationMs).then((us) => process.send?.(us))
+    if (item) measure(item.call, durationMs).then((us) => process.send?.(us), abort)
   })
   process.on('disconnect', () => process.exit())
   process.send?.(Object.keys(cases))

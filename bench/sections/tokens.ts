@@ -35,7 +35,7 @@ async function resultOf(activities: readonly object[], format: 'json' | 'toon'):
     method: 'tools/call',
     params: { name: 'year', arguments: { format } },
   })
-  server.close()
+  await server.close()
   const { result }: { result: Result } = JSON.parse(text ?? '')
   return result
 }

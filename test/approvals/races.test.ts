@@ -1,6 +1,6 @@
 /** P06. The long form, 200 tickets × 50 retries × 4 processes on each store, is `npm run soak -- approval-races`. */
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../services/redis.ts'
 import { temporaryFolder } from './folder.ts'
 import { race, raceInMemory } from './race.ts'
@@ -19,6 +19,7 @@ test('P06: an approval is spent once, by four processes on SQLite', { timeout: 1
 
 test('P06: an approval is spent once, by four processes on Redis', { timeout: 120_000 }, async () => {
   const redis = await startRedis()
-  const { executions, lost } = await race({ store: redis.url, folder: temporaryFolder(), ...short }).finally(redis.stop)
+  onTestFinished(() => redis.stop())
+  const { executions, lost } = await race({ store: redis.url, folder: temporaryFolder(), ...short })
   expect({ executions, lost }).toEqual({ executions: 20, lost: [] })
 })

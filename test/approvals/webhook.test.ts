@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { Params } from 'sluice'
 import { memoryStore } from 'sluice'
 import type { Post } from 'sluice/approvals'
@@ -26,12 +27,12 @@ async function openChat(
 ): Promise<{ url: string; heard: Heard[]; next(count: number): Promise<void> }> {
   const heard: Heard[] = []
   const waiting = new Set<() => void>()
-  const server = createHttpServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    heard.push({ headers: request.headers as Heard['headers'], body })
-    response.writeHead(statuses.shift() ?? 200, { location: 'http://127.0.0.1:9/elsewhere' }).end()
-    for (const look of waiting) look()
+  const server = createHttpServer((request, response) => {
+    text(request).then((body) => {
+      heard.push({ headers: request.headers as Heard['headers'], body })
+      response.writeHead(statuses.shift() ?? 200, { location: 'http://127.0.0.1:9/elsewhere' }).end()
+      for (const look of waiting) look()
+    }, expect.unreachable)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

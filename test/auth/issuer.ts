@@ -2,7 +2,6 @@
 
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AdapterFactory, JWK } from 'oidc-provider'
@@ -41,10 +40,10 @@ export async function startIssuer(resources: readonly string[], scopes: string, 
   node.on('request', (request, response) => {
     if (request.url === '/jwks') keyFetches++
     if (issuer.down) request.socket.destroy()
-    else handler(request, response)
+    else handler(request, response).catch(() => response.destroy())
   })
 
-  function provide(): RequestListener {
+  function provide(): ReturnType<Provider['callback']> {
     const provider = new Provider(url, {
       clients: [client.id, ...Object.keys(claims)].map((id) => ({
         client_id: id,

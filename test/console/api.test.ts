@@ -130,7 +130,7 @@ describe('a ticket', () => {
     const at = `api/tickets/${ticket?.id}`
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(409)
     await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
-    void own.call(caller, 'refund', { order: 'X' })
+    own.call(caller, 'refund', { order: 'X' }).catch(expect.unreachable)
     await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
     own.clock.leap(5 * 60_000)
     expect((await person.get(at)).body['status']).toBe('in doubt')

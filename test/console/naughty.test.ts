@@ -106,7 +106,7 @@ async function open(): Promise<Watched> {
   page.on('request', (request) => asked.push(request.url()))
   page.on('dialog', (dialog) => {
     dialogs.push(dialog.message())
-    void dialog.dismiss()
+    dialog.dismiss().catch(expect.unreachable)
   })
   await page.goto(await house.panel.link())
   await page.getByRole('navigation').waitFor()

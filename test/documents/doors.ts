@@ -194,7 +194,7 @@ function postTo(url: string, said: Said, headers: Readonly<Record<string, string
       headers: { 'content-type': 'application/json', accept, ...headers },
     })
     sent.on('error', reject)
-    sent.on('response', (response) => toPosted(response).then(resolve, reject))
+    sent.on('response', (response) => void toPosted(response).then(resolve, reject))
     sent.end(toText(said))
   })
 }

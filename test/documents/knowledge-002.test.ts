@@ -287,7 +287,7 @@ test('the same server answers as a fetch handler, for the edge', async () => {
   expect(await listed.json()).toMatchObject({ result: { tools } })
   const unknown = await post(aCallOf('nonexistent_tool'), session)
   expect(await unknown.json()).toMatchObject({ error: { code: -32602 } })
-  handler.close()
+  await handler.close()
 })
 
 test('over HTTP a bad message has a status of its own, and a bad call has not', async () => {

@@ -46,7 +46,7 @@ export async function serveEdgeSockets(
   const upgrader = new WebSocketServer(settings)
   const node = createNodeServer((request, response) => {
     const answered = Promise.resolve().then(() => handler(toRequest(request)))
-    void answer(answered, response)
+    answer(answered, response).catch(() => response.destroy())
   })
   node.on('upgrade', (request, socket, head) => {
     let upgraded = false
@@ -71,13 +71,14 @@ export async function serveEdgeSockets(
     const answered = Promise.resolve()
       .then(() => handler(toRequest(request), bun))
       .catch(() => new Response(null, { status: 400 }))
-    void answered.then((response) => {
+    const refuse = (response: Response): void => {
       if (upgraded) return
       const refusing = new ServerResponse(request)
       refusing.assignSocket(socket as Socket)
       refusing.on('finish', () => socket.end())
-      void answer(Promise.resolve(response), refusing)
-    })
+      answer(Promise.resolve(response), refusing).catch(() => socket.destroy())
+    }
+    answered.then(refuse, () => socket.destroy())
   })
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
   return {

@@ -113,9 +113,10 @@ describe('slow clients', () => {
       requestHead({ host: `127.0.0.1:${at}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }),
     )
     let over = false
-    void http.closed.then(() => {
+    const onClosed = (): void => {
       over = true
-    })
+    }
+    http.closed.then(onClosed, onClosed)
     const drip = (): void => {
       if (over) return
       http.write(`64\r\n${'x'.repeat(100)}\r\n`)

@@ -76,7 +76,7 @@ export async function openWays(server: Server): Promise<Ways> {
       })),
     ],
     async close() {
-      edge.close()
+      await edge.close()
       await serving.close()
     },
   }
@@ -298,7 +298,8 @@ async function overEdgeSocket(edge: ReturnType<typeof toFetch>, token: string): 
     },
   }
   const headers = { authorization: `Bearer ${token}`, upgrade: 'websocket', 'sec-websocket-version': '13' }
-  void edge(new Request('http://localhost/ws', { headers: { ...headers, 'sec-websocket-protocol': 'mcp' } }), beside)
+  const upgrade = new Request('http://localhost/ws', { headers: { ...headers, 'sec-websocket-protocol': 'mcp' } })
+  edge(upgrade, beside).catch(begun.reject)
   const socket = await begun.promise
   bunSockets.open(socket)
   return onSocket({
@@ -336,7 +337,8 @@ async function overPipe(server: Server, token: string, revision: string): Promis
   const read = async (): Promise<never> => {
     for (;;) inbox.put(await pipe.next())
   }
-  void read()
+  // The pipe has closed: what still waits on it fails by itself.
+  read().catch(() => {})
   const heap = (messages: readonly Params[]): Promise<readonly Params[]> =>
     inbox.heap(messages, () => {
       for (const message of messages) pipe.send(withToken(message))

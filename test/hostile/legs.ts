@@ -90,8 +90,8 @@ const openFetch = async (server: Server): Promise<Leg> => {
       return { status: response.status, text: body === '' ? undefined : body }
     },
     async close() {
-      handler.close()
-      server.close()
+      await handler.close()
+      await server.close()
     },
   }
 }

@@ -33,9 +33,9 @@ describe('sessions of others', () => {
     const sessions = createSessions(server, { idleMs: 1000, max: 1000 })
     const kept = Array.from({ length: 1000 }, () => {
       const session = sessions.create()
-      sessions.keep(session)
       return session
     })
+    for (const session of kept) await sessions.keep(session)
     let found = 0
     const digit = (): string => Math.floor(Math.random() * 16).toString(16)
     for (let guess = 0; guess < 100_000; guess++) {
@@ -47,14 +47,14 @@ describe('sessions of others', () => {
           ? near.slice(0, at) + ((Number.parseInt(near[at] ?? '0', 16) + 1) % 16).toString(16) + near.slice(at + 1)
           : Array.from({ length: 32 }, digit).join('')
       try {
-        sessions.get(id)
+        await sessions.get(id)
         found++
       } catch (thrown) {
         if (!(thrown instanceof RpcError) || thrown.reason !== 'sessionNotFound') throw thrown
       }
     }
     expect(found).toBe(0)
-    sessions.close()
+    await sessions.close()
     expect(sessions.size).toBe(0)
   })
 

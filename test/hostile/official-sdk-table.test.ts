@@ -119,9 +119,10 @@ describe('over HTTP', () => {
         ? Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
         : piece
       let over = false
-      void http.closed.then(() => {
+      const onClosed = (): void => {
         over = true
-      })
+      }
+      http.closed.then(onClosed, onClosed)
       let written = 0
       const response = http.next()
       while (written < length && !over) {

@@ -31,9 +31,10 @@ export async function served(options: { readonly maxBodyBytes?: number } = {}): 
     if (kept) return kept
     const opened = await rawHttp(port)
     kept ??= opened
-    void kept.closed.then(() => {
+    const onClosed = (): void => {
       kept = undefined
-    })
+    }
+    kept.closed.then(onClosed, onClosed)
     return kept
   }
   return {

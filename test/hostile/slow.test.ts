@@ -137,10 +137,10 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
       healthy.ws.send(JSON.stringify(call))
       expect(await healthy.next()).toMatchObject({ id: 1, result: {} })
     }
-    clock.advance(30_000)
+    await clock.advance(30_000)
     await asked
     await expectHealthy()
-    clock.advance(30_000)
+    await clock.advance(30_000)
     await Promise.all(slow.map(({ closed }) => closed))
     await expectHealthy()
   })

@@ -272,9 +272,10 @@ describe('the end', () => {
     const { server, runs } = attacked({ clock })
     const pipe = pipeTo(server, { graceMs: 1000 })
     let closed = false
-    void pipe.serving.closed.then(() => {
+    const onClosed = (): void => {
       closed = true
-    })
+    }
+    pipe.serving.closed.then(onClosed, onClosed)
     pipe.send(callOf(1, 'wait'))
     pipe.end()
     await expect.poll(() => clock.pending).toBe(2)

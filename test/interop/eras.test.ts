@@ -67,9 +67,10 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
   test('subscriptions/listen exists from 2026-07-28 on', async () => {
     const params = { notifications: { toolsListChanged: true } }
     if (revision !== modern) return isRefused('subscriptions/listen', params)
-    void wire.send('subscriptions/listen', params, { id: 'listening' })
+    const listening = wire.send('subscriptions/listen', params, { id: 'listening' })
     await wire.heard.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
     await wire.cancel('listening')
+    await listening
   })
   test.each(nowhere)('%s exists nowhere', isRefused)
 

@@ -92,7 +92,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
   test('when the server ends it, it says so in an answer', async () => {
     const wire = await openWire(transport, modern)
     const { answer } = await listen(wire, 'l', { toolsListChanged: true })
-    wire.server.close()
+    await wire.server.close()
     expect(resultOf(await answer)).toMatchObject({ resultType: 'complete', _meta: { [keys.subscription]: 'l' } })
     await wire.close()
   })
@@ -160,7 +160,9 @@ test('one change is heard by every client, each in its own words', async () => {
     [...legacy, modern].map((revision) => openWire('memory', revision as typeof modern, { server })),
   )
   const newest = wires.at(-1)
-  void newest?.send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l' })
+  newest
+    ?.send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l' })
+    .catch(expect.unreachable)
   await newest?.heard.next(methodIs(acknowledged))
   server.updated('note://nobody-listens')
   await newest?.send('tools/call', { name: 'change', arguments: { list: 'tools' } })

@@ -19,10 +19,15 @@ export async function openChannel(pipe: Channel, server: Server, options: WireOp
   const heard = new Heard<Params>()
   const gone = new Heard<Id>()
   let ids = 0
-  void lines.later((line) => {
-    if (isObject(line) && typeof line['method'] === 'string') void take(line)
-    return false
-  })
+  /** What this wire itself could not do, for whoever sends next. */
+  const broken = Promise.withResolvers<never>()
+  broken.promise.catch(() => {})
+  lines
+    .later((line) => {
+      if (isObject(line) && typeof line['method'] === 'string') take(line).catch(broken.reject)
+      return false
+    })
+    .catch(broken.reject)
   async function take(message: Params): Promise<void> {
     heard.push(message)
     const { id, method, params } = message
@@ -35,7 +40,7 @@ export async function openChannel(pipe: Channel, server: Server, options: WireOp
     { id = ++ids, meta }: { id?: Id; meta?: Params } = {},
   ): Promise<Params | null> {
     const isAnswer = (line: unknown): boolean => isObject(line) && line['id'] === id && line['method'] === undefined
-    const answered = Promise.race([lines.later(isAnswer), gone.later((cancelled) => cancelled === id)])
+    const answered = Promise.race([lines.later(isAnswer), gone.later((cancelled) => cancelled === id), broken.promise])
     write(toRequest(options, method, params, { id, ...(meta && { meta }) }))
     const answer = await answered
     return isObject(answer) ? answer : null
@@ -59,7 +64,7 @@ export async function openChannel(pipe: Channel, server: Server, options: WireOp
     },
     async close() {
       await pipe.close()
-      server.close()
+      await server.close()
     },
   }
 }

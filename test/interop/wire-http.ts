@@ -25,6 +25,8 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
   let session: { [header: string]: string } = {}
   let last: Response | undefined
   let ids = 0
+  /** An answer that could not be posted: the call that waits for it must not wait for ever. */
+  const failed = (): void => closing.abort()
 
   /** Messages of the server go where they belong; the response with this id is returned. */
   async function read(response: Response, id?: Id): Promise<Params | null> {
@@ -32,7 +34,7 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
       if (!isObject(message)) continue
       if (typeof message['method'] !== 'string') {
         if (id === undefined || message['id'] === id || message['id'] === undefined) return message
-      } else void take(message)
+      } else take(message).catch(failed)
     }
     return null
   }

@@ -56,7 +56,7 @@ export async function openMemory(server: Server, options: WireOptions): Promise<
     },
     async close() {
       client.close()
-      server.close()
+      await server.close()
     },
   }
   if (options.revision === '2026-07-28') greeting = resultOf(await wire.send('server/discover'))

@@ -21,7 +21,8 @@ export async function openStream(server: Server): Promise<Channel> {
   async function read(): Promise<void> {
     while (!over) lines.push(await stream.next())
   }
-  void read()
+  // The stream has closed: what still waits for an answer fails by itself.
+  read().catch(() => {})
   /** One after the other: over HTTP they would overtake each other. */
   let sent: Promise<unknown> = Promise.resolve()
   return {

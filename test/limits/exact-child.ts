@@ -21,8 +21,15 @@ async function follow({ name, bucket, pauses }: Schedule): Promise<readonly Atte
   return attempts
 }
 
-process.on('message', async (schedules: readonly Schedule[]) => {
+async function answer(schedules: readonly Schedule[]): Promise<void> {
   const entries = schedules.map(async (each) => [each.name, await follow(each)] as const)
   process.send?.(Object.fromEntries(await Promise.all(entries)) satisfies Attempts)
+}
+
+process.on('message', (schedules: readonly Schedule[]) => {
+  answer(schedules).catch((thrown: unknown) => {
+    console.error(thrown)
+    process.exit(1)
+  })
 })
 process.on('disconnect', () => process.exit())

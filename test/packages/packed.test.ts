@@ -55,7 +55,11 @@ async function eachClient(place: Place, then: (peer: Peer) => Promise<void>): Pr
   const ways = [() => connectV1(place), () => connectV2(place, 'legacy'), () => connectV2(place, { pin: '2026-07-28' })]
   for (const connect of ways) {
     const peer = await connect()
-    await then(peer).finally(() => peer.close())
+    try {
+      await then(peer)
+    } finally {
+      await peer.close()
+    }
   }
 }
 

@@ -36,12 +36,15 @@ export async function startEmbeddings(): Promise<EmbeddingServer> {
   const requests: (readonly string[])[] = []
   let authorization: string | undefined
   let behaviour: Behaviour = 'well'
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { input } = JSON.parse(await bodyOf(request)) as { input: readonly string[] }
     requests.push(input)
     authorization = request.headers.authorization
     answer(request, response, input)
-  })
+  }
   function answer(request: IncomingMessage, response: ServerResponse, input: readonly string[]): void {
     if (behaviour === 'hang') return
     if (behaviour !== 'well' && 'raw' in behaviour) return void response.end(behaviour.raw)

@@ -114,7 +114,7 @@ test('a stream ends when its credential does', async () => {
   const { port } = await serve({ clock, authenticate: authenticate({ verifiers: [verifier] }) })
   const stream = await open(port, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
   await endpointOf(stream)
-  clock.advance(5_000)
+  await clock.advance(5_000)
   await stream.next()
 })
 

@@ -144,7 +144,7 @@ test('a socket ends when its credential does', async () => {
   const socket = await open(url, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
   socket.send(request(1, 'ping'))
   await socket.next()
-  clock.advance(5_000)
+  await clock.advance(5_000)
   expect(await socket.closed).toMatchObject({ code: 3000 })
 })
 
@@ -167,13 +167,13 @@ test('a client that does not answer pings is cut off, one that is idle let go, a
     })
   for (let second = 0; second < 2; second++) {
     const both = pinged()
-    clock.advance(1_000)
+    await clock.advance(1_000)
     await both
     // A round trip on each, so that its pong has come before the next ping.
     await Promise.all([idle, waiting].map(roundTrip))
   }
   expect(await cut).toBe(1006)
-  clock.advance(1_000)
+  await clock.advance(1_000)
   expect(await idle.closed).toMatchObject({ code: 1000 })
   waiting.send(callOf('last', 'echo', { text: 'x' }))
   expect(await waiting.next()).toMatchObject({ id: 'last' })
@@ -230,12 +230,12 @@ test('a server that drains lets quiet sockets go, and the others finish their ca
   busy.send(callOf(1, 'slow'))
   await entered.promise
   const drained = serving.drain({ noticeMs: 1_000, graceMs: 10_000 })
-  clock.advance(1_000)
+  await clock.advance(1_000)
   expect(await quiet.closed).toMatchObject({ code: 1001 })
   held.resolve('done')
   expect(await busy.next()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
   // It looks now and then whether all is finished.
-  clock.advance(1_000)
+  await clock.advance(1_000)
   expect(await busy.closed).toMatchObject({ code: 1001 })
   await drained
 })

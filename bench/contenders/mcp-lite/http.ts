@@ -6,4 +6,5 @@ import { listen } from '../served.ts'
 import { build } from './server.ts'
 
 const handle = new StreamableHttpTransport().bind(build())
-listen(createServer(getRequestListener((request) => handle(request))))
+const serve = getRequestListener((request) => handle(request))
+listen(createServer((request, response) => void serve(request, response).catch(() => response.destroy())))

@@ -13,8 +13,8 @@ app.post('/mcp', async (request: IncomingMessage & { body: unknown }, response: 
   const server = build()
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
   response.on('close', () => {
-    void transport.close()
-    void server.close()
+    // Its exchange is over: there is no client left that a failure could be reported to.
+    Promise.all([transport.close(), server.close()]).catch(() => {})
   })
   await server.connect(transport)
   await transport.handleRequest(request, response, request.body)

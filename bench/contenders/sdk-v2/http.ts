@@ -13,6 +13,6 @@ listen(
   createServer((request, response) => {
     if (!validHost(request, response) || !validOrigin(request, response)) return
     // Its own request type leaves no room for `undefined`, which Node's has.
-    void handle(request as Parameters<typeof handle>[0], response)
+    handle(request as Parameters<typeof handle>[0], response).catch(() => response.destroy())
   }),
 )

@@ -6,8 +6,7 @@ import { listen } from '../served.ts'
 import { build } from './server.ts'
 
 const transport = new HttpTransport(build(), { path: '/mcp' })
-listen(
-  createServer(
-    getRequestListener(async (request) => (await transport.respond(request)) ?? new Response(null, { status: 404 })),
-  ),
+const serve = getRequestListener(
+  async (request) => (await transport.respond(request)) ?? new Response(null, { status: 404 }),
 )
+listen(createServer((request, response) => void serve(request, response).catch(() => response.destroy())))

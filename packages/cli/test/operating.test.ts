@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { Opened } from 'sluice'
 import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, tenant, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
@@ -85,11 +86,11 @@ async function twoTickets(folder: string): Promise<readonly string[]> {
 
 test('a webhook in the configuration is told of tickets, and what it sends back to the console decides', async () => {
   const told = Promise.withResolvers<string>()
-  const chat = createHttpServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    told.resolve(body)
-    response.end()
+  const chat = createHttpServer((request, response) => {
+    text(request).then((body) => {
+      told.resolve(body)
+      response.end()
+    }, told.reject)
   })
   await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void chat.close())

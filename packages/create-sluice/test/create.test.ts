@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -95,10 +96,8 @@ test('for workerd: its test passes, it is built, and it answers on a real worker
   const headers = { host: '127.0.0.1:8080', 'content-type': 'application/json', accept: accepts }
   const ask = (): Promise<string> =>
     new Promise((resolve) => {
-      const sent = request({ host: '127.0.0.1', port, method: 'POST', headers }, async (response) => {
-        let text = ''
-        for await (const chunk of response) text += String(chunk)
-        resolve(text)
+      const sent = request({ host: '127.0.0.1', port, method: 'POST', headers }, (response) => {
+        text(response).then(resolve, (error: Error) => resolve(error.message))
       })
       sent.on('error', (error) => resolve(error.message))
       sent.end(body)

@@ -75,9 +75,13 @@ async function stravaDouble(redirect: string): Promise<Double> {
   const { callback } = provider
   const serve = callback.call(provider)
   handle = (request, response) => {
-    if (!request.url?.startsWith('/consent/')) return void serve(request, response)
+    const failed = (): void => void response.destroy()
+    if (!request.url?.startsWith('/consent/')) {
+      serve(request, response).catch(failed)
+      return
+    }
     // The person says yes.
-    void (async () => {
+    const consent = async (): Promise<void> => {
       const details = await provider.interactionDetails(request, response)
       const grant = new provider.Grant({ accountId: 'athlete', clientId: '123' })
       grant.addOIDCScope('openid offline_access')
@@ -87,8 +91,8 @@ async function stravaDouble(redirect: string): Promise<Double> {
         { login: { accountId: 'athlete' }, consent: { grantId: await grant.save() } },
         { mergeWithLastSubmission: false },
       )
-      return details
-    })()
+    }
+    consent().catch(failed)
   }
   return double
 }

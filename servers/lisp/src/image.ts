@@ -90,7 +90,8 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
     const port = await portOf(child)
     const swank = await connectSwank(port, '127.0.0.1', secret)
     compiled.keep()
-    void exited.then(() => swank.close())
+    const close = (): void => swank.close()
+    exited.then(close, close)
     return { swank, origin: 'started', address: `127.0.0.1:${port}`, close: kill }
   } catch (thrown) {
     await kill()

@@ -54,9 +54,10 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       : await startImage(options, new AbortController().signal)
     opened++
     image = made
-    void made.swank.closed.then(() => {
+    const forget = (): void => {
       if (image === made) image = undefined
-    })
+    }
+    made.swank.closed.then(forget, forget)
     return made
   }
   async function imageNow(): Promise<Image> {

@@ -36,12 +36,21 @@ export async function connect(wire: Wire, options: ClientOptions = {}): Promise<
     const { method, id, params = {} } = message
     if (method === undefined) return
     if (id === undefined) notice?.(method, params)
-    else void respond(method, params).then((outcome) => wire.exchange({ jsonrpc: '2.0', id, ...outcome }, hear))
+    else
+      respond(method, params)
+        .then((outcome) => wire.exchange({ jsonrpc: '2.0', id, ...outcome }, hear))
+        // The wire is gone, and with it the call that asked: that call fails by itself.
+        .catch(() => {})
   }
   async function respond(method: string, params: Params): Promise<Pick<Message, 'result' | 'error'>> {
     if (method === 'ping') return { result: {} }
     if (!answer) return { error: { code: -32601, message: 'Not supported' } }
-    return { result: await answer(method, params) }
+    try {
+      return { result: await answer(method, params) }
+    } catch {
+      // Without an answer the server would wait for it until its own deadline.
+      return { error: { code: -32603, message: 'The client could not answer' } }
+    }
   }
   async function ask(method: string, params: Params, signal?: AbortSignal): Promise<Params> {
     const response = await wire.exchange({ jsonrpc: '2.0', id: ++ids, method, params }, hear, signal)

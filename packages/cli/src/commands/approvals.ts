@@ -47,7 +47,11 @@ const withDesk = (
 ): Promise<number> =>
   withStore(around, options, async (opened, config) => {
     const { desk, close } = deskOn(opened, config)
-    return work(desk).finally(close)
+    try {
+      return await work(desk)
+    } finally {
+      await close()
+    }
   })
 
 const unknown = (id: string): CommandError =>

@@ -79,7 +79,8 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     wakeAt = at
     callOff = clock.after(inMs, () => {
       wakeAt = Number.POSITIVE_INFINITY
-      void pump()
+      // It has logged why; the next ticket wakes it again.
+      pump().catch(() => {})
     })
   }
   function start(): void {

@@ -35,7 +35,7 @@ test('a question is answered by the response that names it', async () => {
 test('a response nobody asked for, or a second one, is nobody’s', async () => {
   const { connection, sent } = open()
   const asked = ask(connection, sent)
-  connection.settle('sluice-1', { result: {} })
+  await connection.settle('sluice-1', { result: {} })
   await asked
   expect(connection.settle('sluice-1', { result: {} })).toBe(false)
   expect(connection.settle(1, { result: {} })).toBe(false)
@@ -45,12 +45,14 @@ test('a response nobody asked for, or a second one, is nobody’s', async () => 
 test('a client’s refusal is a failure the model can read, cut to size', async () => {
   const { connection, sent } = open()
   const asked = ask(connection, sent)
-  connection.settle('sluice-1', { error: { code: -1, message: 'x'.repeat(5000) } })
+  const settled = connection.settle('sluice-1', { error: { code: -1, message: 'x'.repeat(5000) } })
   await expect(asked).rejects.toMatchObject({ reason: 'toolFailed' })
+  expect(await settled).toBe(true)
   await expect(asked).rejects.toThrow(/^.{1,300}$/)
   const silent = ask(connection, sent)
-  connection.settle('sluice-2', { error: 5 })
+  const silenced = connection.settle('sluice-2', { error: 5 })
   await expect(silent).rejects.toThrow('no reason given')
+  expect(await silenced).toBe(true)
 })
 
 test('a question nobody answers in time is withdrawn', async () => {

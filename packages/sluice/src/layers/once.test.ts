@@ -172,7 +172,7 @@ test('the same key of another tenant, caller or ticket is another key, whatever 
 
 test('a crash leaves the call in doubt: it is in flight until its deadline, then never runs again', async () => {
   const { serve, start, clock, runs } = make(() => new Promise(() => {}))
-  void serve(under('k'))
+  serve(under('k')).catch(expect.unreachable)
   await settle()
   const restarted = start()
   await expect(restarted(under('k'))).rejects.toMatchObject({
@@ -414,7 +414,7 @@ test('an operator resolves what is in doubt, of the right tenant and caller only
   const { store, clock } = hung
   const claim = { tenant: 'default', subject: 'ann', name: { client: 'k' } } as const
   expect(await resolveInDoubt(store, clock, claim, 'ran')).toBe('not in doubt')
-  void hung.serve(under('k'))
+  hung.serve(under('k')).catch(expect.unreachable)
   await settle()
   expect(await resolveInDoubt(store, clock, claim, 'did not run')).toBe('in flight')
   await clock.advance(30_000)

@@ -72,14 +72,14 @@ test.each(Object.keys(failures) as (keyof typeof failures)[])(
 test('a store that is away is tried once a second, by a call that does not wait for it', async () => {
   const { take, clock, state } = make()
   state.broken = failures['never answers']
-  void take(['k'], bucket)
+  take(['k'], bucket).catch(expect.unreachable)
   await clock.advance(250)
   state.asked = 0
   for (let tenth = 0; tenth < 50; tenth++) {
     let answered = false
-    void take(['k'], bucket).then(() => {
+    take(['k'], bucket).then(() => {
       answered = true
-    })
+    }, expect.unreachable)
     await settle()
     expect(answered).toBe(true)
     await clock.advance(100)

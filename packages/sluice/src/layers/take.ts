@@ -89,8 +89,8 @@ export function createTake({ store, local, clock, logger }: TakeOptions): Take {
   return function take(key, bucket) {
     if (triedAt === undefined) return shared(key, bucket)
     const since = clock.now() - triedAt
-    // A clock that was set back must not put this off.
-    if (since >= retryMs || since < 0) void tryAgain(key, bucket)
+    // A clock that was set back must not put this off; a logger that throws must not fail the call.
+    if (since >= retryMs || since < 0) tryAgain(key, bucket).catch(() => {})
     return local.take(key, bucket)
   }
 }

@@ -75,7 +75,8 @@ export function createAudit(
       // Lists, pings and handshakes do nothing to anybody; being refused them is worth knowing.
       if (call.target.kind === 'method' && !event.failed) return
       call.facts['audit'] ??= reference()
-      lanes.put(tenantOf(call), { ...ended(event), ...(isStarted ? undefined : digests(call)) })
+      // The call is over: what cannot be written is counted by the queue, which tries again.
+      lanes.put(tenantOf(call), { ...ended(event), ...(isStarted ? undefined : digests(call)) })?.catch(() => {})
     },
     started: (next) =>
       function audit(call) {

@@ -67,9 +67,13 @@ export function createLanes({ clock, max, writer }: LanesOptions): Lanes {
     lane.busy ??= drain(lane).finally(() => {
       lane.busy = undefined
       if (lanes.size > maxIdle && lane.batch.length === 0 && lane.waiting.length === 0) lanes.delete(tenant)
-      else if (lane.batch.length > 0 && !closed) lane.callOff = clock.after(retryMs, () => void run(tenant, lane))
+      else if (lane.batch.length > 0 && !closed) lane.callOff = clock.after(retryMs, () => start(tenant, lane))
     })
     return lane.busy
+  }
+  /** The batch stays where it is if this fails, and the next record tries again. */
+  function start(tenant: string, lane: Lane): void {
+    run(tenant, lane).catch(() => {})
   }
   /** Until nothing is left or the store fails. Never rejects. */
   async function drain(lane: Lane): Promise<void> {
@@ -114,7 +118,7 @@ export function createLanes({ clock, max, writer }: LanesOptions): Lanes {
       })
       // Most callers do not look at it.
       put.catch(() => {})
-      if (!lane.busy && !lane.callOff) void run(tenant, lane)
+      if (!lane.busy && !lane.callOff) start(tenant, lane)
       return put
     },
     get dropped() {
@@ -126,10 +130,11 @@ export function createLanes({ clock, max, writer }: LanesOptions): Lanes {
       // A store that never answers must not keep the process.
       await new Promise<void>((resolve) => {
         const callOff = clock.after(closeMs, resolve)
-        void runAll().then(() => {
+        const done = (): void => {
           callOff()
           resolve()
-        })
+        }
+        runAll().then(done, done)
       })
       for (const { callOff } of lanes.values()) callOff?.()
     },

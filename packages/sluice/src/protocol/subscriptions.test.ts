@@ -43,7 +43,7 @@ test('a subscription is acknowledged first, hears what it asked for, and ends wi
   await client.call('touch')
   server.updated('note:2')
   server.update(changed)
-  server.close()
+  await server.close()
   expect(await listening).toMatchObject({
     id: 'sub',
     result: { resultType: 'complete', _meta: { [metaKeys.subscription]: 'sub' } },
@@ -64,7 +64,8 @@ test('a subscription is acknowledged first, hears what it asked for, and ends wi
 test('what was not asked for, or is not there, is not sent', async () => {
   const bare = createServer(defineServer({ info: { name: 'x', version: '1' } }))
   const client = await testClient(bare)
-  void client.send('subscriptions/listen', { notifications: { ...all, resourceSubscriptions: ['note:1'] } })
+  const listening = { notifications: { ...all, resourceSubscriptions: ['note:1'] } }
+  client.send('subscriptions/listen', listening).catch(expect.unreachable)
   await settle()
   expect(client.heard[0]).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
   bare.updated('note:1')
@@ -130,13 +131,15 @@ test('whoever may not read a resource does not hear of it, and cannot tell it fr
   const asked = { notifications: { resourceSubscriptions: uris }, _meta }
   const heard: { [who: string]: { params: Params }[] } = { guest: [], secret: [] }
   for (const [who, said] of Object.entries(heard))
-    void server.handle(
-      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
-      {
-        via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : '') },
-        send: (message) => void said.push(message as { params: Params }),
-      },
-    )
+    server
+      .handle(
+        { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
+        {
+          via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : '') },
+          send: (message) => void said.push(message as { params: Params }),
+        },
+      )
+      .catch(expect.unreachable)
   await settle()
   for (const uri of uris) server.updated(uri)
   const [guest = [], secret = []] = [heard['guest'], heard['secret']]
@@ -225,10 +228,9 @@ test('what one tenant changes, another does not hear of', async () => {
   const heard: { [who: string]: object[] } = { ann: [], bob: [] }
   const asked = { notifications: { resourceSubscriptions: ['note:1'] }, _meta }
   for (const who of ['ann', 'bob'])
-    void server.handle(
-      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
-      as(who, heard[who] ?? []),
-    )
+    server
+      .handle({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked }, as(who, heard[who] ?? []))
+      .catch(expect.unreachable)
   await settle()
   await server.handle({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'touch', _meta } }, as('ann', []))
   expect([heard['ann']?.length, heard['bob']?.length]).toEqual([2, 1])

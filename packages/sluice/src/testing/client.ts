@@ -62,12 +62,17 @@ export async function testClient(
     const said: Params = { ...message }
     const { id, method, params } = said
     if (id === undefined || typeof method !== 'string') heard.push(said)
-    else void respond(id, method, isObject(params) ? params : {})
+    // What a test's own `answer` throws is a refusal, as it would be from a client.
+    else respond(id, method, isObject(params) ? params : {}).catch((thrown: unknown) => refuse(id, thrown))
   }
   async function respond(id: unknown, method: string, params: Params): Promise<void> {
     const result = answer ? await answer(method, params) : undefined
     const outcome = result === undefined ? { error: { code: -32601, message: 'Not supported' } } : { result }
     await server.handle({ jsonrpc: '2.0', id, ...outcome }, context())
+  }
+  function refuse(id: unknown, thrown: unknown): Promise<unknown> {
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    return server.handle({ jsonrpc: '2.0', id, error: { code: -32603, message } }, context())
   }
   const sent = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const header = (name: string): string | undefined => sent.get(name)

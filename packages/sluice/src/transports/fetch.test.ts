@@ -117,7 +117,7 @@ test('a request whose signal aborts cancels the call', async () => {
   })
   const controller = new AbortController()
   const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [waiting] })))
-  void fetch(post(modern('tools/call', { name: 'waiting' }), {}, { signal: controller.signal }))
+  fetch(post(modern('tools/call', { name: 'waiting' }), {}, { signal: controller.signal })).catch(expect.unreachable)
   await seen.promise
 })
 
@@ -132,7 +132,8 @@ test('a request whose client left while it waited for its turn runs nothing', as
   const leaving = new AbortController()
   const served = Promise.withResolvers<unknown>()
   const waitUntil = (work: Promise<unknown>): void => void work.then(served.resolve)
-  void fetch(post(modern('tools/call', { name: 'mark' }), {}, { signal: leaving.signal }), undefined, { waitUntil })
+  const marking = post(modern('tools/call', { name: 'mark' }), {}, { signal: leaving.signal })
+  fetch(marking, undefined, { waitUntil }).catch(expect.unreachable)
   leaving.abort()
   turn.resolve('done')
   expect((await first).status).toBe(200)
@@ -210,7 +211,7 @@ test('where there are sessions, a legacy client gets one', async () => {
     id: 2,
     result: {},
   })
-  fetch.close()
+  await fetch.close()
   expect((await fetch(legacy({ id: 3, method: 'ping' }, session))).status).toBe(404)
 })
 

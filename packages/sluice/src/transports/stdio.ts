@@ -104,8 +104,8 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       done()
     }
     try {
-      // Never rejects.
-      void server.text(frame(line), { via, send, endless: done }).then(say)
+      // Never rejects; if it did, the pipe must go on.
+      server.text(frame(line), { via, send, endless: done }).then(say, done)
     } catch (thrown) {
       const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
@@ -148,7 +148,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     input.pause()
     pace.clear()
     for (const signal of signals) process.off(signal, onSignal)
-    if (own) void end()
+    if (own) end().catch(leave)
     else {
       connection.close()
       leave()

@@ -111,10 +111,11 @@ export function createStrava(
   }
   function listen(): NonNullable<typeof listening> {
     const server = createServer((request, response) => {
-      void finish(new URL(request.url ?? '/', 'http://callback')).then((page) => {
+      const answer = (page: { readonly status: number; readonly text: string }): void => {
         response.writeHead(page.status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
         response.end(`${page.text}\n`)
-      })
+      }
+      finish(new URL(request.url ?? '/', 'http://callback')).then(answer, () => response.destroy())
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)

@@ -62,7 +62,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
     if (closed || retry) return
     retry = clock.after(retryMs, () => {
       retry = undefined
-      void everything()
+      everything().catch(retryLater)
     })
   }
   async function everything(): Promise<void> {
@@ -82,7 +82,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
     return work
   }
 
-  void everything()
+  everything().catch(retryLater)
   return {
     reach(workspace) {
       // What runs now may have read its list before the latest was stored: then once more.

@@ -91,7 +91,8 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): 
   return async function findKey(...header) {
     if (age() > staleMs) await refresh()
     // Nobody waits for keys that are merely old.
-    else if (age() > freshMs) void refresh()
+    // A refresh that fails has logged why, and the next token tries again.
+    else if (age() > freshMs) refresh().catch(() => {})
     if (!known || age() > staleMs)
       throw new RpcError('storeUnavailable', 'Tokens cannot be checked right now: try again later', {
         data: { retryAfterMs: emptyCooldownMs },

@@ -85,11 +85,12 @@ function watchOne(
     if (looking || over) return
     callOff()
     looking = true
-    void check().then(() => {
+    check().then(() => {
       looking = false
       if (again) look()
       else arm()
-    })
+      // A check that cannot run is a no.
+    }, end)
   }
   arm()
   return { credential, look, leave }

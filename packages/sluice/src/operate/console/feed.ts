@@ -84,14 +84,19 @@ export function createFeed({ panel, clock, live, tenants, send, allowed, end }: 
   function beat(): void {
     if (over) return
     beats++
-    if (beats % everySecond === 0) void sayTickets()
+    if (beats % everySecond === 0) sayTickets().catch(fail)
     if (beats % checkEvery === 0) {
       // Something must pass, or whoever sits between takes the stream for dead.
       send(': still here\n\n')
-      void check()
+      check().catch(fail)
     }
     if (live) sayLive(live)
     callOff = clock.after(beatMs, beat)
+  }
+  /** A page whose stream has failed opens it again. */
+  function fail(): void {
+    stop()
+    end()
   }
   function stop(): void {
     over = true
@@ -99,7 +104,7 @@ export function createFeed({ panel, clock, live, tenants, send, allowed, end }: 
     callOff()
   }
   send('retry: 2000\n\n')
-  void sayTickets()
+  sayTickets().catch(fail)
   callOff = clock.after(beatMs, beat)
   return stop
 }

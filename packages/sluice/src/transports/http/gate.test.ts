@@ -51,7 +51,7 @@ test('nobody waits longer than a second, and whoever goes away does not wait', a
     go = then
   }
   for (const each of [knock(), knock({ onGone })])
-    void Promise.resolve(gate.admit(each)).then((outcome) => outcomes.push(reasonOf(outcome)))
+    Promise.resolve(gate.admit(each)).then((outcome) => outcomes.push(reasonOf(outcome)), expect.unreachable)
   go()
   await settle()
   expect(outcomes).toEqual(['cancelled'])
@@ -67,10 +67,10 @@ test('a peer that fills the queue waits for its own, not before others', async (
   const order: string[] = []
   let current = admitted(gate.admit(knock()))
   for (const peer of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.9'])
-    void Promise.resolve(gate.admit(knock({ peer }))).then((outcome) => {
+    Promise.resolve(gate.admit(knock({ peer }))).then((outcome) => {
       order.push(peer)
       current = admitted(outcome)
-    })
+    }, expect.unreachable)
   for (let i = 0; i < 4; i++) {
     current.release()
     await settle()

@@ -90,8 +90,9 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
       const asked = new NodeRequest(request)
       const reply = new NodeReply(response)
       const serve = routes.get(path)
-      if (serve) void serve(asked, reply)
-      else void aside(path, mounted, asked, reply).catch(() => response.destroy())
+      // Each answers its own failures. One that cannot must not leave its client waiting, nor end the process.
+      const served = serve ? serve(asked, reply) : aside(path, mounted, asked, reply)
+      served.catch(() => response.destroy())
     },
   )
   node.maxConnections = maxConnections

@@ -70,7 +70,7 @@ export interface NodeHandler extends Pick<NodeSite, 'connect' | 'resource' | 'up
 export function createHttpHandler(server: Server, options: NodeSiteOptions = {}): NodeHandler {
   const { mounted, close, connect, resource, upgrade } = createNodeSite(server, options)
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
-    void mounted(new NodeRequest(request), new NodeReply(response))
+    mounted(new NodeRequest(request), new NodeReply(response)).catch(() => response.destroy())
   }
   return Object.assign(handler, { close, connect, resource, upgrade })
 }

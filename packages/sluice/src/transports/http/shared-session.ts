@@ -79,12 +79,17 @@ export function createSharedSession(
 
   let lookAt = clock.now() + listenMs
   const watcher: Watcher = {
+    // What fails is looked at again: at the next word, or by the timer.
     look(word, about) {
       lookAt = clock.now() + listenMs
-      if (word === 'record' || word === 'all') void reread()
+      if (word === 'record' || word === 'all') reread().catch(() => {})
       if (word === 'cancel' || word === 'all') void cancelled().catch(() => {})
       if (word === 'answer') void answered(about).catch(() => {})
-      if (word === 'stream') void followers.get(about)?.look()
+      if (word === 'stream')
+        followers
+          .get(about)
+          ?.look()
+          .catch(() => {})
       if (word === 'mail' || word === 'all') void delivered().catch(() => {})
       if (word === 'taken') {
         followers.get(about)?.letGo()
@@ -95,7 +100,7 @@ export function createSharedSession(
         for (const question of questions) void answered(question).catch(() => {})
         for (const [stream, follower] of followers)
           if (follower.over) followers.delete(stream)
-          else void follower.look(isGone)
+          else follower.look(isGone).catch(() => {})
       }
     },
     get due() {

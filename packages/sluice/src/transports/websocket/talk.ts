@@ -60,7 +60,7 @@ const maxUnsent = 1024 * 1024
 const maxPings = 1000
 
 /** Close codes: RFC 6455 §7.4 and the registry it opened. */
-const codes = { idle: 1000, unsupported: 1003, policy: 1008, tooLarge: 1009, unauthorized: 3000 } as const
+const codes = { idle: 1000, unsupported: 1003, policy: 1008, tooLarge: 1009, failed: 1011, unauthorized: 3000 } as const
 
 export function createTalk(around: Around, guest: Guest, wire: Wire, options: SocketOptions): Talk {
   const { server, gate } = around
@@ -155,7 +155,7 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
       heardAt = clock.now()
       answered = true
       if (isLonger(message, maxPayload)) close(codes.tooLarge, `Messages have at most ${maxPayload} bytes`)
-      else void take(message)
+      else take(message).catch(() => close(codes.failed, 'Internal error'))
     },
     binary: () => close(codes.unsupported, 'One JSON message per text frame'),
     pinged() {
