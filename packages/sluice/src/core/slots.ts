@@ -1,24 +1,37 @@
 /**
- * A bounded number of slots and a bounded queue before them, fair between lanes: whoever sends most waits longest.
+ * A bounded number of slots and a bounded queue for them, fair between lanes. A lane is a tenant, a caller or a peer.
  *
- * A lane is whoever the queue is fair between (a tenant, a caller, a peer). Free slots go round the lanes, one each; and
- * when the queue is full, a lane with little in it takes the place of the last in the longest one.
+ * Free slots go round the lanes, one each. When the queue is full, a lane with few claims in it takes the place of the
+ * last claim of the longest lane. In a flood, where most claims are refused, queueing gets no more work done, so lanes that
+ * flood are not queued: their admitted calls run at once, and the other lanes have the queue to themselves.
  *
- * A queue is for moments when more comes than fits. In a flood, where most are refused, somebody is there for every slot
- * that becomes free, and waiting gets no more done: then lanes that flood do not wait, and those who get in are served at
- * once. The others keep the queue to themselves.
+ * Only this file changes the state of a claim. A claim is `waiting`, then `held`, then `ended`, and may skip states but
+ * never goes back. After every operation:
+ *
+ * 1. `taken` is the number of claims that are held, and at most `slots`.
+ * 2. `waiting` is the number of claims that wait, and at most `queue`.
+ * 3. While a claim waits, every slot is held: a free slot is never left idle.
+ * 4. `settled` is called at most once per claim, and never after `end`.
+ * 5. `end` frees at most one slot, however often it is called.
+ *
+ * So the owner of a claim calls `end` when its request is over, in whatever state the claim is, and no slot can be lost.
  */
 
+/** The right to one slot, or a place in the queue for it. */
+export interface Claim {
+  readonly state: 'waiting' | 'held' | 'ended'
+  /** Leaves the queue or gives the slot back. Safe to call any number of times. */
+  end(): void
+}
+
 export interface Slots {
-  /** Takes one if one is free; false otherwise, and then there is `wait`. */
-  take(): boolean
+  /** Holds a free slot; `undefined` if none is free. */
+  take(): Claim | undefined
   /**
-   * Calls `then` once: with true when a slot is the caller's, with false when its place in the queue went to somebody
-   * who waits for less. The returned function leaves the queue; `undefined` if there is no place in it.
+   * Queues for a slot; `undefined` if there is no place in the queue. `settled` is called with true once the slot is held,
+   * or with false if another lane took the place in the queue. A claim that is held at once is returned as `held`.
    */
-  wait(lane: string, then: (got: boolean) => void): (() => void) | undefined
-  /** Gives one back, to whoever is next. Once per slot. */
-  free(): void
+  wait(lane: string, settled: (held: boolean) => void): Claim | undefined
   readonly taken: number
   readonly waiting: number
 }
@@ -28,28 +41,47 @@ export interface SlotsOptions {
   readonly queue: number
 }
 
-/** Each outcome moves the share of refusals by this part: the last hundred or so count. */
+/** Each outcome moves the share of refusals by this part, so that about the last hundred count. */
 const memory = 1 / 64
-/** From this share of refusals on it is a flood. */
+/** Above this share of refusals, the load is a flood. */
 const flood = 0.5
 /** Lanes of a flood that are remembered. */
 const maxFlooding = 1_000
 
-interface Waiter {
-  readonly then: (got: boolean) => void
-}
-
-/** Half of what may run: at full load nobody waits longer than half the time the work takes. */
+/** Half as many as may run: at full load no call waits longer than half the time the work takes. */
 export const usualQueue = (slots: number): number => Math.ceil(slots / 2)
 
+/** A class, because each call makes one and its method should not be made with it. */
+class SlotClaim implements Claim {
+  state: Claim['state']
+  readonly lane: string
+  readonly settled: (held: boolean) => void
+  readonly #end: (claim: SlotClaim) => void
+  constructor(
+    state: Claim['state'],
+    end: (claim: SlotClaim) => void,
+    lane = '',
+    settled: (held: boolean) => void = ignore,
+  ) {
+    this.state = state
+    this.lane = lane
+    this.settled = settled
+    this.#end = end
+  }
+  end(): void {
+    this.#end(this)
+  }
+}
+
 export function createSlots({ slots, queue }: SlotsOptions): Slots {
-  if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('There must be at least one slot, and no less than no queue')
-  /** In the order they are served; sets, because a waiter may leave from anywhere. */
-  const lanes = new Map<string, Set<Waiter>>()
+  if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('"slots" must be at least 1 and "queue" at least 0')
+  /** In the order they are served. Sets, because a claim may leave from anywhere. */
+  const lanes = new Map<string, Set<SlotClaim>>()
   let taken = 0
   let waiting = 0
+  let granting = false
   let refusals = 0
-  /** How often each lane was refused since it is a flood. */
+  /** Refusals of each lane since the flood began. */
   const flooding = new Map<string, number>()
 
   function refused(lane: string): undefined {
@@ -62,55 +94,75 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     if (refusals <= flood && flooding.size > 0) flooding.clear()
   }
 
-  function leave(lane: string, waiter: Waiter): boolean {
-    const line = lanes.get(lane)
-    if (!line?.delete(waiter)) return false
+  function end(claim: SlotClaim): void {
+    if (claim.state === 'waiting') leave(claim)
+    else if (claim.state === 'held') taken--
+    claim.state = 'ended'
+    grant()
+  }
+  function leave(claim: SlotClaim): void {
+    const line = lanes.get(claim.lane)
+    line?.delete(claim)
     waiting--
-    if (line.size === 0) lanes.delete(lane)
+    if (line?.size === 0) lanes.delete(claim.lane)
+  }
+  /** A loop, because `settled` may end its claim at once: calling itself, a long queue would overflow the stack. */
+  function grant(): void {
+    if (granting) return
+    granting = true
+    try {
+      while (taken < slots && waiting > 0) hold(nextInLine())
+    } finally {
+      granting = false
+    }
+  }
+  function hold(claim: SlotClaim | undefined): void {
+    if (!claim) return
+    leave(claim)
+    // To the end of the round, if other claims of this lane wait.
+    const line = lanes.get(claim.lane)
+    if (line && lanes.delete(claim.lane)) lanes.set(claim.lane, line)
+    taken++
+    claim.state = 'held'
+    claim.settled(true)
+  }
+  function nextInLine(): SlotClaim | undefined {
+    for (const line of lanes.values()) for (const claim of line) return claim
+    return undefined
+  }
+  /** Only if it evens out the lanes: otherwise two of them would displace each other by turns. */
+  function makeRoom(lane: string): boolean {
+    let longest: Set<SlotClaim> | undefined
+    for (const line of lanes.values()) if (line.size > (longest?.size ?? 0)) longest = line
+    if (!longest || (lanes.get(lane)?.size ?? 0) + 1 >= longest.size) return false
+    const last = [...longest].at(-1)
+    if (!last) return false
+    leave(last)
+    last.state = 'ended'
+    last.settled(false)
     return true
   }
-  /** Only where it evens things out: two lanes must not throw each other out by turns. */
-  function makeRoom(lane: string): boolean {
-    let longest: [lane: string, line: Set<Waiter>] | undefined
-    for (const each of lanes) if (each[1].size > (longest?.[1].size ?? 0)) longest = each
-    if (!longest || (lanes.get(lane)?.size ?? 0) + 1 >= longest[1].size) return false
-    const last = [...longest[1]].at(-1)
-    if (!last) return false
-    leave(longest[0], last)
-    last.then(false)
-    return true
+  function take(): Claim | undefined {
+    // While `grant` runs, a free slot belongs to a claim that waits.
+    if (taken >= slots || waiting > 0) return undefined
+    taken++
+    admitted()
+    return new SlotClaim('held', end)
   }
 
   return {
-    take() {
-      if (taken >= slots) return false
-      taken++
-      admitted()
-      return true
-    },
-    wait(lane, then) {
+    take,
+    wait(lane, settled) {
+      if (taken < slots && waiting === 0) return take()
       if ((flooding.get(lane) ?? 0) > queue) return refused(lane)
       if (waiting >= queue && !makeRoom(lane)) return refused(lane)
       admitted()
-      const waiter: Waiter = { then }
+      const claim = new SlotClaim('waiting', end, lane, settled)
       const line = lanes.get(lane)
-      if (line) line.add(waiter)
-      else lanes.set(lane, new Set([waiter]))
+      if (line) line.add(claim)
+      else lanes.set(lane, new Set([claim]))
       waiting++
-      return () => void leave(lane, waiter)
-    },
-    free() {
-      const [next] = lanes
-      if (!next) {
-        taken--
-        return
-      }
-      const [lane, line] = next
-      const [first] = line
-      if (first) leave(lane, first)
-      // To the end of the round, if anybody of this lane is left.
-      if (lanes.delete(lane)) lanes.set(lane, line)
-      first?.then(true)
+      return claim
     },
     get taken() {
       return taken
@@ -120,3 +172,5 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     },
   }
 }
+
+const ignore = (): void => {}

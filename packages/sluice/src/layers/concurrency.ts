@@ -4,7 +4,7 @@ import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Count, Use } from '../core/part.ts'
-import type { Slots } from '../core/slots.ts'
+import type { Claim, Slots } from '../core/slots.ts'
 import { createSlots, usualQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
 
@@ -71,37 +71,38 @@ export function concurrency(
       const own = tenantSlots(tenant.id)
       const tool = target.kind === 'tool' ? ofTools.get(target.name) : undefined
       const hold = createHold(stop)
-      if (tool || !own.take()) return queued(call, next, hold, own, tool)
-      hold.add(own)
+      const free = tool ? undefined : own.take()
+      if (!free) return queued(call, next, hold, own, tool)
+      hold.add(free)
       return held(call, next, hold)
     }
 }
 
-/** What one call holds. Given back once, when it ends or is stopped: work that goes on regardless holds nothing. */
+/** The claims of one call. Ended once, when the call ends or is stopped: work that ignores its signal holds no slot. */
 interface Hold {
-  add(slots: Slots): void
+  add(claim: Claim): void
   end(): void
 }
 function createHold(stop: Stop): Hold {
-  const all: Slots[] = []
+  const claims: Claim[] = []
   let over = false
   function end(): void {
     if (over) return
     over = true
     forget()
-    for (const slots of all) slots.free()
+    for (const claim of claims) claim.end()
   }
   const forget = stop.onStop(end)
   return {
-    add(slots) {
-      if (over) slots.free()
-      else all.push(slots)
+    add(claim) {
+      if (over) claim.end()
+      else claims.push(claim)
     },
     end,
   }
 }
 
-/** Nothing to wait for, and no promise of this layer's own. */
+/** Returns the promise of `next` itself: the common case, without a queue, costs no further promise. */
 function held(call: Call, next: Handler, { end }: Hold): Promise<Answer> {
   try {
     const answer = next(call)
@@ -115,10 +116,10 @@ function held(call: Call, next: Handler, { end }: Hold): Promise<Answer> {
 
 async function queued(call: Call, next: Handler, hold: Hold, own: Slots, tool: Slots | undefined): Promise<Answer> {
   try {
-    // The tenant's first: whoever waits for its own tenant must not keep a tool from everybody.
+    // The tenant's slot first: a call that waits for its own tenant must not hold a tool's slot meanwhile.
     await turn(own, call.caller.subject, hold, call.stop, 'Too many calls of this tenant are under way')
     if (tool) await turn(tool, call.tenant.id, hold, call.stop, `Too many calls of ${call.target.name} are under way`)
-    // Stopped since it had its turn: what nobody waits for must not begin.
+    // Stopped after it got its slot: work without a client must not begin.
     if (call.stop.reason) throw call.stop.reason
     return await next(call)
   } finally {
@@ -127,26 +128,27 @@ async function queued(call: Call, next: Handler, hold: Hold, own: Slots, tool: S
 }
 
 function turn(slots: Slots, lane: string, hold: Hold, stop: Stop, problem: string): Promise<void> | undefined {
-  if (slots.take()) {
-    hold.add(slots)
+  const free = slots.take()
+  if (free) {
+    hold.add(free)
     return undefined
   }
   return new Promise((resolve, reject) => {
-    const refuse = (): void => {
-      forget()
+    const refuse = (): void =>
       reject(new RpcError('rateLimited', `${problem}: wait 1 s, then try again`, { data: { retryAfterMs: 1000 } }))
-    }
-    // Added where it is got, not where the promise is heard: a call stopped in between would keep it for ever.
-    const leave = slots.wait(lane, (got) => {
-      if (!got) return refuse()
+    const claim = slots.wait(lane, (held) => {
       forget()
-      hold.add(slots)
-      resolve()
+      if (held) resolve()
+      else refuse()
     })
-    const forget = stop.onStop((reason) => {
-      leave?.()
-      reject(reason)
-    })
-    if (!leave) refuse()
+    // The hold heard of the stop first, and has left the queue.
+    const forget = stop.onStop(reject)
+    if (!claim) {
+      forget()
+      refuse()
+      return
+    }
+    hold.add(claim)
+    if (claim.state === 'held') resolve()
   })
 }

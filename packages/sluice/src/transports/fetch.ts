@@ -85,6 +85,11 @@ function toRequest(request: Request): HttpRequest {
     host: (request.headers.get('host') ?? host).toLowerCase() === host ? host : undefined,
     port: undefined,
     body: (maxBytes) => readBody(request, maxBytes),
+    onGone(then) {
+      if (request.signal.aborted) then()
+      request.signal.addEventListener('abort', then, { once: true })
+      return () => request.signal.removeEventListener('abort', then)
+    },
   }
 }
 

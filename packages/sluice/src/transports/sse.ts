@@ -118,4 +118,5 @@ const withSession = (request: HttpRequest, id: string | undefined): Parameters<t
   method: request.method,
   peer: request.peer,
   header: (name) => (name === 'mcp-session-id' ? id : request.header(name)),
+  onGone: (then) => request.onGone(then),
 })

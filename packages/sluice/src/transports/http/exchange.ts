@@ -163,8 +163,11 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   async function post(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     let message: unknown
     let admission: Admission | undefined
+    let forget: (() => void) | undefined
     try {
       admission = gate && (await admit(gate, request))
+      // By the connection, not by what awaits below: a promise that never settles must not keep the slot.
+      forget = admission && request.onGone(admission.release)
       checkContentType(request.header('content-type'))
       checkEncoding(request.header('content-encoding'))
       const accepts = parseAccept(request.header('accept'))
@@ -173,13 +176,18 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       if (shed) throw shed
       const route = legacy ? routeOf(message, request) : 'alone'
       const posted: Posted = { request, message, accepts, reply, headers, admission }
-      if (legacy && route !== 'alone') return await legacy[route](posted)
+      if (legacy && route !== 'alone') {
+        // Calls of a session outlive their connection, and hold their slot as long as they run.
+        forget?.()
+        return await legacy[route](posted)
+      }
       const answering = new Answering(posted, outlet)
       if (isOneWay(message)) await server.admit(answering.via)
       answering.finish(await server.text(message, answering))
     } catch (thrown) {
       refuse(thrown, request, reply, headers, thrown instanceof Unsound ? thrown.value : message)
     } finally {
+      forget?.()
       admission?.release()
     }
   }

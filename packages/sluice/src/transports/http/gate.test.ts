@@ -47,8 +47,9 @@ test('nobody waits longer than a second, and whoever goes away does not wait', a
   const first = admitted(gate.admit(knock()))
   let go = (): void => {}
   const outcomes: string[] = []
-  const onGone = (then: () => void): void => {
+  const onGone = (then: () => void): (() => void) => {
     go = then
+    return () => {}
   }
   for (const each of [knock(), knock({ onGone })])
     Promise.resolve(gate.admit(each)).then((outcome) => outcomes.push(reasonOf(outcome)), expect.unreachable)
@@ -60,6 +61,35 @@ test('nobody waits longer than a second, and whoever goes away does not wait', a
   first.release()
   expect(gate.load).toMatchObject({ running: 0, waiting: 0 })
   expect(clock.pending).toBe(0)
+})
+
+test('a client that left before it was queued does not wait and keeps no slot', async () => {
+  const { gate, clock } = make({ concurrency: 1, queue: 1 })
+  const first = admitted(gate.admit(knock()))
+  const onGone = (then: () => void): (() => void) => {
+    then()
+    return () => {}
+  }
+  expect(reasonOf(await gate.admit(knock({ onGone })))).toBe('cancelled')
+  first.release()
+  expect(gate.load).toMatchObject({ running: 0, waiting: 0 })
+  expect(clock.pending).toBe(0)
+})
+
+test('a client that leaves after it got its slot is not heard by the queue any more', async () => {
+  const { gate } = make({ concurrency: 1, queue: 1 })
+  const first = admitted(gate.admit(knock()))
+  const listeners = new Set<() => void>()
+  const onGone = (then: () => void): (() => void) => {
+    listeners.add(then)
+    return () => listeners.delete(then)
+  }
+  const second = gate.admit(knock({ onGone }))
+  first.release()
+  const admission = admitted(await second)
+  expect(listeners.size).toBe(0)
+  admission.release()
+  expect(gate.load.running).toBe(0)
 })
 
 test('a peer that fills the queue waits for its own, not before others', async () => {

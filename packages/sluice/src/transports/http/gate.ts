@@ -12,6 +12,7 @@ import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Count } from '../../core/part.ts'
 import { networkOf } from '../../core/peer.ts'
+import type { Claim } from '../../core/slots.ts'
 import { createSlots, usualQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
 import type { Marks, Pressure } from './hysteresis.ts'
@@ -54,8 +55,8 @@ export interface Knock {
   readonly method: string
   readonly peer: string
   header(name: string): string | undefined
-  /** Calls `then` if the client goes: then it no longer waits. */
-  onGone?(then: () => void): void
+  /** Calls `then` once the client's connection is closed, so that it stops waiting; the returned function forgets it. */
+  onGone?(then: () => void): () => void
 }
 
 export interface Admission {
@@ -111,36 +112,26 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
     if (method !== 'POST' && method !== 'GET') return unheld
     if (pressure?.high) return overloaded()
     if (method === 'GET') return unheld
-    return slots.take() ? admission() : queued(knock)
+    const free = slots.take()
+    return free ? admission(free) : queued(knock)
   }
-  function admission(): Admission {
-    let held = true
-    return {
-      heard: nothing,
-      release() {
-        if (!held) return
-        held = false
-        slots.free()
-      },
-    }
-  }
-  function queued(knock: Knock): RpcError | Promise<Admission | RpcError> {
-    let settle: (outcome: Admission | RpcError) => void = nothing
-    const leave = slots.wait(networkOf(knock.peer), (got) => settle(got ? admission() : overloaded()))
-    if (!leave) return overloaded()
+  const admission = (claim: Claim): Admission => ({ heard: nothing, release: () => claim.end() })
+  function queued(knock: Knock): Admission | RpcError | Promise<Admission | RpcError> {
+    let settle: (refusal: RpcError | undefined) => void = nothing
+    const claim = slots.wait(networkOf(knock.peer), (held) => settle(held ? undefined : overloaded()))
+    if (!claim) return overloaded()
+    if (claim.state === 'held') return admission(claim)
     return new Promise((resolve) => {
-      const callOff = clock.after(queueMs, () => {
-        leave()
-        resolve(overloaded())
-      })
-      settle = (outcome) => {
-        callOff()
-        resolve(outcome)
+      let forget: () => void = nothing
+      settle = (refusal) => {
+        settle = nothing
+        cancelTimer()
+        forget()
+        if (refusal) claim.end()
+        resolve(refusal ?? admission(claim))
       }
-      knock.onGone?.(() => {
-        leave()
-        settle(new RpcError('cancelled', 'The client closed the connection'))
-      })
+      const cancelTimer = clock.after(queueMs, () => settle(overloaded()))
+      forget = knock.onGone?.(() => settle(closedByClient())) ?? nothing
     })
   }
   function mayBeOneWay(knock: Knock): boolean {
@@ -196,5 +187,6 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
 }
 
 const nothing = (): undefined => undefined
+const closedByClient = (): RpcError => new RpcError('cancelled', 'The client closed the connection')
 /** For what holds no slot. */
 const unheld: Admission = { heard: nothing, release: nothing }

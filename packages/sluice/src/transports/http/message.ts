@@ -14,8 +14,10 @@ export interface HttpRequest extends Via {
   readonly host: string | undefined
   /** The port it arrived on, where that is known. */
   readonly port: number | undefined
-  /** The whole body as text. Throws `payloadTooLarge`, or `parseError` for what is not UTF-8. */
+  /** The whole body as text. Rejects with `payloadTooLarge`, with `parseError` if it is not UTF-8, with `cancelled` if the client left. */
   body(maxBytes: number): Promise<string>
+  /** Calls `then` once the client's connection is closed, at once if it is; the returned function forgets it. */
+  onGone(then: () => void): () => void
 }
 
 export type HttpHeaders = { readonly [name: string]: string }

@@ -10,6 +10,7 @@ import type { Stop } from '../../core/stop.ts'
 import { createTurn } from '../turn.ts'
 import type { Sink } from './events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
+import { onSocketClose } from './socket-life.ts'
 
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
 const http = process.getBuiltinModule('node:http')
@@ -53,6 +54,9 @@ export class NodeRequest implements HttpRequest {
     const value = this.#message.headers[name]
     return typeof value === 'string' ? value : value?.join(', ')
   }
+  onGone(then: () => void): () => void {
+    return onSocketClose(this.#message.socket, then)
+  }
   body(maxBytes: number): Promise<string> {
     const message = this.#message
     return new Promise((resolved, rejected) => {
@@ -69,6 +73,8 @@ export class NodeRequest implements HttpRequest {
       if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
       // It would never come again, and what another parser made of it has lost what must be refused.
       if (message.readableEnded) return reject(new RpcError('internalError', bodyTaken))
+      // Destroyed while it waited: its events have all been emitted, and none would settle this promise.
+      if (message.destroyed) return reject(clientLeft())
       message.on('data', (chunk: Buffer) => {
         size += chunk.length
         if (size > maxBytes) tooLarge()
@@ -85,13 +91,16 @@ export class NodeRequest implements HttpRequest {
           else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
         })
       })
-      // A client that goes away in the middle of its body leaves an error here, and nobody to answer.
-      message.on('error', (cause) => reject(new RpcError('cancelled', 'The client went away', { cause })))
+      // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
+      message.on('error', (cause) => reject(clientLeft(cause)))
+      message.on('close', () => reject(clientLeft()))
     })
   }
 }
 
 const ignore = (): void => {}
+const clientLeft = (cause?: unknown): RpcError =>
+  new RpcError('cancelled', 'The client closed the connection', { cause })
 
 const bodyTaken =
   'The body was read before it came here: mount the MCP handler before body parsers such as express.json()'

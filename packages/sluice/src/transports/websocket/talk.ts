@@ -68,7 +68,12 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
   const { maxPayload = around.maxBodyBytes, pingMs = 30_000, idleMs = 30 * 60_000, maxInFlight = 100 } = options
   const { clock } = server
   const { connection } = via
-  const knock = { method: 'POST', peer: via.peer, header: () => undefined }
+  const knock = {
+    method: 'POST',
+    peer: via.peer,
+    header: () => undefined,
+    onGone: (then: () => void) => gone.onStop(then),
+  }
   let inFlight = 0
   let over = false
   let answered = true
