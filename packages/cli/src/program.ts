@@ -3,7 +3,7 @@
 import type { OutputConfiguration } from 'commander'
 import { Command, CommanderError, Option } from 'commander'
 import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
-import { auditExport, auditSearch, auditVerify, tenants } from './commands/audit.ts'
+import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
 import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
 import type { Around } from './commands/command.ts'
@@ -222,6 +222,20 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   ofTenant(
     sub(audit, 'export', 'one record a line, oldest first', 'sluice audit export --tenant acme > audit.ndjson'),
   ).action(runs((options) => auditExport(around, options)))
+  operating(
+    sub(
+      audit,
+      'prune',
+      'remove the oldest records and sign where the rest begins; exit code 3 if they are not as they were written',
+      'sluice audit prune --tenant acme --days 90',
+      'sluice audit prune',
+    ),
+  )
+    .option('--tenant <id>', 'only theirs')
+    .option('--days <n>', 'keep so many; by default audit.retention')
+    .option('--megabytes <n>', 'keep so much; by default audit.retention')
+    .option('--force', 'also what was changed; every later verify says so')
+    .action(runs((options) => auditPrune(around, options)))
   operating(sub(program, 'tenants', 'who has called', 'sluice tenants --json')).action(
     runs((options) => tenants(around, options)),
   )

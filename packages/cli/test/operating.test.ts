@@ -47,6 +47,27 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
 })
 
+test('the audit is pruned by the command and proven from the cut on, by its own secret alone', async () => {
+  const cwd = aFolder()
+  await twoTickets(join(cwd, '.sluice'))
+  const before = JSON.parse((await sluice(cwd, ['audit', 'verify', '--json'])).out) as { records: number }[]
+  expect((await sluice(cwd, ['audit', 'prune'])).out).toBe('acme: 0 records removed\n')
+  const pruned = await sluice(cwd, ['audit', 'prune', '--tenant', 'acme', '--megabytes', '0', '--json'])
+  const [{ removed } = { removed: 0 }] = JSON.parse(pruned.out) as { removed: number }[]
+  expect(removed).toBeGreaterThan(0)
+  const verified = await sluice(cwd, ['audit', 'verify'])
+  const rest = (before[0]?.records ?? 0) - removed + 1
+  expect(verified.out).toMatch(new RegExp(`✓ acme: ${rest} records, .* pruned up to record ${removed} on `))
+  expect((await sluice(cwd, ['audit', 'search', '--tenant', 'acme'])).out).toContain('pruned')
+  expect((await sluice(cwd, ['audit', 'export', '--tenant', 'acme'])).out.trimEnd().split('\n')).toHaveLength(rest)
+  writeFileSync(join(cwd, '.sluice', 'secret'), 'another secret of sixteen characters\n')
+  for (const command of ['verify', 'prune'])
+    expect(await sluice(cwd, ['audit', command])).toMatchObject({
+      code: 3,
+      out: expect.stringContaining(`the checkpoint after record ${removed} is not signed with this secret`),
+    })
+})
+
 const refund = tool({
   name: 'refund',
   description: 'Money back',

@@ -29,6 +29,7 @@ import { earlyLine } from './observe/early.ts'
 import { line } from './observe/line.ts'
 import type { MetricsOptions } from './observe/metrics.ts'
 import { createMetrics } from './observe/metrics.ts'
+import { createRetention } from './observe/retention.ts'
 import type { HealthOptions } from './operate/health.ts'
 import { createHealth } from './operate/health.ts'
 import { numbersPage } from './operate/numbers.ts'
@@ -101,15 +102,29 @@ export const once =
 /** A hash-chained record of every call that ran or was refused, per tenant, in the store. */
 export const audit =
   (options: AuditOptions = {}): Part<'audit'> =>
-  ({ store, clock, reference, counts }) => {
+  (services) => {
+    const { store, clock, reference, counts, hasSecret } = services
+    if (options.retention && !hasSecret)
+      throw new TypeError('audit: "retention" signs what remains, so set "secret" in the options of createServer')
     const kept = createAudit(store, clock, reference, options)
+    const retention = options.retention && createRetention(options.retention, services)
     counts.push({
       name: 'sluice_audit_dropped_total',
       help: 'Audit records lost.',
       type: 'counter',
       read: () => kept.dropped,
     })
-    return { part: 'audit', sink: kept.sink, layer: kept.started, record: kept.record, close: kept.close }
+    return {
+      part: 'audit',
+      sink: kept.sink,
+      layer: kept.started,
+      record: kept.record,
+      ready: async () => retention?.start(),
+      async close() {
+        await retention?.close()
+        await kept.close()
+      },
+    }
   }
 
 /** Counters and histograms, at `/metrics`. */

@@ -39,6 +39,7 @@ export function surroundings(given: SurroundingsOptions): Surroundings {
     clock,
     logger,
     secrets: secretsOf(given.secret, { shared: store.shared !== undefined, edge: onEdge() }),
+    hasSecret: given.secret !== undefined,
     tenants: createTenants({ store, logger, clock }),
     reference,
     closing: given.closing ?? (() => false),

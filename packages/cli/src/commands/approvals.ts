@@ -35,7 +35,9 @@ function deskOn({ store, bus }: OpenStore, config: Config): OpenDesk {
     rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
   })
   const around = { name: 'command', store, bus, secret: 'nothing is sealed here, so nothing is lost' }
-  const kept = config.audit ? audit(defined(config.audit))(surroundings(around)) : undefined
+  const kept = config.audit
+    ? audit(defined({ ...config.audit, retention: undefined }))(surroundings(around))
+    : undefined
   desk(surroundings({ ...around, ...(kept?.record && { record: kept.record }) }))
   return { desk, close: async () => kept?.close?.() }
 }

@@ -1,6 +1,10 @@
-/** `sluice audit`: search, verify and export the record of what was called. */
+/** `sluice audit`: search, verify, export and prune the record of what was called. */
 
-import { allAudit, auditTenants, readAudit, verifyAudit } from 'sluice'
+import type { Verdict } from 'sluice'
+import { allAudit, auditTenants, limitsFor, pruneAudit, readAudit, verifyAudit } from 'sluice'
+import { limitsOf, retentionOf } from '../host/retention.ts'
+import { clock } from '../host/run.ts'
+import { secretOf } from '../host/store.ts'
 import { CommandError, exitCodes, numberOf, shown, styled, table, toJson } from '../output.ts'
 import type { Around } from './command.ts'
 import type { OperatingOptions } from './operating.ts'
@@ -75,21 +79,80 @@ export const auditVerify = (
   around: Around,
   options: OperatingOptions & { readonly tenant?: string },
 ): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
+  withStore(around, options, async ({ store }, config) => {
     const { terminal } = around
     const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
-    const verdicts = await Promise.all(
-      tenants.map(async (tenant) => ({ tenant, ...(await verifyAudit(store, tenant)) })),
-    )
+    const secrets = (): readonly string[] => secretOf(config)
+    const verdicts: (Verdict & { readonly tenant: string })[] = []
+    for (const tenant of tenants) verdicts.push({ tenant, ...(await verifyAudit(store, tenant, { secrets, clock })) })
     if (options.json) terminal.out(toJson(verdicts))
     else
-      for (const verdict of verdicts)
+      for (const verdict of verdicts) {
+        const mark = isProven(verdict) ? styled(terminal, 'green', '✓') : styled(terminal, 'red', '✗')
+        terminal.out(`${mark} ${nameOf(verdict.tenant)}: ${sentenceOf(verdict)}`)
+      }
+    return verdicts.every(isProven) ? exitCodes.ok : exitCodes.found
+  })
+
+const isProven = (verdict: Verdict): boolean => verdict.intact && !verdict.checkpoint?.defect
+
+function sentenceOf(verdict: Verdict): string {
+  if (!verdict.intact)
+    return verdict.problem === 'unsigned'
+      ? `the checkpoint after record ${verdict.seq} is not signed with this secret`
+      : `record ${verdict.seq} is ${verdict.problem}`
+  const { records, head, checkpoint } = verdict
+  if (!checkpoint) return `${records} records, head ${head.slice(0, 16)}…`
+  const since = `pruned up to record ${checkpoint.seq} on ${new Date(checkpoint.at).toISOString().slice(0, 10)}`
+  const { defect } = checkpoint
+  const warning = defect ? `; record ${defect.seq} was ${defect.problem} when it was pruned by force` : ''
+  return `${records} records, head ${head.slice(0, 16)}…, ${since}${warning}`
+}
+
+export interface PruneOptions extends OperatingOptions {
+  readonly tenant?: string
+  readonly days?: string
+  readonly megabytes?: string
+  readonly force?: boolean
+}
+
+/** Exit code 3 if a chain is not as it was written: then nothing of it is removed, unless forced. */
+export const auditPrune = (around: Around, options: PruneOptions): Promise<number> =>
+  withStore(around, options, async ({ store }, config) => {
+    const { terminal } = around
+    const days = numberOf('--days', options.days)
+    const megabytes = numberOf('--megabytes', options.megabytes)
+    const given =
+      days === undefined && megabytes === undefined
+        ? undefined
+        : limitsOf({ maxAgeDays: days, maxMegabytes: megabytes })
+    const kept = retentionOf(config.audit?.retention)
+    if (!given && !kept)
+      throw new CommandError('Say how much to keep: --days, --megabytes, or audit.retention in the configuration', 2)
+    const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
+    const rows = []
+    for (const tenant of tenants) {
+      const limits = given ?? limitsFor(kept ?? {}, tenant)
+      const pruned = await pruneAudit(store, tenant, {
+        ...limits,
+        secrets: () => secretOf(config),
+        clock,
+        writer: crypto.randomUUID(),
+        by: around.env['USER'] ?? 'command',
+        force: options.force === true,
+        stopped: () => around.signal.aborted,
+      })
+      rows.push({ tenant, ...pruned })
+    }
+    if (options.json) terminal.out(toJson(rows))
+    else
+      for (const { tenant, removed, refused } of rows)
         terminal.out(
-          verdict.intact
-            ? `${styled(terminal, 'green', '✓')} ${nameOf(verdict.tenant)}: ${verdict.records} records, head ${verdict.head.slice(0, 16)}…`
-            : `${styled(terminal, 'red', '✗')} ${nameOf(verdict.tenant)}: record ${verdict.seq} is ${verdict.problem}`,
+          refused
+            ? `${styled(terminal, 'red', '✗')} ${nameOf(tenant)}: not pruned, ${sentenceOf({ intact: false, ...refused })}. Export it, then use --force.`
+            : `${nameOf(tenant)}: ${removed} records removed`,
         )
-    return verdicts.every(({ intact }) => intact) ? exitCodes.ok : exitCodes.found
+    return rows.some(({ refused }) => refused) ? exitCodes.found : exitCodes.ok
   })
 
 /** One record a line, oldest first: what other programs take. */

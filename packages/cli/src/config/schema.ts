@@ -47,6 +47,11 @@ const rule = z.strictObject({
   of: z.array(z.string()).optional().describe('Only these may decide'),
 })
 
+const keeping = {
+  maxAgeDays: z.number().positive().optional().describe('Older records are pruned'),
+  maxMegabytes: z.number().positive().optional().describe('Beyond it the oldest records are pruned'),
+}
+
 const served = z.strictObject({
   module: path.optional().describe('A module that exports a server; left out for the five that come along'),
   env: z.record(z.string(), z.string()).optional().describe('Added to its environment'),
@@ -153,6 +158,17 @@ export const configSchema = z.strictObject({
     .strictObject({
       blocking: z.boolean().optional().describe('No call runs whose record cannot be written'),
       maxQueued: count(1).optional().describe('Records that may wait for the store'),
+      retention: z
+        .strictObject({
+          ...keeping,
+          tenants: z
+            .record(z.string(), z.strictObject(keeping))
+            .optional()
+            .describe('Other limits for a tenant, by id'),
+        })
+        .nullable()
+        .prefault({ maxMegabytes: 1_000 })
+        .describe('How much of each tenant’s record is kept'),
     })
     .nullable()
     .prefault({})

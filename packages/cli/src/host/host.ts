@@ -11,6 +11,7 @@ import { nodeClock } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 import { defined } from './options.ts'
+import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
 
@@ -53,7 +54,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant)) }),
     ...(config.limit && { limit: limit(defined(config.limit)) }),
     ...(config.concurrency && { concurrency: concurrency(defined(config.concurrency)) }),
-    ...(config.audit && { audit: audit(defined(config.audit)) }),
+    ...(config.audit && { audit: audit(auditOf(config.audit)) }),
     ...(config.metrics && { metrics: metrics() }),
     ...(config.tracing && { tracing: (await import('sluice/tracing')).tracing() }),
     ...(panel && { console: panel.watch }),
@@ -98,6 +99,10 @@ async function verifiersOf(
   if (verifiers.length === 0)
     throw new CommandError('authenticate: nobody could be let in. Turn apiKeys on, or add an issuer to jwt')
   return verifiers
+}
+
+function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): Parameters<typeof audit>[0] {
+  return defined({ ...rest, retention: retentionOf(retention) })
 }
 
 function tenantOf({ from, header, tools }: NonNullable<Config['tenant']>): Parameters<typeof tenant>[0] {

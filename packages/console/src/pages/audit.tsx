@@ -207,10 +207,19 @@ function Verify({ tenant }: { readonly tenant: string }): JSX.Element {
 
 function VerdictChip({ verdict }: { readonly verdict: Verdict | string }): JSX.Element {
   if (typeof verdict === 'string') return <Chip tone="bad">{verdict}</Chip>
+  const { checkpoint } = verdict
+  if (checkpoint?.defect)
+    return (
+      <Chip tone="bad">
+        record {checkpoint.defect.seq} was {checkpoint.defect.problem} when it was pruned
+      </Chip>
+    )
   if (verdict.intact)
     return (
       <Chip tone="good">
-        <span title={`Head ${verdict.head ?? ''}`}>{number(verdict.records ?? 0)} records, intact</span>
+        <span title={`Head ${verdict.head ?? ''}`}>
+          {number(verdict.records ?? 0)} records{checkpoint && `, from ${number(checkpoint.seq + 1)} on`}, intact
+        </span>
       </Chip>
     )
   return (

@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly logger: Logger
   /** What to seal with: the first seals, each opens. Made on first use where nobody set one. */
   readonly secrets: () => readonly string[]
+  /** Whether the operator set the secret: a random one is gone with the process, and so is what it signed. */
+  readonly hasSecret: boolean
   readonly tenants: Tenants
   /** A new name for one failure, one record, one process: what a client and the log share. */
   readonly reference: () => string

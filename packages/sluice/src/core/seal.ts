@@ -24,7 +24,9 @@ const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().enco
  * same secret opens it. `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd.
  */
 export function createSeal(secrets: () => readonly string[], purpose: string, clock: Clock): Seal {
-  const ready = lazy(() => Promise.all(secrets().map((secret) => deriveKey(secret, purpose))))
+  const ready = lazy(() =>
+    Promise.all(secrets().map((secret) => deriveKey(secret, purpose, aes, ['encrypt', 'decrypt']))),
+  )
   return {
     async seal(value, bound, ttlMs) {
       const [key] = await ready()
@@ -57,10 +59,22 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
 /** As JSON, never joined: `['a', 'bc']` and `['ab', 'c']` must differ. */
 const bind = (bound: Key): Uint8Array => encode(JSON.stringify(bound))
 
-async function deriveKey(secret: string, purpose: string) {
+const aes = { name: 'AES-GCM', length: 256 }
+
+type Derive = typeof crypto.subtle.deriveKey
+/** A key of WebCrypto, by whatever name the runtime's types give it. */
+export type DerivedKey = Awaited<ReturnType<Derive>>
+
+/** Returns the key of a secret for one purpose: what is made with it opens with no other purpose's key. */
+export async function deriveKey(
+  secret: string,
+  purpose: string,
+  algorithm: Parameters<Derive>[2],
+  usages: Parameters<Derive>[4],
+): Promise<DerivedKey> {
   const base = await crypto.subtle.importKey('raw', encode(secret), 'HKDF', false, ['deriveKey'])
   const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encode(`sluice ${purpose}`) }
-  return crypto.subtle.deriveKey(how, base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+  return crypto.subtle.deriveKey(how, base, algorithm, false, usages)
 }
 
 export const toBase64 = (bytes: Uint8Array): string => {
@@ -69,10 +83,10 @@ export const toBase64 = (bytes: Uint8Array): string => {
   for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192))
   return btoa(binary)
 }
-const toBase64Url = (bytes: Uint8Array): string =>
+export const toBase64Url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-const fromBase64Url = (text: string): Uint8Array => {
+export const fromBase64Url = (text: string): Uint8Array => {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     return Uint8Array.from(binary, (char) => char.charCodeAt(0))

@@ -13,8 +13,9 @@ import type { Params } from '../core/json.ts'
 import type { Observed, Sink } from '../core/observed.ts'
 import type { Store } from '../core/store.ts'
 import { createChain } from './chain.ts'
-import { createLanes } from './lanes.ts'
 import { callerOf, tenantOf } from './observed.ts'
+import type { Retention } from './retention.ts'
+import { createWriteQueues } from './write-queue.ts'
 
 export interface AuditOptions {
   /**
@@ -25,6 +26,11 @@ export interface AuditOptions {
   readonly blocking?: boolean
   /** Records that may wait for a store that is away; further ones are dropped and counted, so memory does not fill up. */
   readonly maxQueued?: number
+  /**
+   * How long and how much is kept, per tenant; everything, by default. Applied hourly by servers that listen; elsewhere
+   * call `pruneAudit`. Signs checkpoints, so the server needs a `secret`.
+   */
+  readonly retention?: Retention
 }
 
 export interface Audit {
@@ -52,14 +58,14 @@ export function createAudit(
   { blocking = false, maxQueued = 10_000 }: AuditOptions = {},
 ): Audit {
   const writer = reference()
-  const lanes = createLanes({ clock, max: maxQueued, writer: (tenant) => createChain(store, tenant, writer) })
+  const queues = createWriteQueues({ clock, max: maxQueued, writer: (tenant) => createChain(store, tenant, writer) })
 
   function begin(call: Call): Promise<void> | undefined {
     const { facts, caller, tenant } = call
     facts['caller'] ??= caller.subject
     facts['tenant'] ??= tenant.id
     facts['audit'] ??= reference()
-    return lanes.put(tenant.id, { at: clock.now(), kind: 'started', ...about(call), ...digests(call) })
+    return queues.put(tenant.id, { at: clock.now(), kind: 'started', ...about(call), ...digests(call) })
   }
   function within(put: Promise<void> | undefined): Promise<void> {
     if (!put) return Promise.reject(new Error('The queue is full'))
@@ -76,7 +82,7 @@ export function createAudit(
       if (call.target.kind === 'method' && !event.failed) return
       call.facts['audit'] ??= reference()
       // The call is over: what cannot be written is counted by the queue, which tries again.
-      lanes.put(tenantOf(call), { ...ended(event), ...(isStarted ? undefined : digests(call)) })?.catch(() => {})
+      queues.put(tenantOf(call), { ...ended(event), ...(isStarted ? undefined : digests(call)) })?.catch(() => {})
     },
     started: (next) =>
       function audit(call) {
@@ -90,12 +96,12 @@ export function createAudit(
           },
         )
       },
-    record: (tenant, kind, fields) => void lanes.put(tenant, { at: clock.now(), kind, ...fields }),
+    record: (tenant, kind, fields) => void queues.put(tenant, { at: clock.now(), kind, ...fields }),
     get dropped() {
-      return lanes.dropped
+      return queues.dropped
     },
-    flush: lanes.flush,
-    close: lanes.close,
+    flush: queues.flush,
+    close: queues.close,
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { Params } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
-import { auditRows, headOf, heads, parseLine, parseTip, rowAt, rowsOf } from './chain.ts'
+import { auditRows, headOf, heads, parseLine, parseTip, rowAt, rowsOf } from './chain-layout.ts'
+import { readCheckpoint } from './checkpoint.ts'
 
 /** One record of the audit, with its place in the chain. */
 export interface AuditEntry {
@@ -16,7 +17,7 @@ export interface AuditEntry {
 export interface AuditWindow {
   /** Newest first. */
   readonly entries: readonly AuditEntry[]
-  /** Where the next page ends; `undefined` at the beginning of the chain. */
+  /** Where the next page ends; `undefined` at the beginning of the chain, or of what was not pruned. */
   readonly before: number | undefined
 }
 
@@ -31,18 +32,20 @@ export async function readAudit(
 ): Promise<AuditWindow> {
   const head = parseTip(await store.get(headOf(tenant))).seq
   const end = before ?? Number.POSITIVE_INFINITY
-  const from = Math.max(1, Math.min(end - 1, head) - limit + 1)
+  const first = ((await readCheckpoint(store, tenant))?.seq ?? 0) + 1
+  const from = Math.max(first, Math.min(end - 1, head) - limit + 1)
   const place = rowAt(tenant, Math.max(0, from - longestRow))
   const rows = await store.list(rowsOf(tenant), { limit: limit + 2 * longestRow, after: place })
   const entries: AuditEntry[] = []
   for (const { value } of rows)
     for (const entry of entriesOf(value)) if (entry.seq >= from && entry.seq < end) entries.push(entry)
-  return { entries: entries.reverse(), before: from > 1 ? from : undefined }
+  return { entries: entries.reverse(), before: from > first ? from : undefined }
 }
 
-/** All of it, oldest first. */
+/** All of it that was not pruned, oldest first. */
 export async function* allAudit(store: Store, tenant: string): AsyncIterable<AuditEntry> {
-  for await (const [, value] of auditRows(store, tenant)) yield* entriesOf(value)
+  const pruned = (await readCheckpoint(store, tenant))?.seq ?? 0
+  for await (const [name, value] of auditRows(store, tenant)) if (!(Number(name) <= pruned)) yield* entriesOf(value)
 }
 
 function* entriesOf(row: string): Iterable<AuditEntry> {

@@ -2,9 +2,9 @@
 
 import type { ServerResponse } from 'node:http'
 import { RpcError } from '../../core/error.ts'
-import { verifyAudit } from '../../observe/chain.ts'
 import type { AuditEntry } from '../../observe/chain-read.ts'
 import { allAudit, readAudit } from '../../observe/chain-read.ts'
+import { verifyAudit } from '../../observe/chain-verify.ts'
 import type { AuditRecord, Input, Operator, Output, Verdict } from './api.ts'
 import type { Panel } from './panel.ts'
 
@@ -46,9 +46,8 @@ function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditE
   return { seq, hash, at: Number(at ?? 0), kind: String(kind ?? '?'), fields: Object.fromEntries(shownFields) }
 }
 
-export async function judgeAudit({ store }: Panel, tenant: string): Promise<Verdict> {
-  return verifyAudit(store, tenant)
-}
+export const judgeAudit = ({ store, clock, servers }: Panel, tenant: string): Promise<Verdict> =>
+  verifyAudit(store, tenant, { clock, secrets: () => servers[0]?.secrets() ?? [] })
 
 /** Line by line, as fast as it is read: a year of records does not fit into memory. */
 export async function exportAudit(

@@ -81,13 +81,13 @@ export function createConsole(options: ConsoleOptions): Console {
 
   return {
     watch(around) {
-      const { name, counts, uses, record } = around
+      const { name, counts, uses, record, secrets } = around
       let served: Defined = { info: { name, version: '' } }
       if (around.store !== store)
         throw new TypeError(
           'console: give it the store of its servers, or it would show other tickets, keys and records',
         )
-      servers.push({ name, counts, uses, record, definition: () => served })
+      servers.push({ name, counts, uses, record, secrets, definition: () => served })
       return {
         part: 'console',
         defined(definition) {

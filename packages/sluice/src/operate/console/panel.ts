@@ -17,6 +17,8 @@ export interface Watched {
   readonly counts: readonly Counted[]
   readonly uses: readonly Use[]
   record(tenant: string, kind: string, fields: { readonly [field: string]: unknown }): void
+  /** Sign the checkpoints of the audit. */
+  readonly secrets: () => readonly string[]
 }
 
 export interface Panel {

@@ -286,7 +286,25 @@ export const shapes = {
       records: { type: 'integer' },
       head: { type: 'string' },
       seq: { type: 'integer', description: 'The first record that is not as it was written.' },
-      problem: { enum: ['altered', 'missing', 'inserted'] },
+      problem: { enum: ['altered', 'missing', 'inserted', 'unsigned'] },
+      checkpoint: {
+        type: 'object',
+        description: 'Where the chain begins now: its oldest records were pruned.',
+        required: ['seq', 'at'],
+        properties: {
+          seq: { type: 'integer', description: 'The last record that was pruned.' },
+          at: { type: 'number' },
+          defect: {
+            type: 'object',
+            description: 'The first pruned record that was not as it was written; pruned by force.',
+            required: ['seq', 'problem'],
+            properties: {
+              seq: { type: 'integer' },
+              problem: { enum: ['altered', 'missing', 'inserted', 'unsigned'] },
+            },
+          },
+        },
+      },
     },
   },
   Problem: {

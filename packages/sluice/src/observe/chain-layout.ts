@@ -1,0 +1,78 @@
+/** How a tenant's chain lies in the store: keys, rows, positions. */
+
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { sha256 } from '../core/sha256.ts'
+import type { Key, Store } from '../core/store.ts'
+
+/** A position in the chain: its last record, and the UTF-8 bytes of all rows up to there, pruned rows included. */
+export interface Tip {
+  readonly seq: number
+  readonly hash: string
+  readonly bytes: number
+}
+export const start: Tip = { seq: 0, hash: '', bytes: 0 }
+
+/** Where the heads of all tenants' chains are. */
+export const heads: Key = ['audit', 'heads']
+/** Not below the tenant's own prefix: the tenant's tools can write there. */
+export const rowsOf = (tenant: string): Key => ['audit', 'rows', tenant]
+export const headOf = (tenant: string): Key => [...heads, tenant]
+const digits = 16
+export const rowAt = (tenant: string, seq: number): Key => [...rowsOf(tenant), String(seq).padStart(digits, '0')]
+
+export const hashOf = (before: string, body: string): string => sha256(`${before}\n${body}`)
+
+const encoder = new TextEncoder()
+/** Returns the position after a row whose last record is this one. */
+export const after = (from: Tip, row: string, seq: number, hash: string): Tip => ({
+  seq,
+  hash,
+  bytes: from.bytes + encoder.encode(row).length,
+})
+
+/** Returns where an unchecked row ends. An unreadable row must not end the log: it is passed over, and the verifier names it. */
+export function endOf(row: string, from: Tip): Tip {
+  const { hash, record } = parseLine(row.slice(row.lastIndexOf('\n') + 1))
+  const last = record?.['seq']
+  return typeof last === 'number' && last > from.seq
+    ? after(from, row, last, hash)
+    : after(from, row, from.seq + 1, sha256(row))
+}
+
+export const tipText = ({ seq, hash, bytes }: Tip): string => `${seq} ${hash} ${bytes}`
+
+export function parseTip(text: string | undefined): Tip {
+  const [, seq, hash = '', bytes = '0'] = /^(\d{1,15}) ([0-9a-f]{64})(?: (\d{1,15}))?$/.exec(text ?? '') ?? []
+  return seq === undefined ? start : { seq: Number(seq), hash, bytes: Number(bytes) }
+}
+
+export function parseLine(line: string): {
+  readonly hash: string
+  readonly body: string
+  readonly record: Params | undefined
+} {
+  const hash = line.slice(0, 64)
+  const body = line.slice(65)
+  if (line[64] !== ' ') return { hash, body, record: undefined }
+  try {
+    const record: unknown = JSON.parse(body)
+    return { hash, body, record: isObject(record) ? record : undefined }
+  } catch {
+    return { hash, body, record: undefined }
+  }
+}
+
+/** Few enough that a page of the longest rows is read well within a slice. */
+const perPage = 64
+
+/** All rows in order, also those that a checkpoint has replaced and that are not yet deleted. */
+export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
+  const prefix = rowsOf(tenant)
+  for (let last: Key | undefined; ; ) {
+    const page = await store.list(prefix, last ? { limit: perPage, after: last } : { limit: perPage })
+    for (const { key, value } of page) yield [key.slice(prefix.length).join('/'), value]
+    last = page.at(-1)?.key
+    if (page.length < perPage) return
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Where a pruned chain begins: the position after the last record that was removed, signed with a key derived from the
+ * server's secret. A process that can only write to the store can remove rows, but cannot sign a checkpoint that hides it.
+ *
+ * Stored as the signature, a space and the signed JSON. The tenant is signed too: another tenant's checkpoint does not fit.
+ */
+
+import { isObject } from '../core/json.ts'
+import type { DerivedKey } from '../core/seal.ts'
+import { deriveKey, fromBase64Url, toBase64Url } from '../core/seal.ts'
+import type { Key, Store } from '../core/store.ts'
+import type { Tip } from './chain-layout.ts'
+
+/** Why a chain is not as it was written: `altered` (changed or moved), `missing`, `inserted` (does not belong there), `unsigned` (a checkpoint that none of the secrets signed). */
+export type Problem = 'altered' | 'missing' | 'inserted' | 'unsigned'
+/** The first record that is not as it was written. */
+export interface Defect {
+  readonly seq: number
+  readonly problem: Problem
+}
+
+export interface Checkpoint extends Tip {
+  /** When it was written, in milliseconds since the epoch. */
+  readonly at: number
+  /** The first defect among what was pruned, if an operator forced it. */
+  readonly defect?: Defect
+}
+
+export interface StoredCheckpoint extends Checkpoint {
+  readonly text: string
+}
+
+export const checkpointOf = (tenant: string): Key => ['audit', 'checkpoints', tenant]
+
+/** Reads without checking the signature: enough for a writer, never for a verdict. */
+export async function readCheckpoint(store: Store, tenant: string): Promise<StoredCheckpoint | undefined> {
+  const text = await store.get(checkpointOf(tenant))
+  return text === undefined ? undefined : parse(text)
+}
+
+export interface Signer {
+  sign(tenant: string, checkpoint: Checkpoint): Promise<string>
+  /** `newest`: by the secret that signs now; `older`: by another that still counts. */
+  check(tenant: string, stored: StoredCheckpoint): Promise<'newest' | 'older' | undefined>
+}
+
+export function createSigner(secrets: () => readonly string[]): Signer {
+  let derived: Promise<readonly DerivedKey[]> | undefined
+  const keys = (): Promise<readonly DerivedKey[]> => {
+    const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
+    derived ??= Promise.all(secrets().map((secret) => deriveKey(secret, 'audit', algorithm, ['sign', 'verify'])))
+    return derived
+  }
+  return {
+    async sign(tenant, checkpoint) {
+      const [key] = await keys()
+      if (!key) throw new TypeError('A checkpoint of the audit needs a secret to be signed with')
+      const body = JSON.stringify(checkpoint)
+      const signature = await crypto.subtle.sign('HMAC', key, signed(tenant, body))
+      return `${toBase64Url(new Uint8Array(signature))} ${body}`
+    },
+    async check(tenant, { text }) {
+      const space = text.indexOf(' ')
+      const signature = fromBase64Url(text.slice(0, space))
+      const body = signed(tenant, text.slice(space + 1))
+      for (const [at, key] of (await keys()).entries())
+        if (await crypto.subtle.verify('HMAC', key, signature, body)) return at === 0 ? 'newest' : 'older'
+      return undefined
+    },
+  }
+}
+
+const encoder = new TextEncoder()
+const signed = (tenant: string, body: string): Uint8Array => encoder.encode(JSON.stringify([tenant, body]))
+
+/** An unreadable checkpoint is one at the beginning, so that its signature is found wrong and named. */
+function parse(text: string): StoredCheckpoint {
+  const unreadable = { seq: 0, hash: '', bytes: 0, at: 0, text }
+  try {
+    const value: unknown = JSON.parse(text.slice(text.indexOf(' ') + 1))
+    if (!isObject(value)) return unreadable
+    const { seq, hash, bytes, at, defect } = value
+    if (typeof seq !== 'number' || typeof hash !== 'string' || typeof bytes !== 'number' || typeof at !== 'number')
+      return unreadable
+    return { seq, hash, bytes, at, text, ...(isDefect(defect) && { defect }) }
+  } catch {
+    return unreadable
+  }
+}
+
+const problems: readonly unknown[] = ['altered', 'missing', 'inserted', 'unsigned'] satisfies readonly Problem[]
+const isDefect = (value: unknown): value is Defect =>
+  isObject(value) && typeof value['seq'] === 'number' && problems.includes(value['problem'])

@@ -1,0 +1,70 @@
+/** Keeps every tenant's audit within its limits, by itself, once an hour. */
+
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/log.ts'
+import type { Store } from '../core/store.ts'
+import { auditTenants } from './chain-read.ts'
+import type { RetentionLimits } from './prune.ts'
+import { pruneAudit } from './prune.ts'
+
+export interface Retention extends RetentionLimits {
+  /** Limits of single tenants, by id, instead of the ones above: a longer hold, for example. */
+  readonly tenants?: { readonly [tenant: string]: RetentionLimits }
+}
+
+export interface RetentionOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly secrets: () => readonly string[]
+  readonly reference: () => string
+}
+
+export const limitsFor = ({ tenants = {}, ...limits }: Retention, tenant: string): RetentionLimits =>
+  (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? limits
+
+const hourMs = 3_600_000
+/** After the start, so that starting does not wait for it. */
+const firstMs = 60_000
+
+export function createRetention(
+  retention: Retention,
+  { store, clock, logger, secrets, reference }: RetentionOptions,
+): { start(): void; close(): Promise<void> } {
+  let cancelTimer: (() => void) | undefined
+  let running: Promise<void> = Promise.resolve()
+  let closed = false
+  const schedule = (ms: number): void => {
+    cancelTimer = clock.after(ms, () => {
+      running = run().catch((thrown: unknown) => {
+        logger.warn({ event: 'audit_retention_failed', message: thrown instanceof Error ? thrown.message : '' })
+      })
+      void running.then(() => {
+        if (!closed) schedule(hourMs)
+      })
+    })
+  }
+  async function run(): Promise<void> {
+    // One of the processes that share the store, not each of them.
+    if ((await store.take(['audit', 'retention'], { capacity: 1, perSecond: 1000 / hourMs })) > 0) return
+    for (const tenant of await auditTenants(store)) {
+      if (closed) return
+      const limits = limitsFor(retention, tenant)
+      const writer = reference()
+      const options = { ...limits, secrets, clock, writer, by: 'retention', stopped: () => closed }
+      const { removed, refused } = await pruneAudit(store, tenant, options)
+      if (removed > 0) logger.info({ event: 'audit_pruned', tenant, records: removed })
+      if (refused) logger.error({ event: 'audit_prune_refused', tenant, ...refused })
+    }
+  }
+  return {
+    start() {
+      if (!cancelTimer && !closed) schedule(firstMs)
+    },
+    async close() {
+      closed = true
+      cancelTimer?.()
+      await running
+    },
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The queue between calls, which must not wait, and the store, which may be slow or unavailable. A queue per tenant keeps
+ * one write in flight; records that arrive meanwhile go together into the next, so a slow store costs rows and not calls.
+ *
+ * Invariant: a queue that holds records has a write in flight or a retry timer, until it is closed. `Queue` is changed by
+ * `createQueue` alone, and each end of a write starts the next one, or its timer, in the same synchronous step: between
+ * the two a record could be added that no write would ever pick up.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import type { Params } from '../core/json.ts'
+
+export interface WriteQueues {
+  /** Settles once the record is written or cannot be. `undefined` if the queue is full: the record is dropped and counted. */
+  put(tenant: string, record: Params): Promise<void> | undefined
+  readonly dropped: number
+  /** Settles when everything was written, or a write that began after this call has failed. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+type Write = (records: readonly Params[]) => Promise<void>
+
+export interface WriteQueueOptions {
+  readonly clock: Clock
+  readonly max: number
+  writer(tenant: string): Write
+}
+
+interface Waiting {
+  readonly record: Params
+  settle(failed: unknown): void
+}
+
+const perRow = 128
+const retryMs = 1_000
+const closeMs = 5_000
+/** Queues without work that are kept, for the position in the chain they remember. */
+const maxIdle = 1_000
+
+export function createWriteQueues({ clock, max, writer }: WriteQueueOptions): WriteQueues {
+  const queues = new Map<string, Queue>()
+  /** Records in all queues, those being written included. */
+  const total = { queued: 0, dropped: 0 }
+
+  const queueOf = (tenant: string): Queue => {
+    const found = queues.get(tenant)
+    if (found) return found
+    const onEmpty = (): void => {
+      if (queues.size > maxIdle) queues.delete(tenant)
+    }
+    const queue = createQueue({ write: writer(tenant), clock, total, onEmpty })
+    queues.set(tenant, queue)
+    return queue
+  }
+  const flush = async (): Promise<void> => {
+    await Promise.all([...queues.values()].map((queue) => queue.flush()))
+  }
+  return {
+    put(tenant, record) {
+      const queue = queueOf(tenant)
+      if (total.queued < max) return queue.put(record)
+      queue.drop()
+      return undefined
+    },
+    get dropped() {
+      return total.dropped
+    },
+    flush,
+    async close() {
+      for (const queue of queues.values()) queue.stopRetrying()
+      // A store that never answers must not keep the process.
+      await new Promise<void>((resolve) => {
+        const cancelTimer = clock.after(closeMs, resolve)
+        flush().then(
+          () => {
+            cancelTimer()
+            resolve()
+          },
+          () => resolve(),
+        )
+      })
+    },
+  }
+}
+
+interface Queue {
+  put(record: Params): Promise<void>
+  /** Counts a record that did not fit; the log itself will say so. */
+  drop(): void
+  flush(): Promise<void>
+  stopRetrying(): void
+}
+
+interface QueueOptions {
+  readonly write: Write
+  readonly clock: Clock
+  readonly total: { queued: number; dropped: number }
+  onEmpty(): void
+}
+
+function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
+  const waiting: Waiting[] = []
+  /** Being written, or to be tried again exactly as it is: the first try may have reached the store. */
+  let batch: readonly Waiting[] = []
+  let dropped = 0
+  let isWriting = false
+  let cancelRetry: (() => void) | undefined
+  let retries = true
+  let attempt = 0
+  /** Each with the last attempt that had begun before it: the failure of that one does not end its wait. */
+  let flushes: { readonly since: number; resolve(): void }[] = []
+
+  function advance(): void {
+    if (isWriting) return
+    cancelRetry?.()
+    cancelRetry = undefined
+    if (batch.length === 0) batch = next()
+    if (batch.length === 0) {
+      for (const { resolve } of flushes.splice(0)) resolve()
+      onEmpty()
+      return
+    }
+    isWriting = true
+    attempt++
+    write(batch.map(({ record }) => record)).then(written, failed)
+  }
+  function written(): void {
+    isWriting = false
+    total.queued -= batch.length
+    for (const { settle } of batch) settle(undefined)
+    batch = []
+    advance()
+  }
+  function failed(thrown: unknown): void {
+    isWriting = false
+    for (const { settle } of batch) settle(thrown)
+    for (const { resolve } of flushes.filter(({ since }) => since < attempt)) resolve()
+    flushes = flushes.filter(({ since }) => since >= attempt)
+    if (flushes.length > 0) advance()
+    else if (retries) cancelRetry = clock.after(retryMs, advance)
+  }
+  function next(): readonly Waiting[] {
+    const records = waiting.splice(0, perRow)
+    if (dropped === 0) return records
+    const gap: Waiting = { record: { at: clock.now(), kind: 'dropped', records: dropped }, settle: () => {} }
+    dropped = 0
+    total.queued++
+    return [...records, gap]
+  }
+  return {
+    put(record) {
+      total.queued++
+      const put = new Promise<void>((resolve, reject) => {
+        const settle = (thrown: unknown): void => (thrown === undefined ? resolve() : reject(thrown))
+        waiting.push({ record, settle })
+      })
+      // Most callers do not look at it.
+      put.catch(() => {})
+      if (!cancelRetry) advance()
+      return put
+    },
+    drop() {
+      dropped++
+      total.dropped++
+      if (!cancelRetry) advance()
+    },
+    flush() {
+      return new Promise((resolve) => {
+        flushes.push({ since: attempt, resolve })
+        advance()
+      })
+    },
+    stopRetrying() {
+      retries = false
+      cancelRetry?.()
+      cancelRetry = undefined
+    },
+  }
+}
