@@ -44,13 +44,41 @@ test.each([
   ['{"id":9007199254740993}', 'invalidRequest'],
   ['{"params":{"n":9007199254740993}}', 'invalidParams'],
   ['{"params":{"n":9007199254740991,"f":6.02214076000000000e23,"g":1234567890.123456789012}}', 'accepted'],
-  ['{"n":-9007199254740993}', 'invalidParams'],
+  ['{"params":{"n":-9007199254740993}}', 'invalidParams'],
   ['{"n":1e400}', 'invalidParams'],
+  ['{"params":{"n":9007199254740993.0}}', 'invalidParams'],
+  ['{"params":{"n":9007199254740993e0}}', 'invalidParams'],
+  ['{"params":{"n":900719925474099.3E1}}', 'invalidParams'],
+  ['{"params":{"n":-9007199254740993.000}}', 'invalidParams'],
+  ['{"params":{"n":123456789012345678901234567890e0}}', 'invalidParams'],
+  ['{"params":{"n":9007199254740991.4}}', 'invalidParams'],
+  ['{"params":{"n":1.00000000000000000001}}', 'invalidParams'],
+  [`{"params":{"n":1${'0'.repeat(200)}1e0}}`, 'invalidParams'],
+  ['{"id":9007199254740991.4,"method":"ping"}', 'invalidRequest'],
+  ['{"id":1.00000000000000000001,"method":"ping"}', 'invalidRequest'],
+  ['{"params":{"n":9007199254740991.0,"m":1.5e300,"k":-12.50000000000000000000}}', 'accepted'],
+  ['{"params":{"printed with 17 digits":5.9722000000000002e24}}', 'accepted'],
+  ['{"params":{"n":0.12345678901234567890123,"underflow":1.0000000000000000e-400}}', 'accepted'],
   ['{"params":{"__proto__":{"admin":true}}}', 'invalidParams'],
   ['{"text":"\\ud800"}', 'invalidParams'],
   ['{"\\udc00":1}', 'invalidParams'],
   ['{"text":"\\ud83d\\ude00"}', 'accepted'],
 ])('%.60s is %s', (text, expected) => {
+  expect(reasonOf(text)).toBe(expected)
+})
+
+test('a number of a million digits is refused at once', () => {
+  expect(reasonOf(`{"params":{"n":1.${'0'.repeat(1_000_000)}1}}`)).toBe('invalidParams')
+  expect(reasonOf(`{"params":{"n":0.${'0'.repeat(1_000_000)}1}}`)).toBe('accepted')
+})
+
+test.each([
+  ['5,000 empty objects', `[${'{},'.repeat(4_999)}{}]`, 'accepted'],
+  ['5,001 empty objects', `[${'{},'.repeat(5_000)}{}]`, 'invalidRequest'],
+  ['10,000 numbers', `[${'0,'.repeat(9_999)}0]`, 'accepted'],
+  ['10,001 numbers', `[${'0,'.repeat(10_000)}0]`, 'invalidRequest'],
+  ['brackets and commas in a string', `"${',[{'.repeat(100_000)}"`, 'accepted'],
+])('a message of %s', (_, text, expected) => {
   expect(reasonOf(text)).toBe(expected)
 })
 

@@ -2,7 +2,8 @@
  * Text in, one JSON value out, or a refusal that names the limit. Runs before anything looks at the message.
  *
  * `JSON.parse` alone accepts a million levels of nesting (and `JSON.stringify` of that crashes), lets the last of two
- * equal keys win, so that a gate and a tool can read different values, and rounds integers past 2^53 in silence.
+ * equal keys win, so that a gate and a tool can read different values, and rounds integers past 2^53 in silence. A
+ * megabyte of `{},{},…` parses in no time, but schema libraries make an issue for each: seconds, and a gigabyte.
  */
 
 import { RpcError } from './error.ts'
@@ -11,13 +12,16 @@ import { isObject } from './json.ts'
 export interface FrameLimits {
   /** Nesting of arrays and objects. */
   readonly maxDepth: number
+  /** Values, counted by the brackets that open and the commas between them. */
+  readonly maxValues: number
 }
 
-export const frameLimits: FrameLimits = { maxDepth: 64 }
+export const frameLimits: FrameLimits = { maxDepth: 64, maxValues: 10_000 }
 
 const quote = 34
 const backslash = 92
 const colon = 58
+const comma = 44
 const openBrace = 123
 const openBracket = 91
 const closeBrace = 125
@@ -28,13 +32,14 @@ const nine = 57
 /** What one pass over the text can tell without building anything. */
 interface Scan {
   members: number
-  unsafeInteger: boolean
+  /** How deep the outermost number lies that does not survive parsing; `Infinity` if all do. */
+  lost: number
 }
 
-function scan(text: string, maxDepth: number): Scan {
+function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
   let depth = 0
-  let members = 0
-  let unsafeInteger = false
+  let values = 0
+  const seen: Scan = { members: 0, lost: Number.POSITIVE_INFINITY }
   const { length } = text
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i)
@@ -42,33 +47,47 @@ function scan(text: string, maxDepth: number): Scan {
       // To the closing quote; one that follows an odd number of backslashes is part of the string.
       for (;;) {
         i = text.indexOf('"', i + 1)
-        if (i === -1) return { members, unsafeInteger }
+        if (i === -1) return seen
         let slashes = 0
         while (text.charCodeAt(i - 1 - slashes) === backslash) slashes++
         if (slashes % 2 === 0) break
       }
-    } else if (code === colon) members++
+    } else if (code === colon) seen.members++
+    else if (code === comma) values++
     else if (code === openBrace || code === openBracket) {
+      values++
       if (++depth > maxDepth) throw new RpcError('invalidRequest', `Invalid request: nested deeper than ${maxDepth}`)
     } else if (code === closeBrace || code === closeBracket) depth--
     else if (code >= zero && code <= nine) {
       const start = i
       while (isNumberPart(text.charCodeAt(i + 1))) i++
-      // Fifteen digits always fit; past that only a plain integer can lose digits without anyone noticing.
-      if (i - start >= 15 && !unsafeInteger) unsafeInteger = isUnsafe(text.slice(start, i + 1))
+      // Fifteen digits always survive.
+      if (i - start >= 15 && depth < seen.lost && losesDigits(text.slice(start, i + 1))) seen.lost = depth
     }
+    if (values > maxValues) throw new RpcError('invalidRequest', `Invalid request: more than ${maxValues} values`)
   }
-  return { members, unsafeInteger }
+  return seen
 }
 
 /** Digits, `.`, `e`, `E`, `+`, `-`: what can follow the first digit of a number. */
 const isNumberPart = (code: number): boolean =>
   (code >= zero && code <= nine) || code === 46 || code === 101 || code === 69 || code === 43 || code === 45
 
-const isUnsafe = (digits: string): boolean => {
-  const value = Number(digits)
-  return digits.indexOf('.') === -1 && digits.search(/e/i) === -1 && !Number.isSafeInteger(value)
+/**
+ * Whether another number was sent than the one that is read. Fractions are rounded by nature; where an integer is read,
+ * its digits must be those that were written: `9007199254740993.0` and `9007199254740991.4` are not.
+ */
+function losesDigits(written: string): boolean {
+  const value = Number(written)
+  if (/^\d+$/.test(written)) return !Number.isSafeInteger(value)
+  if (!Number.isInteger(value) || value === 0) return false
+  // No double needs so many; and taking zeros off a megabyte of them would take minutes.
+  if (written.length > 100) return true
+  const digits = digitsOf(written)
+  return digits !== digitsOf(value.toPrecision(digits.length))
 }
+/** The digits that count, without the point, the exponent and zeros at either end. */
+const digitsOf = (text: string): string => text.replace(/e.*|\./gi, '').replace(/^0+|0+$/g, '')
 
 /** Counts members the way `scan` counts colons: a difference means that a key came twice. */
 function countMembers(value: unknown, vet: Vet): number {
@@ -98,8 +117,8 @@ interface Vet {
 }
 
 /** Parses one message. Throws an `RpcError` and nothing else. */
-export function frame(text: string, { maxDepth }: FrameLimits = frameLimits): unknown {
-  const seen = scan(text, maxDepth)
+export function frame(text: string, limits: FrameLimits = frameLimits): unknown {
+  const seen = scan(text, limits)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -109,9 +128,11 @@ export function frame(text: string, { maxDepth }: FrameLimits = frameLimits): un
   const vet: Vet = { surrogates: text.includes('\\u'), found: undefined }
   const members = countMembers(value, vet)
   if (members !== seen.members) throw new RpcError('invalidRequest', 'Invalid request: an object names a member twice')
-  if ((seen.unsafeInteger || vet.found !== undefined) && hasUnsafeId(value))
+  const { lost } = seen
+  // Directly inside the message only the id is a number, and an answer must not go to another id.
+  if (lost === 1 || (vet.found !== undefined && hasUnsafeId(value)))
     throw new RpcError('invalidRequest', 'Invalid request: id must be a string or an integer within ±(2^53 − 1)')
-  if (seen.unsafeInteger) vet.found ??= 'an integer is past ±(2^53 − 1), where digits are lost: send it as a string'
+  if (Number.isFinite(lost)) vet.found ??= 'a number has more digits than a double can hold: send it as a string'
   if (vet.found !== undefined) throw new Unsound(vet.found, value)
   return value
 }
