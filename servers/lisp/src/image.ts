@@ -46,7 +46,8 @@ const findLoader = (env: ImageOptions['env']): string | undefined =>
 /**
  * The secret comes by the environment: a command line can be read by everybody on the machine. Debian's loader compiles
  * into the cache of the account wherever it is told to; several images that start at once would read each other's halves.
- * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest.
+ * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest. Sockets send at once: a request is
+ * answered by two small messages, and the second would wait 40 ms for the other side's acknowledgement.
  */
 const startUp = (loader: string, fasls: string): string => `
 (progn
@@ -59,6 +60,13 @@ const startUp = (loader: string, fasls: string): string => `
   (funcall (find-symbol "INIT" "SWANK"))
   (let ((secret (sb-ext:posix-getenv "SLUICE_SWANK_SECRET")))
     (setf (symbol-function (find-symbol "SLIME-SECRET" "SWANK")) (lambda () secret)))
+  (let ((create (fdefinition (find-symbol "CREATE-SOCKET" "SWANK/BACKEND")))
+        (no-delay (fdefinition (list 'setf (find-symbol "SOCKOPT-TCP-NODELAY" "SB-BSD-SOCKETS")))))
+    (setf (fdefinition (find-symbol "CREATE-SOCKET" "SWANK/BACKEND"))
+          (lambda (&rest arguments)
+            (let ((socket (apply create arguments)))
+              (funcall no-delay t socket)
+              socket))))
   (let ((port (funcall (find-symbol "CREATE-SERVER" "SWANK") :port 0 :dont-close t :interface "127.0.0.1")))
     (format t "~&SLUICE-PORT ~d~%" port)
     (finish-output))
@@ -86,9 +94,10 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   }
   const stop = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
   try {
     const port = await portOf(child)
-    const swank = await connectSwank(port, '127.0.0.1', secret)
+    const swank = await connectSwank(port, '127.0.0.1', { secret })
     compiled.keep()
     const close = (): void => swank.close()
     exited.then(close, close)
@@ -96,7 +105,7 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   } catch (thrown) {
     await kill()
     compiled.drop()
-    throw thrown
+    throw signal.aborted ? fail('The image was disconnected while it started.') : thrown
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -116,27 +125,27 @@ function portOf(child: ReturnType<typeof spawn>): Promise<number> {
   })
 }
 
-/** Long enough for an image that is busy; one that wants a secret never answers. */
+/** Long enough for an image that is busy; one that wants a secret never answers, nor does a host that drops packets. */
 const greetingMs = 10_000
 
 export async function joinImage(host: string, port: number): Promise<Image> {
-  const swank = await connectSwank(port, host).catch(() => {
+  const address = `${host}:${port}`
+  const tooLate = AbortSignal.timeout(greetingMs)
+  const swank = await connectSwank(port, host, { signal: tooLate }).catch(() => {
     throw fail(
-      `No Swank answers at ${host}:${port}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
+      `No Swank answers at ${address}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
     )
   })
-  let callOff: NodeJS.Timeout | undefined
-  const tooLong = new Promise<'silent'>((resolve) => {
-    callOff = setTimeout(() => resolve('silent'), greetingMs)
-  })
-  const greeting = swank.rex([sym('swank:connection-info')]).outcome.catch(() => 'silent' as const)
-  const heard = await Promise.race([greeting, tooLong])
-  clearTimeout(callOff)
-  if (heard === 'silent') {
+  // A connection that closes settles the greeting, too.
+  const close = (): void => swank.close()
+  tooLate.addEventListener('abort', close, { once: true })
+  try {
+    await swank.rex([sym('swank:connection-info')]).outcome
+  } catch {
     swank.close()
-    throw fail(
-      `What listens at ${host}:${port} does not answer as Swank does. Does it want a secret (~/.slime-secret)?`,
-    )
+    throw fail(`What listens at ${address} does not answer as Swank does. Does it want a secret (~/.slime-secret)?`)
+  } finally {
+    tooLate.removeEventListener('abort', close)
   }
-  return { swank, origin: 'joined', address: `${host}:${port}`, close: async () => swank.close() }
+  return { swank, origin: 'joined', address, close: async () => swank.close() }
 }

@@ -6,8 +6,9 @@
 import { fail } from 'sluice'
 import type { Image, ImageOptions } from './image.ts'
 import { joinImage, missingHere, startImage } from './image.ts'
+import { inPackage, lacksPackage } from './look-up.ts'
 import type { Sexp } from './sexp.ts'
-import { listOf, sym, textOf } from './sexp.ts'
+import { lisp, listOf, sym, textOf } from './sexp.ts'
 import type { Debugger, Outcome, Request } from './swank.ts'
 
 export interface Session {
@@ -25,10 +26,16 @@ export interface Session {
   debuggerOf(thread: number | undefined): Debugger
   debuggers(): readonly Debugger[]
   status(): Status
-  connect(to?: { readonly host: string; readonly port: number }): Promise<Status>
+  /** Opens an image if there is none. With a target, moves there; if nothing answers there, all stays as it is. */
+  connect(to?: Target): Promise<Status>
   disconnect(): Promise<void>
   /** An image is open, or on its way. */
   readonly isHeld: boolean
+}
+
+export interface Target {
+  readonly host: string
+  readonly port: number
 }
 
 export interface Status {
@@ -45,13 +52,12 @@ export function createSession(options: ImageOptions, allow: () => void): Session
   let opening: Promise<Image> | undefined
   let opened = 0
   const { SWANK_PORT: port, SWANK_HOST: host = '127.0.0.1' } = options.env
-  let target = port ? { host, port: Number(port) } : undefined
+  const configured: Target | undefined = port ? { host, port: Number(port) } : undefined
+  let target = configured
+  /** Ends an image that is still starting. */
+  let giveUp = new AbortController()
 
-  const open = async (): Promise<Image> => {
-    // Not the caller's signal: the next call wants the image too.
-    const made = target
-      ? await joinImage(target.host, target.port)
-      : await startImage(options, new AbortController().signal)
+  function hold(made: Image): Image {
     opened++
     image = made
     const forget = (): void => {
@@ -60,6 +66,18 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     made.swank.closed.then(forget, forget)
     return made
   }
+  async function open(): Promise<Image> {
+    const to = target
+    // Not the caller's signal: the next call wants the image too.
+    if (!to) return hold(await startImage(options, giveUp.signal))
+    try {
+      return hold(await joinImage(to.host, to.port))
+    } catch (thrown) {
+      // Otherwise an image that was joined once and has ended would fail every call from then on.
+      if (target === to) target = configured
+      throw thrown
+    }
+  }
   async function imageNow(): Promise<Image> {
     if (image?.swank.isOpen) return image
     if (!opening) allow()
@@ -67,6 +85,16 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       opening = undefined
     })
     return opening
+  }
+  /** Leaves the image there is only when the other one has answered: a wrong port must not cost what is defined in it. */
+  async function moveTo(to: Target): Promise<void> {
+    await opening?.catch(() => undefined)
+    if (!image) allow()
+    const joined = await joinImage(to.host, to.port)
+    const before = image
+    target = to
+    hold(joined)
+    await before?.close()
   }
 
   async function outcomeOf(request: Request, signal: AbortSignal): Promise<Outcome> {
@@ -81,9 +109,12 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       signal.removeEventListener('abort', stop)
     }
   }
-  const outcome: Session['outcome'] = async (form, signal, asked) => {
+  const outcome: Session['outcome'] = async (form, signal, { package: name, thread } = {}) => {
     const { swank } = await imageNow()
-    return outcomeOf(swank.rex(form, asked), signal)
+    const asked = name === undefined ? form : inPackage(name, form)
+    const ended = await outcomeOf(swank.rex(asked, thread === undefined ? {} : { thread }), signal)
+    if (ended.kind === 'value' && lacksPackage(ended.value)) throw fail(`There is no package "${name}".`)
+    return ended
   }
   const debuggers = (): readonly Debugger[] => [...(image?.swank.debuggers.values() ?? [])]
 
@@ -117,18 +148,16 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       opened,
     }),
     async connect(to) {
-      if (to) {
-        await image?.close()
-        image = undefined
-        target = to
-      }
-      await imageNow()
+      await (to ? moveTo(to) : imageNow())
       return this.status()
     },
     async disconnect() {
+      giveUp.abort()
+      giveUp = new AbortController()
+      await opening?.catch(() => undefined)
       const before = image
       image = undefined
-      target = port ? { host, port: Number(port) } : undefined
+      target = configured
       await before?.close()
     },
   }
@@ -179,32 +208,13 @@ export function createSessions(options: ImageOptions & { readonly maxImages?: nu
 }
 
 /** `(output (value …))`: what was printed, and each value as Lisp prints it. */
-export const evaluating = (code: string): Sexp => [
-  sym('cl:let*'),
-  [
-    [sym('sluice-out'), [sym('cl:make-string-output-stream')]],
-    [
-      sym('sluice-values'),
-      [
-        sym('cl:let'),
-        [
-          [sym('cl:*standard-output*'), sym('sluice-out')],
-          [sym('cl:*trace-output*'), sym('sluice-out')],
-        ],
-        [sym('swank::with-buffer-syntax'), [], [sym('swank::eval-region'), code]],
-      ],
-    ],
-  ],
-  [
-    sym('cl:list'),
-    [sym('cl:get-output-stream-string'), sym('sluice-out')],
-    [
-      sym('swank::with-buffer-syntax'),
-      [],
-      [sym('cl:mapcar'), [sym('cl:function'), sym('cl:prin1-to-string')], sym('sluice-values')],
-    ],
-  ],
-]
+export const evaluating = (code: string): Sexp => lisp`
+  (cl:let* ((sluice-out (cl:make-string-output-stream))
+            (sluice-values
+              (cl:let ((cl:*standard-output* sluice-out) (cl:*trace-output* sluice-out))
+                (swank::with-buffer-syntax () (swank::eval-region ${code})))))
+    (cl:list (cl:get-output-stream-string sluice-out)
+             (swank::with-buffer-syntax () (cl:mapcar (cl:function cl:prin1-to-string) sluice-values))))`
 
 /** More than this a model does not read; it is told what is missing. */
 const maxShown = 50_000

@@ -30,6 +30,19 @@ export function print(value: Sexp): string {
   return value.length === 0 ? 'nil' : `(${value.map(print).join(' ')})`
 }
 
+/**
+ * Builds a form from Lisp source with values put in, as a prepared statement does with SQL. Each value takes the place of one
+ * symbol after the source was read, so that no text of a caller is ever part of the source.
+ */
+export function lisp(source: TemplateStringsArray, ...values: readonly Sexp[]): Sexp {
+  const fill = (form: Sexp): Sexp => {
+    if (isList(form)) return form.map(fill)
+    const index = form instanceof Sym ? /^\$(\d+)$/.exec(form.name)?.[1] : undefined
+    return index === undefined ? form : (values[Number(index)] ?? [])
+  }
+  return fill(read(source.reduce((text, part, index) => `${text}$${index - 1}${part}`)))
+}
+
 const maxDepth = 1000
 
 export function read(text: string): Sexp {

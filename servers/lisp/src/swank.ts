@@ -35,7 +35,7 @@ export interface Request {
 
 export interface Swank {
   /** Runs a form on a thread of its own, or on one that is in the debugger. */
-  rex(form: Sexp, options?: { readonly package?: string; readonly thread?: number }): Request
+  rex(form: Sexp, options?: { readonly thread?: number }): Request
   /** The request that is in the debugger on this thread, once it goes on: how it then ends, or where it stops next. */
   after(thread: number): Request
   /** Threads in the debugger, the deepest level of each. */
@@ -54,12 +54,18 @@ interface Pending {
 
 const tag = 'sluice-thread:'
 
-export async function connectSwank(port: number, host: string, secret?: string): Promise<Swank> {
+export async function connectSwank(
+  port: number,
+  host: string,
+  { secret, signal }: { readonly secret?: string; readonly signal?: AbortSignal } = {},
+): Promise<Swank> {
   const socket = connect({ port, host })
+  const giveUp = (): void => void socket.destroy(new Error('Nothing answered in time'))
+  signal?.addEventListener('abort', giveUp, { once: true })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', reject)
-  })
+  }).finally(() => signal?.removeEventListener('abort', giveUp))
   socket.setNoDelay(true)
   const pending = new Map<number, Pending>()
   const debuggers = new Map<number, Debugger>()
@@ -159,7 +165,8 @@ export async function connectSwank(port: number, host: string, secret?: string):
           ]
         : form
     const followed = follow(id, request)
-    send([sym(':emacs-rex'), told, options.package ?? 'COMMON-LISP-USER', thread ?? sym('t'), id])
+    // Always this package: Swank hands the name of one that does not exist to the Lisp reader, which evaluates.
+    send([sym(':emacs-rex'), told, 'COMMON-LISP-USER', thread ?? sym('t'), id])
     return followed
   }
   function after(thread: number): Request {

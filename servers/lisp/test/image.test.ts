@@ -1,6 +1,8 @@
 /** With a real SBCL and Swank. */
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -170,6 +172,74 @@ test('an image that runs already is joined', patient, async () => {
   const other = await openLisp({ ...process.env, SWANK_PORT: port })
   await other.call('repl_eval', { code: '(defparameter *from-the-other* 5)' })
   expect(textOf(await call('repl_eval', { code: '*from-the-other*' }))).toBe('=> 5')
+})
+
+describe('a port where no Swank listens', patient, () => {
+  /** A port of this machine that nothing listens on any more. */
+  const closedPort = async (): Promise<number> => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+
+  test('costs nothing: the image and what is defined in it stay', async () => {
+    const { call, client } = await openLisp()
+    await call('repl_eval', { code: '(defvar *kept* 1)' })
+    const wrong = await call('repl_connect', { port: await closedPort() })
+    expect(textOf(wrong)).toContain('No Swank answers')
+    expect(textOf((await client.call('repl_status')) as never)).toContain('"opened":1')
+    expect(textOf(await call('repl_eval', { code: '*kept*' }))).toBe('=> 1')
+  })
+
+  test('does not keep a session without an image from opening one', async () => {
+    const { call } = await openLisp()
+    expect(textOf(await call('repl_connect', { port: await closedPort() }))).toContain('No Swank answers')
+    expect(textOf(await call('repl_eval', { code: '(+ 1 1)' }))).toBe('=> 2')
+  })
+
+  test('an image that was joined and ended is given up after one failure', async () => {
+    const { call: other, sessions } = await openLisp()
+    await other('repl_eval', { code: "(setf (symbol-function 'swank::slime-secret) (lambda () nil))" })
+    const started = await other('repl_eval', {
+      code: '(swank:create-server :port 0 :dont-close t :interface "127.0.0.1")',
+    })
+    const { call } = await openLisp()
+    await call('repl_connect', { port: Number(textOf(started).match(/=> (\d+)/)?.[1]) })
+    expect(textOf(await call('repl_eval', { code: '1' }))).toBe('=> 1')
+    await sessions.close()
+    // The connection may end a moment after the image: each call fails, until the session is its own again.
+    const failures: string[] = []
+    for (
+      let answer = await call('repl_eval', { code: '2' });
+      answer.isError;
+      answer = await call('repl_eval', { code: '2' })
+    )
+      failures.push(textOf(answer))
+    expect(failures.length).toBeLessThan(3)
+    expect(failures.at(-1)).toContain('No Swank answers')
+  })
+})
+
+test('disconnecting ends an image that is still starting', patient, async () => {
+  const sessions = createSessions({ folder, env: process.env })
+  onTestFinished(() => sessions.close())
+  const session = sessions.of('a')
+  const opening = session.connect().catch((thrown: unknown) => thrown)
+  await session.disconnect()
+  expect(await opening).toBeInstanceOf(Error)
+  expect(session.isHeld).toBe(false)
+})
+
+test('code that no approval could show is refused before a person is asked', patient, async () => {
+  const { client } = await openLisp()
+  const refused = (await client.call('repl_eval', { code: `"${'x'.repeat(70_000)}"` })) as never
+  expect(textOf(refused)).toContain('code')
+  const escaped = (await client.call('repl_eval', { code: '\n'.repeat(40_000) })) as never
+  expect(textOf(escaped)).toContain('64000 characters')
+  const most = (await client.call('repl_eval', { code: 'x'.repeat(63_998), package: '"'.repeat(200) })) as never
+  expect(requestIn(most)).toBeTypeOf('string')
 })
 
 test('images that start for the first time at once do not spoil each other’s Swank', patient, async () => {

@@ -1,19 +1,29 @@
 /** Tracing, profiling and loading: all of it changes the image, so all but the report waits for an approval. */
 
 import type { Tool } from 'sluice'
-import { tool } from 'sluice'
+import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
+import { lacksSymbol, withSymbol } from '../look-up.ts'
 import type { Sessions } from '../session.ts'
 import { cut, evaluating, toEvaluated } from '../session.ts'
-import { sym, textOf } from '../sexp.ts'
-import { packaged, reading, running, sessionOf } from './repl.ts'
+import { isList, lisp, sym, textOf } from '../sexp.ts'
+import { noSymbol, packaged, reading, running, sessionOf } from './repl.ts'
 
 const name = z.string().min(1).max(500)
 const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
 
 /** A table without rows, and no function that waits to be called. */
 const isEmpty = (report: string): boolean => /^-+\n-+$/m.test(report) && !report.includes('not called')
+
+/** Traces the symbol that was found. Swank's own function would read the name with the Lisp reader. */
+const toggleTrace = lisp`
+  (cl:cond ((cl:not (cl:fboundp sluice-symbol)) nil)
+           ((swank::tracedp sluice-symbol)
+            (cl:eval (cl:list (quote cl:untrace) sluice-symbol))
+            (cl:format nil "~S is now untraced." sluice-symbol))
+           (t (cl:eval (cl:list (quote cl:trace) sluice-symbol))
+              (cl:format nil "~S is now traced." sluice-symbol)))`
 
 export function codeTools(sessions: Sessions): readonly Tool[] {
   return [
@@ -24,13 +34,12 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       approval: 'always',
       approvalArguments,
       annotations: running,
-      run: async (input, { call, signal }) => {
-        const form = [
-          sym('cl:let'),
-          [[sym('cl:*package*'), sym('swank::*buffer-package*')]],
-          [sym('swank:swank-toggle-trace'), input.function],
-        ]
-        return textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package)))
+      async run(input, { call, signal }) {
+        const form = withSymbol(input.function, toggleTrace)
+        const traced = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package))
+        if (lacksSymbol(traced)) throw fail(noSymbol(input.function))
+        if (isList(traced)) throw fail(`${input.function} is not a function.`)
+        return textOf(traced)
       },
     }),
     tool({
@@ -41,10 +50,8 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       approvalArguments,
       annotations: running,
       async run(input, { call, signal }) {
-        await sessionOf(sessions, call.tenant.id).ask(
-          [sym('swank:swank-profile-package'), input.package, [], []],
-          signal,
-        )
+        const form = lisp`(swank/backend:profile-package swank::*buffer-package* nil nil)`
+        await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package))
         return `Profiling the functions of ${input.package}.`
       },
     }),
@@ -64,15 +71,9 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'What was counted since profile_start.',
       annotations: reading,
       async run(_, { call, signal }) {
-        const form = [
-          sym('cl:with-output-to-string'),
-          [sym('cl:*trace-output*')],
-          [
-            sym('cl:let'),
-            [[sym('cl:*standard-output*'), sym('cl:*trace-output*')]],
-            [sym('swank/backend:profile-report')],
-          ],
-        ]
+        const form = lisp`
+          (cl:with-output-to-string (cl:*trace-output*)
+            (cl:let ((cl:*standard-output* cl:*trace-output*)) (swank/backend:profile-report)))`
         const report = cut(textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))).trim()
         return report === '' || isEmpty(report)
           ? 'Nothing was counted. profile_start says which package to count.'

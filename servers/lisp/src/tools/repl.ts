@@ -4,12 +4,20 @@ import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
+import { completing, lacksSymbol, withSymbol } from '../look-up.ts'
 import type { Session, Sessions } from '../session.ts'
 import { cut, describeDebugger, evaluating, toEvaluated } from '../session.ts'
 import type { Sexp } from '../sexp.ts'
-import { listOf, sym, textOf } from '../sexp.ts'
+import { lisp, listOf, sym, textOf } from '../sexp.ts'
 
-const code = z.string().min(1).max(200_000).describe('Lisp forms; the values of the last one are returned')
+/** An approval shows at most 64 KiB of arguments as JSON. Code past that could be sent, but never run. */
+const maxCode = 64_000
+const code = z
+  .string()
+  .min(1)
+  .max(maxCode)
+  .refine((text) => JSON.stringify(text).length <= maxCode, `At most ${maxCode} characters, written as JSON`)
+  .describe('Lisp forms; the values of the last one are returned')
 const inPackage = z
   .string()
   .min(1)
@@ -125,25 +133,20 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       description: 'What a symbol is: function, variable, class, with its documentation.',
       input: z.object({ symbol, package: inPackage }),
       annotations: reading,
-      run: async ({ symbol, package: name }, { call, signal }) =>
-        cut(
-          textOf(
-            await sessionOf(sessions, call.tenant.id).ask(
-              [sym('swank:describe-symbol'), symbol],
-              signal,
-              packaged(name),
-            ),
-          ),
-        ),
+      async run({ symbol, package: name }, { call, signal }) {
+        const form = withSymbol(symbol, lisp`(swank::describe-to-string sluice-symbol)`)
+        const found = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
+        if (lacksSymbol(found)) throw fail(noSymbol(symbol))
+        return cut(textOf(found))
+      },
     }),
     tool({
       name: 'repl_completions',
       description: 'Symbols that begin with a prefix.',
       input: z.object({ prefix: z.string().min(1).max(200), package: inPackage }),
       annotations: reading,
-      async run({ prefix, package: name = 'COMMON-LISP-USER' }, { call, signal }) {
-        const form = [sym('swank:simple-completions'), prefix, name]
-        const [found] = listOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))
+      async run({ prefix, package: name }, { call, signal }) {
+        const found = await sessionOf(sessions, call.tenant.id).ask(completing(prefix), signal, packaged(name))
         const completions = listOf(found).map(textOf).slice(0, 200)
         return {
           content: [{ type: 'text', text: completions.join('\n') || 'None.' }],
@@ -188,10 +191,10 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         if ((variable === undefined) === (expression === undefined))
           throw fail('Give either a variable or an expression.')
         const form =
-          expression !== undefined
-            ? [sym('swank:init-inspector'), expression]
-            : valueOf(variable ?? '', name ?? 'COMMON-LISP-USER')
-        return cut(inspected(await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))))
+          expression !== undefined ? [sym('swank:init-inspector'), expression] : withSymbol(variable ?? '', inspecting)
+        const found = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
+        if (lacksSymbol(found)) throw fail(noSymbol(variable ?? ''))
+        return cut(inspected(found))
       },
     }),
     tool({
@@ -213,25 +216,13 @@ export function replTools(sessions: Sessions): readonly Tool[] {
 
 export const quoted = (value: Sexp): Sexp => [sym('cl:quote'), value]
 
-/** Looks the symbol up and reads its value: nothing is read by the Lisp reader, so nothing can run. */
-const valueOf = (name: string, home: string): Sexp => [
-  sym('cl:let'),
-  [[sym('sluice-symbol'), [sym('swank::parse-symbol'), name, [sym('swank::guess-package'), home]]]],
-  [
-    sym('cl:if'),
-    [sym('cl:and'), sym('sluice-symbol'), [sym('cl:boundp'), sym('sluice-symbol')]],
-    [
-      sym('cl:progn'),
-      [sym('swank::reset-inspector')],
-      [
-        sym('swank::with-buffer-syntax'),
-        [],
-        [sym('swank::inspect-object'), [sym('cl:symbol-value'), sym('sluice-symbol')]],
-      ],
-    ],
-    [sym('cl:list'), sym(':title'), 'There is no such variable.', sym(':content'), []],
-  ],
-]
+export const noSymbol = (name: string): string => `There is no symbol "${name}". repl_completions finds names.`
+
+const inspecting = lisp`
+  (cl:cond ((cl:boundp sluice-symbol)
+            (swank::reset-inspector)
+            (swank::inspect-object (cl:symbol-value sluice-symbol)))
+           (t (cl:list :title "There is no such variable: the symbol has no value." :content nil)))`
 
 function noteOf(note: Sexp): { readonly severity: string; readonly message: string } {
   const fields = listOf(note)
