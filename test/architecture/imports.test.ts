@@ -20,7 +20,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly: readonly RegExp[] = [
-  /^(node(-clock)?|main|signals)\.ts$/,
+  /^(node(-clock)?|main|signals|environment|read-lines)\.ts$/,
   /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger)\.ts$/,
   /^transports\/http\/(node|node-message|listen|fastify|pressure)\.ts$/,
   /^transports\/websocket\/node\.ts$/,

@@ -9,6 +9,7 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(1)
 }
 const { run } = await import('./program.ts')
+const { takeEnvironment } = await import('sluice/node')
 const { processTerminal } = await import('./output.ts')
 
 const stopping = new AbortController()
@@ -19,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   })
 process.exitCode = await run(process.argv.slice(2), {
   terminal: processTerminal(),
-  env: process.env,
+  env: takeEnvironment(),
   cwd: process.cwd(),
   signal: stopping.signal,
 })

@@ -99,6 +99,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   )
     .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .option('-e, --env <variable>', 'for a command: a variable it sees, as NAME or NAME=value', collect)
     .addOption(new Option('--era <era>', 'how to speak').choices(['modern', 'legacy']))
     .addOption(json)
     .action(
@@ -290,13 +291,15 @@ export async function run(argv: readonly string[], around: Around): Promise<numb
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     if (around.signal.aborted) return 130
-    around.terminal.err(wrapped(around.terminal, thrown instanceof CommandError ? thrown.message : unexpected(thrown)))
+    around.terminal.err(
+      wrapped(around.terminal, thrown instanceof CommandError ? thrown.message : unexpected(thrown, around.env)),
+    )
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
   }
 }
 
 /** Messages of the library are written for people; a stack is for whoever asks for it. */
-const unexpected = (thrown: unknown): string => {
+const unexpected = (thrown: unknown, env: Around['env']): string => {
   if (!(thrown instanceof Error)) return String(thrown)
-  return process.env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message
+  return env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message
 }

@@ -168,6 +168,12 @@ describe('a module of one’s own', () => {
     expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
     expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')
   })
+  test('answers over stdio with U+2028 and U+2029, which end no line', async () => {
+    const cwd = aProject()
+    writeFileSync(join(cwd, 'suffix.ts'), `export const suffix: string = ${JSON.stringify('\u2028two\u2029three')}`)
+    const command = `${process.execPath} ${main} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, 'data')}`
+    expect(await sluice(cwd, ['call', command, 'hello'])).toMatchObject({ out: 'hello\u2028two\u2029three\n', code: 0 })
+  })
   test('is reloaded while clients stay connected, and they hear of it; a mistake leaves what runs', async () => {
     const cwd = aProject()
     const { url, said } = await serveHttp(cwd, ['./server.ts', '--watch'])

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { removeVariables, takeEnvironment } from './environment.ts'
 import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, stderrLogger } from './node.ts'
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
@@ -97,8 +98,9 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   }
   const logger = stderrLogger()
   const argument = flags.argument === undefined ? {} : { argument: flags.argument }
-  const opened = await open({ folder, env: process.env, logger, clock: nodeClock, ...argument }).catch(giveUp)
+  const opened = await open({ folder, env: takeEnvironment(), logger, clock: nodeClock, ...argument }).catch(giveUp)
   if (!opened) return
+  removeVariables(opened.secrets ?? [])
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)
   const server = createServer(opened.definition, {
     ...nodeRuntime(logger),

@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from './core/log.ts'
 import { secretFrom } from './core/secrets.ts'
+import type { Environment } from './environment.ts'
+import { removeVariables } from './environment.ts'
 import { nodeClock } from './node-clock.ts'
 import { ask, health, log, once } from './parts.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
@@ -16,7 +18,10 @@ import { stderrLogger } from './transports/json-logger.ts'
 import type { StdioOptions, StdioServing } from './transports/stdio.ts'
 import { listenStdio } from './transports/stdio.ts'
 
+export type { Environment } from './environment.ts'
+export { childEnvironment, removeVariables, takeEnvironment } from './environment.ts'
 export { nodeClock } from './node-clock.ts'
+export { readLines } from './read-lines.ts'
 export type { SignalOptions } from './signals.ts'
 export { onSignals } from './signals.ts'
 export { toFastify } from './transports/http/fastify.ts'
@@ -33,12 +38,12 @@ export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 let taken: readonly string[] | undefined
 
 /**
- * `SLUICE_SECRET`, or the file that `SLUICE_SECRET_FILE` names; two values while rotating. Taken out of the environment,
+ * Returns `SLUICE_SECRET`, or the content of the file that `SLUICE_SECRET_FILE` names; two values while rotating. Taken out of the environment,
  * which every program inherits that a tool starts; asked again, it is remembered.
  */
-export function secretFromEnvironment(): readonly string[] | undefined {
-  const found = secretFrom(process.env, (path) => readFileSync(path, 'utf8'))
-  delete process.env['SLUICE_SECRET']
+export function secretFromEnvironment(env: Environment = process.env): readonly string[] | undefined {
+  const found = secretFrom(env, (path) => readFileSync(path, 'utf8'))
+  removeVariables(['SLUICE_SECRET'])
   taken = found ?? taken
   return taken
 }

@@ -29,6 +29,8 @@ export interface Opened {
   readonly maxMessageBytes?: number
   /** What it means to be served without a credential (`publicMethods`), unless the operator says otherwise. */
   readonly publicMethods?: readonly string[]
+  /** Names of variables that hold credentials and were read; the host removes them from `process.env`. */
+  readonly secrets?: readonly string[]
   /** For the host's table: `ready`, or what a person has to do first. */
   readonly state: string
   /** The server runs: from now on it may announce changes through it. */

@@ -41,6 +41,7 @@ export const open: Open = async ({ folder, env, clock, logger }) => {
     definition: defineFitness({ archive, files, strava, clock, logger }),
     maxMessageBytes,
     publicMethods,
+    secrets: ['FITNESS_KEY', 'FITNESS_POSTGRES', 'STRAVA_CLIENT_SECRET'],
     state: 'ready',
     async close() {
       await strava?.close()

@@ -18,9 +18,14 @@ export interface Compiled {
   drop(): void
 }
 
-export async function compiledSwank(folder: string, sbcl: string, loader: string): Promise<Compiled> {
+export async function compiledSwank(
+  folder: string,
+  sbcl: string,
+  loader: string,
+  env: Record<string, string>,
+): Promise<Compiled> {
   // Another SBCL cannot read it, and another Swank is another program.
-  const { stdout: version } = await promisify(execFile)(sbcl, ['--version'])
+  const { stdout: version } = await promisify(execFile)(sbcl, ['--version'], { env })
   const { mtimeMs, size } = statSync(loader)
   const made = createHash('sha256').update(JSON.stringify([version, loader, mtimeMs, size]))
   const kept = join(folder, `swank-${made.digest('hex').slice(0, 16)}`)

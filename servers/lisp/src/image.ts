@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from 'sluice'
+import { childEnvironment } from 'sluice/node'
 import { compiledSwank } from './compiled.ts'
 import { sym } from './sexp.ts'
 import type { Swank } from './swank.ts'
@@ -44,7 +45,8 @@ const findLoader = (env: ImageOptions['env']): string | undefined =>
   [env['SWANK_LOADER'], ...loaders].find((path) => path !== undefined && existsSync(path))
 
 /**
- * The secret comes by the environment: a command line can be read by everybody on the machine. Debian's loader compiles
+ * The secret comes as the first line of its input: a command line can be read by everybody on the machine, and the
+ * environment by the code that runs in the image. Debian's loader compiles
  * into the cache of the account wherever it is told to; several images that start at once would read each other's halves.
  * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest. Sockets send at once: a request is
  * answered by two small messages, and the second would wait 40 ms for the other side's acknowledgement.
@@ -58,7 +60,7 @@ const startUp = (loader: string, fasls: string): string => `
           (merge-pathnames (make-pathname :name (pathname-name source) :type "fasl" :version nil) folder)))
   (funcall (find-symbol "INIT" "SWANK-LOADER") :setup nil)
   (funcall (find-symbol "INIT" "SWANK"))
-  (let ((secret (sb-ext:posix-getenv "SLUICE_SWANK_SECRET")))
+  (let ((secret (read-line *standard-input*)))
     (setf (symbol-function (find-symbol "SLIME-SECRET" "SWANK")) (lambda () secret)))
   (let ((create (fdefinition (find-symbol "CREATE-SOCKET" "SWANK/BACKEND")))
         (no-delay (fdefinition (list 'setf (find-symbol "SOCKOPT-TCP-NODELAY" "SB-BSD-SOCKETS")))))
@@ -76,7 +78,8 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   const sbcl = findSbcl(env)
   const loader = findLoader(env)
   if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingHere(env) ?? ''}`)
-  const compiled = await compiledSwank(folder, sbcl, loader)
+  const visible = childEnvironment(env, { SBCL_HOME: env['SBCL_HOME'] })
+  const compiled = await compiledSwank(folder, sbcl, loader, visible)
   const secret = randomBytes(24).toString('hex')
   const child = spawn(
     sbcl,
@@ -84,9 +87,11 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
     {
       // Its input stays open as long as we live: when we are gone, it reads the end and goes too.
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...env, SLUICE_SWANK_SECRET: secret },
+      env: visible,
     },
   )
+  child.stdin.on('error', () => {})
+  child.stdin.write(`${secret}\n`)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { Command } from 'sluice/main'
 import { dataFolder } from 'sluice/main'
-import { nodeClock } from 'sluice/node'
+import { nodeClock, readLines } from 'sluice/node'
 import type { Archive, Workspace } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
 import { toGraphML, wholeGraph } from './graph.ts'
@@ -68,7 +68,7 @@ export const importCommand: Command = {
   run: (argv) =>
     withArchive(argv, async (archive, id) => {
       await archive.createWorkspace(tenant, { id, name: id, description: '', createdAt: nodeClock.now() })
-      const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+      const lines = readLines(process.stdin)
       const { memories, relations, known, refused } = await importLines(await existing(archive, id), lines, () =>
         nodeClock.now(),
       )

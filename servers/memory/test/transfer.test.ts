@@ -114,6 +114,18 @@ test('the command moves a workspace through a pipe, and writes its graph', async
   expect(JSON.parse((await command(['graph', '--data', second])).out).edges).toHaveLength(1)
 }, 120_000)
 
+test('a memory with U+2028 and U+2029 in it survives an export and an import through pipes', async () => {
+  const [first, second] = [aFolder(), aFolder()]
+  const line = JSON.stringify({ type: 'memory', text: 'one\u2028two\u2029three' })
+  expect(await command(['import', '--data', first], line)).toMatchObject({ code: 0 })
+  const { out } = await command(['export', '--data', first], '')
+  expect(await command(['import', '--data', second], out)).toMatchObject({
+    code: 0,
+    err: '1 memory and 0 relations imported, 0 were there already\n',
+  })
+  expect((await command(['export', '--data', second], '')).out).toBe(out)
+})
+
 test('the command clears a workspace for whoever types the phrase', async () => {
   const data = aFolder()
   await command(['import', '--data', data], '{"type":"memory","text":"a"}')

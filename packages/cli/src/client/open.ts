@@ -1,5 +1,6 @@
 /** `https://…` is reached over HTTP; everything else is a command to start. */
 
+import { childEnvironment, type Environment } from 'sluice/node'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Client, ClientOptions } from './client.ts'
 import { connect } from './client.ts'
@@ -11,26 +12,35 @@ export interface ReachOptions {
   readonly header?: readonly string[]
   readonly token?: string | undefined
   readonly quiet?: boolean
+  /** Variables for a command, as `NAME` or `NAME=value`. It sees no others but where programs are and the like. */
+  readonly env?: readonly string[]
 }
 
 export const isUrl = (target: string): boolean => /^https?:\/\//i.test(target)
 
-export function headersOf({ header = [], token = process.env['SLUICE_TOKEN'] }: ReachOptions): Record<string, string> {
+export function headersOf({ header = [], token }: ReachOptions, env: Environment): Record<string, string> {
   const own = header.map((line): [string, string] => {
     const colon = line.indexOf(':')
     if (colon < 1) throw new CommandError(`--header takes "Name: value", not "${line}"`, exitCodes.usage)
     return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
   })
-  return { ...(token && { authorization: `Bearer ${token}` }), ...Object.fromEntries(own) }
+  const credential = token ?? env['SLUICE_TOKEN']
+  return { ...(credential && { authorization: `Bearer ${credential}` }), ...Object.fromEntries(own) }
 }
 
-export async function openClient(target: string, reach: ReachOptions, options: ClientOptions = {}): Promise<Client> {
+export async function openClient(
+  target: string,
+  reach: ReachOptions,
+  env: Environment,
+  options: ClientOptions = {},
+): Promise<Client> {
   if (!isUrl(target)) {
     const [command = '', ...args] = words(target)
-    return connect(stdioWire(command, args, reach.quiet ?? false), options)
+    const visible = childEnvironment(env, named(reach.env ?? [], env))
+    return connect(stdioWire(command, args, visible, reach.quiet ?? false), options)
   }
   try {
-    return await connect(httpWire({ url: target, headers: headersOf(reach) }), options)
+    return await connect(httpWire({ url: target, headers: headersOf(reach, env) }), options)
   } catch (thrown) {
     if (thrown instanceof TypeError)
       throw new CommandError(
@@ -39,6 +49,16 @@ export async function openClient(target: string, reach: ReachOptions, options: C
     throw thrown
   }
 }
+
+/** A name alone takes the value from here. */
+const named = (variables: readonly string[], env: Environment): Environment =>
+  Object.fromEntries(
+    variables.map((variable) => {
+      const [name = '', ...value] = variable.split('=')
+      if (name === '') throw new CommandError(`--env takes NAME or NAME=value, not "${variable}"`, exitCodes.usage)
+      return [name, value.length > 0 ? value.join('=') : env[name]]
+    }),
+  )
 
 /** A command line as a shell would split it: quotes keep words together. */
 export function words(line: string): readonly string[] {

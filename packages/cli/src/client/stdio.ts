@@ -1,13 +1,13 @@
 /** A server as a process of our own: a message a line, in both directions. What it writes to stderr goes to ours. */
 
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import { readLines } from 'sluice/node'
 import { CommandError } from '../output.ts'
 import type { Message } from './message.ts'
 import type { Wire } from './wire.ts'
 
-export function stdioWire(command: string, args: readonly string[], quiet: boolean): Wire {
-  const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', quiet ? 'ignore' : 'inherit'] })
+export function stdioWire(command: string, args: readonly string[], env: Record<string, string>, quiet: boolean): Wire {
+  const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', quiet ? 'ignore' : 'inherit'], env })
   const waiting = new Map<unknown, { resolve(message: Message): void; reject(why: Error): void }>()
   let hearing: (message: Message) => void = () => {}
   const gone = (why: string): void => {
@@ -17,7 +17,7 @@ export function stdioWire(command: string, args: readonly string[], quiet: boole
   child.once('error', (error) => gone(`${command} cannot be started: ${error.message}`))
   child.once('exit', (code) => gone(`${command} ended with ${code} before it answered`))
   child.stdin.on('error', () => {})
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  function receive(line: string): void {
     let message: Message
     try {
       message = JSON.parse(line) as Message
@@ -28,7 +28,11 @@ export function stdioWire(command: string, args: readonly string[], quiet: boole
     waiting.delete(asked && message.id)
     if (asked) asked.resolve(message)
     else hearing(message)
-  })
+  }
+  async function read(): Promise<void> {
+    for await (const line of readLines(child.stdout)) receive(line)
+  }
+  read().catch((thrown: unknown) => gone(`${command} cannot be read: ${String(thrown)}`))
   return {
     agreed() {},
     exchange(message, hear) {

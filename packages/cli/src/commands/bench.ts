@@ -23,7 +23,7 @@ export interface Measured {
   readonly p99Ms: number
 }
 
-export async function bench({ terminal, signal }: Around, target: string, options: BenchOptions): Promise<number> {
+export async function bench({ terminal, signal, env }: Around, target: string, options: BenchOptions): Promise<number> {
   if (!isUrl(target)) throw new CommandError('bench takes an http:// or https:// address', exitCodes.usage)
   const isSecure = new URL(target).protocol === 'https:'
   const connections = positive('connections', options.connections, 1000)
@@ -31,7 +31,7 @@ export async function bench({ terminal, signal }: Around, target: string, option
   const { method, params } = messageOf(options)
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: enveloped(params, {}) })
   const headers = {
-    ...headersOf(options),
+    ...headersOf(options, env),
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': '2026-07-28',

@@ -25,15 +25,11 @@ export async function call(
 ): Promise<number> {
   const { terminal, signal } = around
   const isAsking = terminal.isTty && process.stdin.isTTY === true
-  const client = await openClient(
-    target,
-    { quiet: options.json === true, ...options },
-    {
-      ...(options.era && { era: options.era }),
-      ...(isAsking && { answer: (method, params) => answer(around, method, params) }),
-      notice: (method, params) => notice(terminal, method, params),
-    },
-  )
+  const client = await openClient(target, { quiet: options.json === true, ...options }, around.env, {
+    ...(options.era && { era: options.era }),
+    ...(isAsking && { answer: (method, params) => answer(around, method, params) }),
+    notice: (method, params) => notice(terminal, method, params),
+  })
   try {
     const tools = await allTools(client, signal)
     if (name === undefined) {

@@ -29,7 +29,7 @@ export async function doctor(around: Around, url: string | undefined, options: D
   if (url === undefined) {
     const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data } })
     findings.push(...(await checkHere(config, env)), ...(await checkStore(config, env)), ...(await checkOauth(config)))
-  } else findings.push(...(await checkServer(url, options)))
+  } else findings.push(...(await checkServer(url, options, env)))
   if (options.json) terminal.out(toJson(findings))
   else
     for (const { state, what, found, fix } of findings) {

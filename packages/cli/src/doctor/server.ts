@@ -1,5 +1,6 @@
 /** A server by its address: a handshake in both eras, its lists, its clock, and what it tells who has no credential. */
 
+import type { Environment } from 'sluice/node'
 import { connect } from '../client/client.ts'
 import { HttpStatusError, httpWire } from '../client/http.ts'
 import { RemoteError } from '../client/message.ts'
@@ -13,13 +14,13 @@ const eras = [
   { era: 'legacy', what: 'MCP by initialize' },
 ] as const
 
-export async function checkServer(url: string, reach: ReachOptions): Promise<readonly Finding[]> {
-  const findings: Finding[] = [await clock(url, reach)]
+export async function checkServer(url: string, reach: ReachOptions, env: Environment): Promise<readonly Finding[]> {
+  const findings: Finding[] = [await clock(url, reach, env)]
   if (findings.some(({ state }) => state === 'bad')) return findings
   let refused = false
   for (const { era, what } of eras) {
     try {
-      const client = await connect(httpWire({ url, headers: headersOf(reach) }), { era })
+      const client = await connect(httpWire({ url, headers: headersOf(reach, env) }), { era })
       const { tools } = await client.request('tools/list')
       await client.close()
       const { name = '?', version = '' } = client.server
@@ -54,10 +55,10 @@ function failed(what: string, era: 'modern' | 'legacy', thrown: unknown): Findin
 }
 
 /** Tokens and tickets expire: clocks that differ make them expire early, or live too long. */
-async function clock(url: string, reach: ReachOptions): Promise<Finding> {
+async function clock(url: string, reach: ReachOptions, env: Environment): Promise<Finding> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: headersOf(reach),
+    headers: headersOf(reach, env),
     signal: AbortSignal.timeout(10_000),
   }).catch(() => undefined)
   if (!response) return bad('Address', `nothing answers at ${url}`, 'Is the server running? Check host, port and path')

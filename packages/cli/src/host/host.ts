@@ -45,7 +45,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     store,
     ...(bus && { bus }),
     clock: nodeClock,
-    secret: secretOf(config),
+    secret: secretOf(config, env),
     log: log(logger),
     ask: ask(),
     once: once(defined(config.once)),

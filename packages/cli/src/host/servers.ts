@@ -3,7 +3,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Clock, Logger, Open, Opened, ServerDefinition } from 'sluice'
+import type { Clock, Logger, Open, Opened, ServerDefinition, Site } from 'sluice'
+import { type Environment, removeVariables } from 'sluice/node'
+import { secretNames } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
 
@@ -21,14 +23,24 @@ export interface OpenAs {
   readonly name: string
   readonly module?: string | undefined
   readonly folder: string
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly logger: Logger
   readonly clock: Clock
 }
 
 export async function openServer({ name, module, folder, env, logger, clock }: OpenAs): Promise<Opened> {
-  const site = { folder: join(folder, 'servers', name), env, logger, clock }
+  const site = { folder: join(folder, 'servers', name), env: withoutSecrets(env), logger, clock }
   mkdirSync(site.folder, { recursive: true, mode: 0o700 })
+  const opened = await openAt(name, module, site)
+  removeVariables(opened.secrets ?? [])
+  return opened
+}
+
+/** The host's own secrets are none of a server's business. */
+const withoutSecrets = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !(secretNames as readonly string[]).includes(name)))
+
+async function openAt(name: string, module: string | undefined, site: Site): Promise<Opened> {
   if (module !== undefined) return fromModule(await importModule(module), module, site)
   const load = own[name]
   if (!load) {

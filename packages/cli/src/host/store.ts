@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Bus, Store } from 'sluice'
 import { memoryStore } from 'sluice'
-import { secretFromEnvironment } from 'sluice/node'
+import { type Environment, secretFromEnvironment } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
@@ -19,10 +19,7 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-export async function openStore(
-  { store, data }: Config,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<OpenStore> {
+export async function openStore({ store, data }: Config, env: Environment): Promise<OpenStore> {
   if (store === 'memory') return { store: memoryStore(), name: 'memory: gone when this ends', close: async () => {} }
   if (store === 'sqlite') {
     const file = join(dataFolder(data), 'sluice.db')
@@ -70,8 +67,8 @@ export function redisUrl(text: string, password: string | undefined): string {
  * From the environment, from the file that is named, or one of our own in the data folder: made once, so that what was
  * sealed before a restart opens after it. Processes on several machines must be given the same one.
  */
-export function secretOf({ secretFile, data, store }: Config): readonly string[] {
-  const given = secretFromEnvironment()
+export function secretOf({ secretFile, data, store }: Config, env: Environment): readonly string[] {
+  const given = secretFromEnvironment(env)
   if (given) return given
   if (secretFile !== undefined) return linesOf(secretFile)
   if (typeof store === 'object')
