@@ -1,15 +1,13 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readLines } from './read-lines.ts'
 
-const all = (chunks: readonly (string | Uint8Array)[]): Promise<string[]> =>
-  Array.fromAsync(
-    readLines(
-      (async function* () {
-        yield* chunks
-      })(),
-    ),
-  )
+async function all(chunks: readonly (string | Uint8Array)[]): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const line of readLines(Readable.from(chunks, { objectMode: true }))) lines.push(line)
+  return lines
+}
 
 test('a line ends at \\n alone, so a text with U+2028 or U+2029 in it stays whole', async () => {
   const line = JSON.stringify({ text: 'one\u2028two\u2029three\u0085four\u000bfive' })

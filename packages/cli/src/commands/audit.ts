@@ -82,7 +82,7 @@ export const auditVerify = (
   withStore(around, options, async ({ store }, config) => {
     const { terminal } = around
     const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
-    const secrets = (): readonly string[] => secretOf(config)
+    const secrets = (): readonly string[] => secretOf(config, around.env)
     const verdicts: (Verdict & { readonly tenant: string })[] = []
     for (const tenant of tenants) verdicts.push({ tenant, ...(await verifyAudit(store, tenant, { secrets, clock })) })
     if (options.json) terminal.out(toJson(verdicts))
@@ -135,7 +135,7 @@ export const auditPrune = (around: Around, options: PruneOptions): Promise<numbe
       const limits = given ?? limitsFor(kept ?? {}, tenant)
       const pruned = await pruneAudit(store, tenant, {
         ...limits,
-        secrets: () => secretOf(config),
+        secrets: () => secretOf(config, around.env),
         clock,
         writer: crypto.randomUUID(),
         by: around.env['USER'] ?? 'command',
