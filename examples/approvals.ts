@@ -55,7 +55,9 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
 
 /** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
 export const decisionsFor = (desk: Approvals): HttpServer =>
-  createHttpServer((request, response) => void receive(desk, request, response).catch(() => response.destroy()))
+  createHttpServer((request, response) => {
+    receive(desk, request, response).catch(() => response.destroy())
+  })
 
 async function receive(desk: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {

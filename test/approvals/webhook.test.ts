@@ -36,7 +36,9 @@ async function openChat(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => void server.close())
+  onTestFinished(() => {
+    server.close()
+  })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     heard,

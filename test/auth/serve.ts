@@ -28,7 +28,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/mcp`
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const inside: Call[] = []
   const watch: Layer = (next) => (call) => {
     inside.push(call)

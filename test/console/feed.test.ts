@@ -37,7 +37,9 @@ function listen(path: string, headers: Record<string, string>): Promise<Stream> 
             .filter(([, each]) => each === name)
             .map(([, , data = '']) => JSON.parse(data)),
         ended,
-        close: () => void asked.destroy(),
+        close: () => {
+          asked.destroy()
+        },
       })
     })
     asked.on('error', reject)

@@ -134,7 +134,9 @@ export async function openStdio(server: Server, handshake: Handshake = newest): 
     heard.push(JSON.parse(value))
     return JSON.parse(value)
   }
-  const say = (said: Said): void => void input.write(`${toText(said)}\n`)
+  const say = (said: Said): void => {
+    input.write(`${toText(said)}\n`)
+  }
   if (handshake !== null) {
     say(hello(handshake))
     expect(await next()).toMatchObject({ id: 'hello', result: { protocolVersion: handshake } })
@@ -194,7 +196,9 @@ function postTo(url: string, said: Said, headers: Readonly<Record<string, string
       headers: { 'content-type': 'application/json', accept, ...headers },
     })
     sent.on('error', reject)
-    sent.on('response', (response) => void toPosted(response).then(resolve, reject))
+    sent.on('response', (response) => {
+      toPosted(response).then(resolve, reject)
+    })
     sent.end(toText(said))
   })
 }

@@ -9,6 +9,8 @@ interface LogBook {
 
 export function logBook(): LogBook {
   const lines: (LogLine & { readonly level: string })[] = []
-  const at = (level: string) => (line: LogLine) => void lines.push({ ...line, level })
+  const at = (level: string) => (line: LogLine) => {
+    lines.push({ ...line, level })
+  }
   return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } }
 }

@@ -112,7 +112,9 @@ async function startMember(name: string, port: number, env: NodeJS.ProcessEnv): 
     get pid() {
       return running.pid ?? 0
     },
-    kill: (signal) => void running.kill(signal),
+    kill: (signal) => {
+      running.kill(signal)
+    },
     get exited() {
       return exited
     },

@@ -100,9 +100,15 @@ const doings: { readonly [name: string]: (socket: Socket, port: number) => Promi
 
 /** How it goes. */
 const goings: { readonly [name: string]: (socket: Socket) => void } = {
-  FIN: (socket) => void socket.end(),
-  RST: (socket) => void socket.resetAndDestroy(),
-  'FIN, then RST': (socket) => void socket.end(() => socket.resetAndDestroy()),
+  FIN: (socket) => {
+    socket.end()
+  },
+  RST: (socket) => {
+    socket.resetAndDestroy()
+  },
+  'FIN, then RST': (socket) => {
+    socket.end(() => socket.resetAndDestroy())
+  },
 }
 
 export const ways: readonly (readonly [doing: string, going: string])[] = Object.keys(doings).flatMap((doing) =>

@@ -202,7 +202,9 @@ test('a session belongs to whoever opened it, on every process', async () => {
 test('streams, sockets and subscriptions end everywhere when their key is revoked', async () => {
   const settings = { url: fleet.redis.url }
   const [store, bus] = [redisStore(settings), redisBus(settings)]
-  onTestFinished(async () => void (await Promise.all([store.close(), bus.close()])))
+  onTestFinished(async () => {
+    await Promise.all([store.close(), bus.close()])
+  })
   const keys = apiKeys(store, { bus })
   const { secret, key: carol } = await keys.create({ subject: 'carol' })
   const bearer = { authorization: `Bearer ${secret}` }

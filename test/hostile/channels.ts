@@ -47,7 +47,7 @@ export async function openEvents(url: string, headers: { readonly [name: string]
       }
     }
   }
-  void read().catch(() => {})
+  read().catch(() => {})
   return { endpoint: endpoint.promise, next: queue.next, close: () => closing.abort() }
 }
 

@@ -20,7 +20,9 @@ export interface Attacked {
 export function attacked(runtime: Runtime = {}): Attacked {
   const runs = new Map<string, number>()
   const lines: LogLine[] = []
-  const note = (name: string): void => void runs.set(name, (runs.get(name) ?? 0) + 1)
+  const note = (name: string): void => {
+    runs.set(name, (runs.get(name) ?? 0) + 1)
+  }
   const definition = defineServer({
     info: { name: 'attacked', version: '1.0.0' },
     tools: [

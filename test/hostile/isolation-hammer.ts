@@ -96,8 +96,9 @@ function messageOf(id: number, tenant: TenantName, make: Client['make']): Params
 
 /** What a tenant may be told, message by message: its own canary of this very call, and nothing of anybody else's. */
 function look({ tenant, way }: Hammering, message: Params, tally: Tally): void {
-  const wrong = (what: string): void =>
-    void tally.lost.push(`${way}, ${tenant}: ${what}: ${JSON.stringify(message).slice(0, 300)}`)
+  const wrong = (what: string): void => {
+    tally.lost.push(`${way}, ${tenant}: ${what}: ${JSON.stringify(message).slice(0, 300)}`)
+  }
   const { method, params } = message as { readonly method?: string; readonly params?: Params }
   if (method === 'notifications/resources/updated') {
     tally.changes++

@@ -368,6 +368,9 @@ async function inMemory(server: Server, token: string, revision: string): Promis
     return { make: request, heap, unasked, close: () => connection.close() }
   }
   const stop = new AbortController()
-  const listen = async (): Promise<void> => void server.handle(listening, { via, send, signal: stop.signal })
+  const listen = async (): Promise<void> => {
+    // Never rejects; it settles when the client stops it.
+    server.handle(listening, { via, send, signal: stop.signal }).catch(() => {})
+  }
   return { make: modernRequest, heap, listen, unasked, close: () => stop.abort() }
 }

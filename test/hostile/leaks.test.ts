@@ -69,8 +69,12 @@ describe('over HTTP', () => {
 
   /** Every way to come and go. `met` is called when the server has noticed the client. */
   const visits: { readonly [way: string]: (port: number, http: RawHttp) => Promise<void> } = {
-    'FIN at once': async (_, { socket }) => void socket.end(),
-    'RST at once': async (_, { socket }) => void socket.resetAndDestroy(),
+    'FIN at once': async (_, { socket }) => {
+      socket.end()
+    },
+    'RST at once': async (_, { socket }) => {
+      socket.resetAndDestroy()
+    },
     'FIN after an answer': async (port, http) => {
       http.write(post(port, echo))
       await http.next()
@@ -85,13 +89,17 @@ describe('over HTTP', () => {
       http.socket.end(post(port, echo))
       expect((await http.next()).status).toBe(200)
     },
-    'FIN in the middle of the head': async (_, http) => void http.socket.end('POST /mcp HTTP/1.1\r\nHos'),
+    'FIN in the middle of the head': async (_, http) => {
+      http.socket.end('POST /mcp HTTP/1.1\r\nHos')
+    },
     'RST in the middle of the head': async (_, http) => {
       http.write('POST /mcp HTTP/1.1\r\nHos')
       await new Promise(setImmediate)
       http.socket.resetAndDestroy()
     },
-    'FIN in the middle of the body': async (port, http) => void http.socket.end(post(port, echo).subarray(0, -10)),
+    'FIN in the middle of the body': async (port, http) => {
+      http.socket.end(post(port, echo).subarray(0, -10))
+    },
     'RST in the middle of the body': async (port, http) => {
       http.write(post(port, echo).subarray(0, -10))
       await new Promise(setImmediate)

@@ -145,7 +145,11 @@ const overEvents = async ({ port, base, close }: Standing): Promise<Leg> => {
       const response = await post(bytes, modernHeaders(like))
       const body = await response.text()
       if (response.status !== 202) return { status: response.status, text: body }
-      return { text: await settled(async (message) => void (await post(JSON.stringify(message), {})), stream) }
+      return {
+        text: await settled(async (message) => {
+          await post(JSON.stringify(message), {})
+        }, stream),
+      }
     },
     async close() {
       stream.close()

@@ -46,8 +46,12 @@ export function pipeTo(server: Server, options: Omit<StdioOptions, 'input' | 'ou
     return first ? Promise.resolve(first) : new Promise((resolve) => waiting.push(resolve))
   }
   return {
-    write: (bytes) => void input.write(bytes),
-    send: (message) => void input.write(`${JSON.stringify(message)}\n`),
+    write: (bytes) => {
+      input.write(bytes)
+    },
+    send: (message) => {
+      input.write(`${JSON.stringify(message)}\n`)
+    },
     next,
     async settled() {
       const id = `barrier ${++barriers}`
@@ -59,7 +63,9 @@ export function pipeTo(server: Server, options: Omit<StdioOptions, 'input' | 'ou
         heard.push(line)
       }
     },
-    end: () => void input.end(),
+    end: () => {
+      input.end()
+    },
     serving,
     output,
   }

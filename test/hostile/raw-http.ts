@@ -106,7 +106,9 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
   const http: RawHttp = {
     socket,
     port,
-    write: (bytes) => void socket.write(bytes),
+    write: (bytes) => {
+      socket.write(bytes)
+    },
     next() {
       const first = ready.shift()
       if (first) return Promise.resolve(first)
@@ -136,7 +138,9 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
         watching.add(look)
         look()
       }),
-    destroy: () => void socket.destroy(),
+    destroy: () => {
+      socket.destroy()
+    },
   }
   return http
 }

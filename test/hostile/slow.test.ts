@@ -96,7 +96,9 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
     await old.seen(/"id":1[,}]/)
     for (const { socket } of [own, old]) socket.pause()
     await new Promise<void>((resolve) => {
-      const look = (): void => void node.getConnections((_, open) => (open <= 1 ? resolve() : flood()))
+      const look = (): void => {
+        node.getConnections((_, open) => (open <= 1 ? resolve() : flood()))
+      }
       const flood = (): void => {
         for (let event = 0; event < 2000; event++) server.updated('note://plain')
         setImmediate(look)

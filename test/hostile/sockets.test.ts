@@ -200,7 +200,12 @@ describe('clients go away in every way', () => {
   const ways: readonly (readonly [string, (http: RawHttp) => void])[] = [
     ['FIN', ({ socket }) => socket.end()],
     ['RST', ({ socket }) => socket.resetAndDestroy()],
-    ['half-close, then nothing', ({ socket }) => void socket.end(() => setImmediate(() => socket.destroy()))],
+    [
+      'half-close, then nothing',
+      ({ socket }) => {
+        socket.end(() => setImmediate(() => socket.destroy()))
+      },
+    ],
     ['FIN behind more bytes', ({ socket }) => socket.end('\0\0\0\0')],
   ]
   const connections = (): Promise<number> =>

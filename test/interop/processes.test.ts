@@ -26,7 +26,9 @@ function start(...args: readonly string[]): Program {
   const lines = new Heard<string>()
   createInterface(child.stdout).on('line', (line) => lines.push(line))
   const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   return { child, lines, exit }
 }
 const idOf = (line: string): unknown => {

@@ -80,7 +80,7 @@ export async function openHttp(server: Server, options: WireOptions): Promise<Ht
     const headers = { accept: 'text/event-stream', ...session }
     const stream = await fetch(url, { headers, signal: closing.signal })
     if (!isStream(stream)) throw new Error(`No stream: ${stream.status}`)
-    void read(stream).catch(() => {})
+    read(stream).catch(() => {})
   }
   return {
     revision: options.revision,

@@ -18,7 +18,9 @@ export function openPipe(server: Server): Channel {
   // Subscriptions that a test left open would otherwise hold the pipe for its whole grace.
   const serving = serveStdio(server, { input, output, graceMs: 0 })
   return {
-    write: (message) => void input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+    write: (message) => {
+      input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+    },
     lines,
     async close() {
       input.end()

@@ -67,7 +67,9 @@ test.each([
 
 test('a port that is taken is named, with the way out', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void taken.close())
+  onTestFinished(() => {
+    taken.close()
+  })
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
   const { code, stderr } = await run(['--http', '--port', String(port)])

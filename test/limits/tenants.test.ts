@@ -51,7 +51,9 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
   const clock = fakeClock()
   const store = memoryStore(clock)
   const lines: LogLine[] = []
-  const push = (line: LogLine): void => void lines.push(line)
+  const push = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger = { info: push, warn: push, error: push }
   const tenants = createTenants({ store, clock, logger })
   const guarded = prompt({

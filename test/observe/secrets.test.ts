@@ -59,7 +59,9 @@ const works: { readonly [name: string]: () => unknown } = {
 function watched() {
   const clock = fakeClock(1000)
   const lines: unknown[] = []
-  const at = (level: string) => (told: LogLine) => void lines.push({ level, ...told })
+  const at = (level: string) => (told: LogLine) => {
+    lines.push({ level, ...told })
+  }
   const logger: Logger = { info: at('info'), warn: at('warn'), error: at('error') }
   const store = memoryStore(clock)
   let made = 0

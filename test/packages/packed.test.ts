@@ -131,7 +131,9 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
     const program = programIn(document).replace('serveHttp(hello)', 'serveHttp(hello, { port: 0 })')
     writeFileSync(join(folder, 'server.ts'), program.replace('console.log((', "console.error('on ' + ("))
     const child = spawn(process.execPath, ['server.ts'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
     const { url } = await addressOf(child)
     await eachClient({ over: 'http', url }, shouts)
   })
@@ -141,7 +143,9 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
     writeFileSync(join(folder, 'server.ts'), programIn(document).replace(/^if \(.*/ms, ''))
     const { command, args } = installed('sluice', 'serve', './server.ts', '--watch', '--ws', '--port', '0')
     const child = spawn(command, args, { cwd: folder, env: unhurried, stdio: ['ignore', 'ignore', 'pipe'] })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
     const { url } = await addressOf(child)
     await eachClient({ over: 'http', url }, shouts)
     await eachClient({ over: 'websocket', url: url.replace('http:', 'ws:').replace(/mcp$/, 'ws') }, shouts)
@@ -179,7 +183,9 @@ describe('the command', () => {
       env: unhurried,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
     let printed = ''
     for await (const chunk of child.stdout) {
       printed += String(chunk)

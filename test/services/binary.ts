@@ -29,7 +29,9 @@ export async function overStdio(server: string, folder: string, env: Record<stri
 export async function overHttp(server: string, folder: string): Promise<() => Promise<Client>> {
   const args = [programOf(server), '--http', '--port', '0', '--data', folder]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   const { url } = await addressOf(child)
   return () => connectTo(url)
 }

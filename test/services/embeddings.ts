@@ -47,16 +47,21 @@ export async function startEmbeddings(): Promise<EmbeddingServer> {
   }
   function answer(request: IncomingMessage, response: ServerResponse, input: readonly string[]): void {
     if (behaviour === 'hang') return
-    if (behaviour !== 'well' && 'raw' in behaviour) return void response.end(behaviour.raw)
+    if (behaviour !== 'well' && 'raw' in behaviour) {
+      response.end(behaviour.raw)
+      return
+    }
     if (behaviour !== 'well' && 'status' in behaviour) {
       const { status, times = Number.POSITIVE_INFINITY } = behaviour
       behaviour = times > 1 ? { status, times: times - 1 } : 'well'
       response.statusCode = status
-      return void response.end('{"error":{"message":"no"}}')
+      response.end('{"error":{"message":"no"}}')
+      return
     }
     if (behaviour !== 'well' && 'refuses' in behaviour && input.some((text) => text.includes(refusedBy(behaviour)))) {
       response.statusCode = 400
-      return void response.end('{"error":{"message":"too long"}}')
+      response.end('{"error":{"message":"too long"}}')
+      return
     }
     const size = behaviour !== 'well' && 'length' in behaviour ? behaviour.length : length
     const vectors = input.map((text) => vectorOf(text, size))

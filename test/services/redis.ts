@@ -30,7 +30,9 @@ export async function startRedis(config: readonly string[] = []): Promise<RedisS
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
   const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
   let server: ChildProcess | undefined
-  const signal = (name: NodeJS.Signals): void => void server?.kill(name)
+  const signal = (name: NodeJS.Signals): void => {
+    server?.kill(name)
+  }
   const end = async (): Promise<void> => {
     const ending = server
     server = undefined

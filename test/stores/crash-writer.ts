@@ -9,7 +9,9 @@ import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 const [, , path = '', round = ''] = process.argv
 const store = sqliteStore(path)
 /** Synchronous: what this process has said must not die with it. */
-const acknowledge = (...what: readonly unknown[]): void => void writeSync(1, `${JSON.stringify(what)}\n`)
+const acknowledge = (...what: readonly unknown[]): void => {
+  writeSync(1, `${JSON.stringify(what)}\n`)
+}
 const padding = 'x'.repeat(500)
 
 async function write(who: number): Promise<never> {

@@ -53,7 +53,9 @@ test('behind a body parser it refuses, and says what to do, instead of waiting f
   const handler = createHttpHandler(server)
   const node = createNodeServer(express().use(express.json()).use('/mcp', handler))
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void node.close())
+  onTestFinished(() => {
+    node.close()
+  })
   const message = callOf(1, 'echo', { text: 'a' })
   const response = await fetch(`http://127.0.0.1:${(node.address() as AddressInfo).port}/mcp`, {
     method: 'POST',

@@ -7,4 +7,8 @@ import { build } from './server.ts'
 
 const handle = new StreamableHttpTransport().bind(build())
 const serve = getRequestListener((request) => handle(request))
-listen(createServer((request, response) => void serve(request, response).catch(() => response.destroy())))
+listen(
+  createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  }),
+)

@@ -9,4 +9,8 @@ const transport = new HttpTransport(build(), { path: '/mcp' })
 const serve = getRequestListener(
   async (request) => (await transport.respond(request)) ?? new Response(null, { status: 404 }),
 )
-listen(createServer((request, response) => void serve(request, response).catch(() => response.destroy())))
+listen(
+  createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  }),
+)

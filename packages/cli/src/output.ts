@@ -23,8 +23,12 @@ export interface Terminal {
 export const processTerminal = (): Terminal => ({
   isTty: process.stdout.isTTY === true && !process.env['NO_COLOR'],
   columns: process.stdout.columns ?? 100,
-  out: (text) => void process.stdout.write(`${text}\n`),
-  err: (text) => void process.stderr.write(`${text}\n`),
+  out: (text) => {
+    process.stdout.write(`${text}\n`)
+  },
+  err: (text) => {
+    process.stderr.write(`${text}\n`)
+  },
 })
 
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const

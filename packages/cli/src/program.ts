@@ -270,7 +270,9 @@ const afterStopMs = 1_000
 
 const stopped = (signal: AbortSignal): Promise<number> =>
   new Promise((resolve) => {
-    const end = (): void => void setTimeout(resolve, afterStopMs, 130)
+    const end = (): void => {
+      setTimeout(resolve, afterStopMs, 130)
+    }
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
   })

@@ -89,7 +89,9 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
     env: clean(unhurried),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString()
@@ -123,6 +125,8 @@ export async function serveHttp(cwd: string, args: readonly string[]): Promise<S
     env: clean(unhurried),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   return addressOf(child)
 }

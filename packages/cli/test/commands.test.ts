@@ -60,7 +60,9 @@ describe('help, and what to do when something is wrong', () => {
   test('a port that is taken says which, and what to do', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
-    onTestFinished(() => void taken.close())
+    onTestFinished(() => {
+      taken.close()
+    })
     const { port } = taken.address() as { port: number }
     const { err, code } = await sluice(aFolder(), ['start', '--port', String(port), '--console-port', '0'])
     expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
@@ -92,7 +94,9 @@ describe('help, and what to do when something is wrong', () => {
     expect(node('22.13.0')).toMatchObject({ state: 'good' })
     const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
     const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-    onTestFinished(() => void vi.restoreAllMocks())
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+    })
     needNode('sluice-memory', '22.13.0')
     expect(exit).not.toHaveBeenCalled()
     needNode('sluice-memory', '20.20.2')
@@ -116,7 +120,9 @@ test.each(['call', 'doctor', 'bench'])('%s ends on Ctrl-C although the server sa
     heard.resolve()
   }).listen(0, '127.0.0.1')
   await once(silent, 'listening')
-  onTestFinished(() => void silent.close())
+  onTestFinished(() => {
+    silent.close()
+  })
   const { port } = silent.address() as { port: number }
   const stopping = new AbortController()
   const around = { terminal: aTerminal(), env: {}, cwd: aFolder(), signal: stopping.signal }

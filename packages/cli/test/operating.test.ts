@@ -114,7 +114,9 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
     }, told.reject)
   })
   await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void chat.close())
+  onTestFinished(() => {
+    chat.close()
+  })
   const webhook = `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`
   const config = configSchema.parse({ data: aFolder(), approvals: { webhook } })
   const secret = 'what the chat and the server share'

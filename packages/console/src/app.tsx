@@ -38,7 +38,7 @@ export function App(): JSX.Element {
       closeFeed()
       setState({ signIn: undefined })
     })
-    void begin().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
+    begin().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
     // A page that comes back from the browser's memory may be of somebody who has signed out.
     addEventListener('pageshow', (event) => event.persisted && location.reload())
   }, [enter])
@@ -131,7 +131,9 @@ function Frame({ session }: { readonly session: Session }): JSX.Element {
               class="icon-button"
               aria-label="Sign out"
               title="Sign out"
-              onClick={() => void signOut()}
+              onClick={() => {
+                signOut().catch(() => location.reload())
+              }}
             >
               <icons.Leave />
             </button>

@@ -12,12 +12,16 @@ let filter = ''
 
 export function hear<Name extends keyof Events>(name: Name, then: Hear<Name>): () => void {
   listeners[name].add(then)
-  return () => void listeners[name].delete(then)
+  return () => {
+    listeners[name].delete(then)
+  }
 }
 
 export function onConnected(then: (is: boolean) => void): () => void {
   connected.add(then)
-  return () => void connected.delete(then)
+  return () => {
+    connected.delete(then)
+  }
 }
 
 export function openFeed(wanted: string = filter): void {

@@ -20,7 +20,9 @@ export function useNow(): number {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
     ticking.add(setNow)
-    return () => void ticking.delete(setNow)
+    return () => {
+      ticking.delete(setNow)
+    }
   }, [])
   return now
 }
@@ -79,7 +81,9 @@ export function usePages<Page extends { readonly next?: string | undefined }>(
     more:
       after === undefined
         ? undefined
-        : () => void load({ after }).then(show, (thrown) => setProblem(problemOf(thrown))),
+        : () => {
+            load({ after }).then(show, (thrown) => setProblem(problemOf(thrown)))
+          },
     again() {
       setRest([])
       first.again()

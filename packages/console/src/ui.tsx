@@ -206,7 +206,7 @@ export function useRevoking<T>(revoke: (what: T) => Promise<unknown>, then: () =
     confirm() {
       choose(undefined)
       setProblem(undefined)
-      if (chosen !== undefined) void revoke(chosen).then(then, (thrown: unknown) => setProblem(problemOf(thrown)))
+      if (chosen !== undefined) revoke(chosen).then(then, (thrown: unknown) => setProblem(problemOf(thrown)))
     },
   }
 }

@@ -67,7 +67,9 @@ test('for Node: its test passes, and it answers the official client over stdio a
     env: { ...env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   const { url } = await addressOf(child)
   const overHttp = new Client({ name: 'a-client', version: '1.0.0' })
   await overHttp.connect(new StreamableHTTPClientTransport(new URL(url)))
@@ -89,7 +91,9 @@ test('for workerd: its test passes, it is built, and it answers on a real worker
   const port = await freePort()
   const args = ['serve', 'workerd.capnp', '--socket-addr', `http=127.0.0.1:${port}`]
   const child = spawn('workerd', args, { cwd: folder, env, stdio: 'ignore' })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   const params = { name: 'shout', arguments: { text: 'hi' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   // By the name its users call it by; `fetch` would send the port it was given here.

@@ -86,10 +86,16 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     process.exitCode = 2
     return
   }
-  if (flags.help) return void process.stdout.write(`${usage(options)}\n`)
+  if (flags.help) {
+    process.stdout.write(`${usage(options)}\n`)
+    return
+  }
   if (flags.http && options.overHttp !== undefined)
     return giveUp(`its callers must be known; over HTTP use ${options.overHttp}`)
-  if (flags.version) return void process.stdout.write(`${version}\n`)
+  if (flags.version) {
+    process.stdout.write(`${version}\n`)
+    return
+  }
   const folder = flags.data ?? dataFolder(name)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

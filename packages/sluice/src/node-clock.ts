@@ -4,4 +4,9 @@ import type { Clock } from './core/clock.ts'
 import { systemClock } from './core/clock.ts'
 
 /** The time of this machine, with the turns of Node’s event loop. */
-export const nodeClock: Clock = { ...systemClock, turn: (then) => void setImmediate(then) }
+export const nodeClock: Clock = {
+  ...systemClock,
+  turn: (then) => {
+    setImmediate(then)
+  },
+}

@@ -89,7 +89,9 @@ test('pages belong to the parts that bring them', async () => {
 
 test('what never became a call reaches the log and the metrics', async () => {
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const server = createServer(
     { info },
     { log: log({ info: note, warn: note, error: note }), metrics: metrics(), health: health() },
@@ -129,7 +131,9 @@ test.each<[string, string, (client: TestClient) => void]>([
   ['the connection ended', 'cancelled', (client) => client.close()],
 ])('that nothing came of a question is logged and counted: %s', async (_, reason, then) => {
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const server = createServer(
     { info, tools: [asking] },
     { ask: ask(), log: log({ info: note, warn: note, error: note }), metrics: metrics() },
@@ -147,7 +151,9 @@ test.each<[string, string, (client: TestClient) => void]>([
 
 test('a client that must visit a page first gets a reference that is in the log', async () => {
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const paying = tool({
     name: 'pay',
     description: 'Pays',

@@ -113,7 +113,11 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
 
   function hear(connection: Connection, send: (news: Params, position: string) => void, after?: string): () => void {
     const pass = (event: ServerEvent, position: string): void => {
-      if (connection.reading) return void connection.reading.then(() => say(event, position))
+      if (connection.reading) {
+        const then = (): void => say(event, position)
+        connection.reading.then(then, then)
+        return
+      }
       say(event, position)
     }
     const say = (event: ServerEvent, position: string): void => {

@@ -46,7 +46,9 @@ export type Result = {
 
 export async function openFitness(more: Partial<Ground> = {}, clock: FakeClock = fakeClock(now)) {
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger = { info: note, warn: note, error: note }
   const archive = more.archive ?? anArchive()
   const store = memoryStore(clock)

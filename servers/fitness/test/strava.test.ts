@@ -43,7 +43,9 @@ async function stravaDouble(redirect: string): Promise<Double> {
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => void server.close().closeAllConnections())
+  onTestFinished(() => {
+    server.close().closeAllConnections()
+  })
   double.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(double.url, {
     clients: [
@@ -75,7 +77,9 @@ async function stravaDouble(redirect: string): Promise<Double> {
   const { callback } = provider
   const serve = callback.call(provider)
   handle = (request, response) => {
-    const failed = (): void => void response.destroy()
+    const failed = (): void => {
+      response.destroy()
+    }
     if (!request.url?.startsWith('/consent/')) {
       serve(request, response).catch(failed)
       return

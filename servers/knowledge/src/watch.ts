@@ -41,13 +41,19 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
     if (ended) return
     callOff()
     if (busy) again = true
-    else callOff = clock.after(ms, () => void look())
+    else
+      callOff = clock.after(ms, () => {
+        look().catch(() => wake(lookMs))
+      })
   }
   async function look(): Promise<void> {
     busy = true
     arm()
-    await changed()
-    busy = false
+    try {
+      await changed()
+    } finally {
+      busy = false
+    }
     const soon = again
     again = false
     wake(soon ? settleMs : lookMs)

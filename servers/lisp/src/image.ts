@@ -97,7 +97,9 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
     child.kill('SIGKILL')
     await exited
   }
-  const stop = (): void => void child.kill('SIGKILL')
+  const stop = (): void => {
+    child.kill('SIGKILL')
+  }
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {

@@ -71,7 +71,9 @@ export async function connectSwank(
   const debuggers = new Map<number, Debugger>()
   let ids = 0
   let isOpen = true
-  const send = (message: Sexp): void => void (isOpen && socket.write(packet(print(message))))
+  const send = (message: Sexp): void => {
+    isOpen && socket.write(packet(print(message)))
+  }
   if (secret !== undefined) socket.write(packet(secret))
 
   function hear(message: Sexp): void {
@@ -85,7 +87,9 @@ export async function connectSwank(
   const reactions: { readonly [kind: string]: ((rest: readonly Sexp[]) => void) | undefined } = {
     ':return': ([result, id]) => returned(result, Number(id)),
     ':debug': (rest) => stopped(rest),
-    ':debug-return': ([thread]) => void debuggers.delete(Number(thread)),
+    ':debug-return': ([thread]) => {
+      debuggers.delete(Number(thread))
+    },
     ':background-message': ([text]) => noteThread(textOf(text)),
     ':ping': ([thread = 0, tag = 0]) => send([sym(':emacs-pong'), thread, tag]),
     ':read-string': ([thread = 0, tag = 0]) => send([sym(':emacs-return-string'), thread, tag, '']),
@@ -124,7 +128,9 @@ export async function connectSwank(
       else settle(request, { kind: 'debugger', debugger: here })
     }
   }
-  const leave = (thread: number): void => void rex([sym('swank:throw-to-toplevel')], { thread }).outcome.catch(() => {})
+  const leave = (thread: number): void => {
+    rex([sym('swank:throw-to-toplevel')], { thread }).outcome.catch(() => {})
+  }
   function noteThread(text: string): void {
     if (!text.startsWith(tag)) return
     const [id, thread] = text.slice(tag.length).split(' ').map(Number)

@@ -47,7 +47,9 @@ async function existing(archive: Archive, id: string): Promise<Workspace> {
 
 /** Waits where the reader is slow: a pipe to a slow disk must not fill the memory. */
 const write = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => void process.stdout.write(text, (failed) => (failed ? reject(failed) : resolve())))
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (failed) => (failed ? reject(failed) : resolve()))
+  })
 
 export const exportCommand: Command = {
   usage: ['[--workspace id] > file.jsonl', 'write a workspace as JSON Lines'],

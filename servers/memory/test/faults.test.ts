@@ -24,7 +24,9 @@ async function storeUntilKilled(folder: string, round: number, kills: number): P
   const ended = once(child, 'exit')
   child.stdin.on('error', () => {})
   const acknowledged: string[] = []
-  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const say = (message: object): void => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
   const add = (n: number): void =>
     say({
       id: n,

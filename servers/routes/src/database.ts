@@ -94,8 +94,9 @@ export function openDatabase(folder: string, clock: Clock): Database {
     remove: (tenant, id) => write(() => drop.run(tenant, id)).changes > 0,
     placeOf: (tenant, text) =>
       place.get(tenant, fold(text), clock.now() - keepPlacesMs) as unknown as Place | undefined,
-    remember: (tenant, text, { name, lat, lon }) =>
-      void write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now())),
+    remember: (tenant, text, { name, lat, lon }) => {
+      write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now()))
+    },
     keepRoute(tenant, id, json) {
       write(() => putRoute.run(tenant, id, json, now()))
       write(() => trim.run(tenant, tenant))

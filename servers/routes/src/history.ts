@@ -57,7 +57,9 @@ export function createHistory(sqlite: DatabaseSync, folder: string, clock: Clock
   const aside = join(folder, 'history.waiting.jsonl')
   let waiting = existsSync(aside)
 
-  const insert = (row: HistoryRow): void => void put.run(...columns.map((column) => row[column]))
+  const insert = (row: HistoryRow): void => {
+    put.run(...columns.map((column) => row[column]))
+  }
   function write(row: HistoryRow): void {
     try {
       if (waiting) takeUp()

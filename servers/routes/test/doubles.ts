@@ -29,7 +29,8 @@ async function listen(answer: (url: URL) => unknown): Promise<Double> {
     if (fault === 'cut') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 })
       response.write('{"code":')
-      return void setImmediate(() => response.destroy())
+      setImmediate(() => response.destroy())
+      return
     }
     response.writeHead(fault?.status ?? 200, { 'content-type': 'application/json', ...fault?.headers })
     response.end(JSON.stringify(fault ? (fault.body ?? {}) : answer(url)))

@@ -39,7 +39,9 @@ export async function openRoutes({
 } = {}) {
   const clock = fakeClock()
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => void lines.push(line)
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger: Logger = { info: note, warn: note, error: note }
   const database = openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)

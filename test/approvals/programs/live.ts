@@ -23,7 +23,9 @@ function at(point: string): void {
   points.push(name)
   if (name === deadly) process.kill(process.pid, 'SIGKILL')
 }
-const say = (what: object): void => void writeSync(1, `${JSON.stringify(what)}\n`)
+const say = (what: object): void => {
+  writeSync(1, `${JSON.stringify(what)}\n`)
+}
 
 /** `approvals state approved`, `once started`: what is written, in words. */
 function nameOf(key: Parameters<Store['get']>[0], value?: string): string {

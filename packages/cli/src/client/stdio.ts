@@ -37,7 +37,9 @@ export function stdioWire(command: string, args: readonly string[], env: Record<
     agreed() {},
     exchange(message, hear) {
       hearing = hear
-      const sent = (): void => void child.stdin.write(`${JSON.stringify(message)}\n`)
+      const sent = (): void => {
+        child.stdin.write(`${JSON.stringify(message)}\n`)
+      }
       if (message.id === undefined || message.method === undefined) {
         sent()
         return Promise.resolve(undefined)

@@ -48,7 +48,10 @@ export function watchModule(module: string, server: Server, say: (text: string) 
     // What stands in folders such as .sluice and .git is nobody's module.
     if (file === null || !/\.([cm]?[jt]s|json)$/.test(file) || /(^|[\\/])(\.|node_modules)/.test(file)) return
     clearTimeout(waiting)
-    waiting = setTimeout(() => void reload(), settleMs)
+    waiting = setTimeout(() => {
+      // It has told why; the next change of a file tries again.
+      reload().catch(() => {})
+    }, settleMs)
   })
   return () => {
     clearTimeout(waiting)

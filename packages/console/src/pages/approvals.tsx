@@ -95,11 +95,12 @@ function useTickets(view: View): Tickets {
     more:
       next === undefined
         ? undefined
-        : () =>
-            void ask('listTickets', { status: view, after: next }).then(
+        : () => {
+            ask('listTickets', { status: view, after: next }).then(
               (page) => setRest({ view, pages: [...pages, page] }),
               () => {},
-            ),
+            )
+          },
   }
 }
 

@@ -53,9 +53,11 @@ function Records(props: {
   const records = pages.flatMap((page) => page.records)
   const scanned = pages.reduce((sum, page) => sum + page.scanned, 0)
   const before = pages.at(-1)?.before
+  const [problem, setProblem] = useState<string>()
 
   async function more(from: number): Promise<void> {
     const page = await ask('listAudit', { tenant, before: from, ...(wanted !== '' && { text: wanted }) })
+    setProblem(undefined)
     setRest({ wanted, pages: [...(rest.wanted === wanted ? rest.pages : []), page] })
   }
   return (
@@ -91,7 +93,7 @@ function Records(props: {
           Export
         </a>
       </Head>
-      <Problem text={first.problem} />
+      <Problem text={first.problem ?? problem} />
       {first.data && records.length === 0 && (
         <Empty title={wanted === '' ? 'Nothing was recorded for this tenant' : 'Nothing found'}>
           {wanted === '' ? undefined : `${number(scanned)} records were looked through.`}
@@ -126,7 +128,13 @@ function Records(props: {
       )}
       {before !== undefined && (
         <p class="more">
-          <button type="button" class="button" onClick={() => void more(before)}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              more(before).catch((thrown: unknown) => setProblem(problemOf(thrown)))
+            }}
+          >
             {wanted === '' ? 'Show older' : `Look further (${number(scanned)} looked through)`}
           </button>
         </p>
@@ -195,7 +203,14 @@ function Verify({ tenant }: { readonly tenant: string }): JSX.Element {
   }
   return (
     <>
-      <button type="button" class="button" disabled={busy} onClick={() => void verify()}>
+      <button
+        type="button"
+        class="button"
+        disabled={busy}
+        onClick={() => {
+          verify().catch((thrown: unknown) => setVerdict(problemOf(thrown)))
+        }}
+      >
         Verify chain
       </button>
       <span role="status" class="verdict">

@@ -68,7 +68,15 @@ export function Decide(props: {
           onInput={(event) => setNote(event.currentTarget.value)}
         />
       </label>
-      <button ref={no} type="button" class="button danger" disabled={!may || busy} onClick={() => void decide(false)}>
+      <button
+        ref={no}
+        type="button"
+        class="button danger"
+        disabled={!may || busy}
+        onClick={() => {
+          decide(false).catch((thrown: unknown) => setProblem(problemOf(thrown)))
+        }}
+      >
         Deny <kbd>D</kbd>
       </button>
       <button
@@ -76,7 +84,9 @@ export function Decide(props: {
         type="button"
         class="button primary"
         disabled={!may || busy || !whole || serverNow() >= ticket.expiresAt}
-        onClick={() => void decide(true)}
+        onClick={() => {
+          decide(true).catch((thrown: unknown) => setProblem(problemOf(thrown)))
+        }}
       >
         Approve <kbd>A</kbd>
       </button>
@@ -98,11 +108,12 @@ export function Allow({ ticket }: { readonly ticket: Ticket }): JSX.Element | nu
   const [said, setSaid] = useState<string>()
   const offered = spans.filter(([, ms]) => ms <= (data?.longestMs ?? 0))
   if (offered.length === 0) return null
-  const grant = (): void =>
-    void ask('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
+  const grant = (): void => {
+    ask('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
       () => setSaid('Granted. It is listed under Tenants, where it can be ended. This ticket still waits.'),
       (thrown: unknown) => setSaid(problemOf(thrown)),
     )
+  }
   return (
     <details class="block allow">
       <summary>Do not ask again for a while</summary>
@@ -137,10 +148,11 @@ export function InDoubt(props: {
   readonly onResolved: (ticket: Ticket) => void
 }): JSX.Element {
   const [problem, setProblem] = useState<string>()
-  const say = (verdict: 'ran' | 'did not run') => (): void =>
-    void ask('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
+  const say = (verdict: 'ran' | 'did not run') => (): void => {
+    ask('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
       setProblem(problemOf(thrown)),
     )
+  }
   return (
     <div class="decide">
       <Problem text={problem} />

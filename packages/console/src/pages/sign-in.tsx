@@ -33,7 +33,11 @@ export function SignInPage(props: {
   }
   return (
     <main class="sign-in">
-      <form onSubmit={(event) => void submit(event)}>
+      <form
+        onSubmit={(event) => {
+          submit(event).catch((thrown: unknown) => setProblem(problemOf(thrown)))
+        }}
+      >
         <Brand />
         <h1>Sign in to Sluice</h1>
         <p>Open the link that was printed when the server started. It works once; the server can print another.</p>

@@ -25,7 +25,9 @@ function make(options: ConcurrencyOptions) {
   const clock = fakeClock()
   const serve = pipeline([timeout(clock), concurrency(options, [], counts)], (call) => {
     return new Promise<Answer>((resolve, reject) => {
-      const done = (): void => void working.splice(working.indexOf(work), 1)
+      const done = (): void => {
+        working.splice(working.indexOf(work), 1)
+      }
       const work: Work = {
         name: String(call.id),
         finish() {

@@ -8,7 +8,12 @@ import { observe } from './observe.ts'
 
 function watch(): { events: Observed[]; sink: Sink } {
   const events: Observed[] = []
-  return { events, sink: (event) => void events.push(event) }
+  return {
+    events,
+    sink: (event) => {
+      events.push(event)
+    },
+  }
 }
 const observed = (sinks: readonly Sink[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
 

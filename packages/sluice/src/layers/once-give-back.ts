@@ -43,11 +43,17 @@ export function createGiveBack(store: Store, clock: Clock, keepMs: number): Give
   }
   async function attempt(place: Key, claim: string, tries: number): Promise<void> {
     if ((await isOver(place, claim)) || tries >= maxTries) return
-    after(Math.min(firstMs * 2 ** tries, longestMs), () => void attempt(place, claim, tries + 1))
+    schedule(Math.min(firstMs * 2 ** tries, longestMs), place, claim, tries + 1)
+  }
+  function schedule(ms: number, place: Key, claim: string, tries: number): void {
+    // A claim that cannot be given back stays in doubt, which is the safe side.
+    after(ms, () => {
+      attempt(place, claim, tries).catch(() => {})
+    })
   }
   return {
     later(place, claim) {
-      if (waiting.size < maxWaiting) after(firstMs, () => void attempt(place, claim, 1))
+      if (waiting.size < maxWaiting) schedule(firstMs, place, claim, 1)
     },
     close() {
       for (const callOff of waiting) callOff()

@@ -29,7 +29,9 @@ function make(work: Handler = async () => ({ content: [] }), options: Partial<On
   const clock = fakeClock()
   const store = wrap(memoryStore(clock))
   const lines: LogLine[] = []
-  const keep = (line: LogLine): void => void lines.push(line)
+  const keep = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger = { info: keep, warn: keep, error: keep }
   let runs = 0
   let references = 0

@@ -27,7 +27,9 @@ function make() {
     },
   }
   const lines: LogLine[] = []
-  const push = (line: LogLine): void => void lines.push(line)
+  const push = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger = { info: push, warn: push, error: push }
   return { clock, shared, state, lines, take: createTake({ store, local: memoryStore(clock), clock, logger }) }
 }

@@ -14,7 +14,9 @@ function make(options: Partial<TenantOptions> = {}) {
   const clock = fakeClock()
   const store = memoryStore(clock)
   const lines: LogLine[] = []
-  const push = (line: LogLine): void => void lines.push(line)
+  const push = (line: LogLine): void => {
+    lines.push(line)
+  }
   const tenants = createTenants({ store, clock, logger: { info: push, warn: push, error: push } })
   let seen: Tenant | undefined
   const serve = tenant(

@@ -55,7 +55,12 @@ test('a call that was cancelled before it came here does not begin', async () =>
 test('where turns are known, only calls that outlive theirs get a timer', async () => {
   const clock = fakeClock()
   const turns: (() => void)[] = []
-  const layer = timeout({ ...clock, turn: (then) => void turns.push(then) })
+  const layer = timeout({
+    ...clock,
+    turn: (then) => {
+      turns.push(then)
+    },
+  })
   const quick = layer(async () => ({ done: true }))(withDeadline(5000))
   const slow = layer(never)(withDeadline(5000))
   const refused = expect(slow).rejects.toMatchObject({ reason: 'timeout' })

@@ -96,7 +96,10 @@ export function createAudit(
           },
         )
       },
-    record: (tenant, kind, fields) => void queues.put(tenant, { at: clock.now(), kind, ...fields }),
+    record: (tenant, kind, fields) => {
+      // The queue counts what it drops, and tries again what it could not write.
+      queues.put(tenant, { at: clock.now(), kind, ...fields })?.catch(() => {})
+    },
     get dropped() {
       return queues.dropped
     },

@@ -13,7 +13,9 @@ type Line = LogLine & { level: string }
 
 function watch(): { lines: Line[]; logger: Logger } {
   const lines: Line[] = []
-  const at = (level: string) => (told: LogLine) => void lines.push({ level, ...told })
+  const at = (level: string) => (told: LogLine) => {
+    lines.push({ level, ...told })
+  }
   return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } }
 }
 const anEvent = (given: Partial<Observed> = {}): Observed => ({

@@ -68,7 +68,9 @@ export function createMetrics({ tenants = 0 }: MetricsOptions = {}, counts: read
       const at = bucketOf(event.durationMs / 1000)
       buckets[at] = (buckets[at] ?? 0) + 1
     },
-    refused: (reason) => void early.set(reason, (early.get(reason) ?? 0) + 1),
+    refused: (reason) => {
+      early.set(reason, (early.get(reason) ?? 0) + 1)
+    },
     text() {
       const all = [...flat(rows)]
       return toPrometheus([

@@ -41,7 +41,11 @@ test('a store that takes no writes, or not in time, makes it not ready; one that
 
 test('however many probes there are, the store is asked once a second', async () => {
   let asked = 0
-  const { ask, clock } = health({ store: storeWith(async () => void asked++) })
+  const { ask, clock } = health({
+    store: storeWith(async () => {
+      asked++
+    }),
+  })
   for (let second = 1; second <= 3; second++) {
     for (let tenth = 0; tenth < 10; tenth++) {
       await Promise.all(Array.from({ length: 5 }, () => ask('/readyz', here)))
@@ -54,7 +58,12 @@ test('however many probes there are, the store is asked once a second', async ()
 test('a clock that was set back puts nothing off', async () => {
   let [now, asked] = [1_000_000, 0]
   const clock = { now: () => now, after: () => () => {} }
-  const { ask } = health({ clock, store: storeWith(async () => void asked++) })
+  const { ask } = health({
+    clock,
+    store: storeWith(async () => {
+      asked++
+    }),
+  })
   await ask('/readyz', here)
   now = 0
   await ask('/readyz', here)

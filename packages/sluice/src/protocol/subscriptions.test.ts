@@ -136,7 +136,9 @@ test('whoever may not read a resource does not hear of it, and cannot tell it fr
         { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
         {
           via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : '') },
-          send: (message) => void said.push(message as { params: Params }),
+          send: (message) => {
+            said.push(message as { params: Params })
+          },
         },
       )
       .catch(expect.unreachable)
@@ -223,7 +225,9 @@ test('what one tenant changes, another does not hear of', async () => {
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
     via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : undefined) },
-    send: (said) => void heard.push(said),
+    send: (said) => {
+      heard.push(said)
+    },
   })
   const heard: { [who: string]: object[] } = { ann: [], bob: [] }
   const asked = { notifications: { resourceSubscriptions: ['note:1'] }, _meta }

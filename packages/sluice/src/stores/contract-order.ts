@@ -53,7 +53,9 @@ export function keys(promise: Promises): void {
     swap: async (store, key) => ((await store.swap(key, 'secret', 'mine')) ? 'swapped' : undefined),
     delete: (store, key) => store.delete(key),
     take: async (store, key) => ((await store.take(key, { capacity: 1, perSecond: 0.001 })) > 0 ? 'empty' : undefined),
-    append: async (store, key) => void (await store.append(key, 'mine')),
+    append: async (store, key) => {
+      await store.append(key, 'mine')
+    },
     list: async (store, key) => (await store.list(key.slice(0, -1), all)).find(({ value }) => value === 'secret'),
   }
   for (const [verb, trespass] of Object.entries(trespasses))

@@ -131,7 +131,9 @@ test('a request whose client left while it waited for its turn runs nothing', as
   const first = fetch(post(modern('tools/call', { name: 'hold' })))
   const leaving = new AbortController()
   const served = Promise.withResolvers<unknown>()
-  const waitUntil = (work: Promise<unknown>): void => void work.then(served.resolve)
+  const waitUntil = (work: Promise<unknown>): void => {
+    work.then(served.resolve, served.reject)
+  }
   const marking = post(modern('tools/call', { name: 'mark' }), {}, { signal: leaving.signal })
   fetch(marking, undefined, { waitUntil }).catch(expect.unreachable)
   leaving.abort()

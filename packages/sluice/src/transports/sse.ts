@@ -6,7 +6,7 @@
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 
-import { RpcError } from '../core/error.ts'
+import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { createStop } from '../core/stop.ts'
 import { isOneWay } from '../protocol/classify.ts'
@@ -57,7 +57,12 @@ export const sse =
         session.connection.close()
         throw thrown
       }
-      gone.onStop(() => void sessions.end(session))
+      gone.onStop(() => {
+        // A store that is away must not end this process: the session then ends by its time to live.
+        Promise.resolve(sessions.end(session)).catch((thrown: unknown) =>
+          server.logger.warn({ event: 'sessionNotEnded', ...bugOf(thrown) }),
+        )
+      })
       const sink = openStream(reply, headers)
       // A bare URI, and not JSON: the clients resolve it against the address of the stream.
       sink.write(`event: endpoint\ndata: ${endpoint ?? beside(request.url)}?sessionId=${session.id}\n\n`)

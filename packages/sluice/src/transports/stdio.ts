@@ -138,7 +138,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   function onSignal(): void {
     if (leaving) process.exit(1)
     leaving = true
-    void server.finish(graceMs).then(() => setImmediate(close), close)
+    server.finish(graceMs).then(() => setImmediate(close), close)
   }
   function close(): void {
     if (ended) return
@@ -166,7 +166,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     if (!own) return
     // Timers and sockets of a tool must not keep the process of a client that is gone, nor a pipe that nobody reads.
     const exit = (): void => process.exit(0)
-    write('', () => (options.flush ? void options.flush().then(exit, exit) : exit()))
+    write('', () => {
+      if (options.flush) options.flush().then(exit, exit)
+      else exit()
+    })
     server.clock.after(graceMs, exit)
   }
   input.on('data', lines.push)

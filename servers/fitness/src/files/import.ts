@@ -29,8 +29,9 @@ export async function importInto(
 ): Promise<Imported> {
   let [added, found] = [0, 0]
   const skipped: string[] = []
-  const skip = (reasons: readonly string[]): void =>
-    void skipped.push(...reasons.slice(0, Math.max(0, maxSkipped - skipped.length)))
+  const skip = (reasons: readonly string[]): void => {
+    skipped.push(...reasons.slice(0, Math.max(0, maxSkipped - skipped.length)))
+  }
   for (const [at, { name, read }] of sources.entries()) {
     signal?.throwIfAborted()
     report(at, sources.length, name)

@@ -71,7 +71,10 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
     if (next) next()
     else running--
     cancelIdle()
-    if (running === 0) cancelIdle = clock.after(idleMs, () => void endIdle().catch(() => {}))
+    if (running === 0)
+      cancelIdle = clock.after(idleMs, () => {
+        endIdle().catch(() => {})
+      })
   }
 
   return {

@@ -54,7 +54,9 @@ export async function request(
       const answer = await Promise.race([attemptOnce(service, texts, ending.signal), end])
       if (!(answer instanceof Away)) return answer
       if (answer.trouble !== 'away' || attempt === tries) throw answer
-      const pause = new Promise<void>((resolve) => void clock.after(pauseMs * 4 ** (attempt - 1), resolve))
+      const pause = new Promise<void>((resolve) => {
+        clock.after(pauseMs * 4 ** (attempt - 1), resolve)
+      })
       await Promise.race([pause, end])
     }
   } finally {

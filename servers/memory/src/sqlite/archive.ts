@@ -43,7 +43,9 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     writer,
     hasVectors: extension !== undefined,
     vectorLength: () => Number(fact('vector length') ?? 0),
-    keepVectorLength: (length) => void sql.setFact.run('vector length', String(length)),
+    keepVectorLength: (length) => {
+      sql.setFact.run('vector length', String(length))
+    },
   }
   const opened = new Map<number, Workspace>()
   function handle(n: number, tenant: string, id: string): Workspace {

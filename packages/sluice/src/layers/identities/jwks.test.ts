@@ -29,12 +29,14 @@ const setOf = (...keys: ReturnType<typeof makeKey>[]): string =>
   JSON.stringify({ keys: keys.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid })) })
 const json =
   (text: string | Buffer, headers = {}): Respond =>
-  (_, response) =>
-    void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
+  }
 const status =
   (code: number, headers = {}): Respond =>
-  (_, response) =>
-    void response.writeHead(code, headers).end(setOf(real))
+  (_, response) => {
+    response.writeHead(code, headers).end(setOf(real))
+  }
 
 const real = makeKey('real')
 
@@ -57,7 +59,12 @@ async function anIssuer(first: Respond) {
   const { port } = server.address() as AddressInfo
   const clock = fakeClock(start)
   const lines: LogLine[] = []
-  const logger = { ...silent, warn: (line: LogLine) => void lines.push(line) }
+  const logger = {
+    ...silent,
+    warn: (line: LogLine) => {
+      lines.push(line)
+    },
+  }
   const verifier = jwt({ jwks: `http://127.0.0.1:${port}/jwks`, issuer, audience }, { clock, logger })
   let made = 0
   const tokenBy = ({ kid, privateKey }: ReturnType<typeof makeKey>): Promise<string> =>
@@ -160,7 +167,12 @@ test('a redirect is not followed, not even to a good key set', async () => {
 
 test.each<[string, Respond]>([
   ['never answers', () => {}],
-  ['stops in the middle', (_, response) => void response.writeHead(200).write('{"keys":[')],
+  [
+    'stops in the middle',
+    (_, response) => {
+      response.writeHead(200).write('{"keys":[')
+    },
+  ],
 ])('an issuer that %s is waited for five seconds, and not at all once its keys are known', async (_, slow) => {
   const { state, clock, outcome, server } = await anIssuer(slow)
   const first = outcome(real)

@@ -76,7 +76,9 @@ export async function listen(parts: Parts, options: ListenOptions = {}): Promise
     url: new URL(url),
     ...(origin !== undefined && { hosts: [new URL(origin).host] }),
   })
-  node.on('request', (request, response) => void serve(request, response))
+  node.on('request', (request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
   return {
     url,
     server: node,
@@ -130,8 +132,10 @@ function sendFile(
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new RpcError('methodNotAllowed', 'Only GET')
   const [, ticket] = /^approvals\/([\w~%-]{1,128})$/.exec(path) ?? []
   // What approvals call a ticket's page; the page itself keeps its place behind the hash.
-  if (ticket !== undefined)
-    return void response.writeHead(303, { ...guarding, ...unkept, location: `${base}#/approvals/${ticket}` }).end()
+  if (ticket !== undefined) {
+    response.writeHead(303, { ...guarding, ...unkept, location: `${base}#/approvals/${ticket}` }).end()
+    return
+  }
   const file = files.get(path)
   if (!file) throw notFound()
   const zipped = /\bgzip\b/.test(request.header('accept-encoding') ?? '')

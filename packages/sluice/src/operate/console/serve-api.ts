@@ -76,7 +76,9 @@ export function createApi(
         return !response.destroyed && response.write(text)
       },
       allowed: visitor.again,
-      end: () => void response.end(),
+      end: () => {
+        response.end()
+      },
     })
     response.on('close', () => {
       streams--

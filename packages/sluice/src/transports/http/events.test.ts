@@ -7,7 +7,9 @@ function sink(): Sink & { readonly text: string[] } {
   let closed = false
   return {
     text,
-    write: (said) => void (closed || text.push(said)),
+    write: (said) => {
+      closed || text.push(said)
+    },
     end: () => {
       closed = true
     },

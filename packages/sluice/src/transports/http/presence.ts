@@ -97,7 +97,9 @@ export function createPresence({ store, bus, name }: Shared, clock: Clock, logge
     isGone: async (writer) => writer !== self && (await store.get(['process', writer])) === undefined,
     track(one) {
       unsaid.add(one)
-      const said = (): void => void unsaid.delete(one)
+      const said = (): void => {
+        unsaid.delete(one)
+      }
       one.then(said, said)
     },
     async flush() {

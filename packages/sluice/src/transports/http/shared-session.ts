@@ -83,21 +83,21 @@ export function createSharedSession(
     look(word, about) {
       lookAt = clock.now() + listenMs
       if (word === 'record' || word === 'all') reread().catch(() => {})
-      if (word === 'cancel' || word === 'all') void cancelled().catch(() => {})
-      if (word === 'answer') void answered(about).catch(() => {})
+      if (word === 'cancel' || word === 'all') cancelled().catch(() => {})
+      if (word === 'answer') answered(about).catch(() => {})
       if (word === 'stream')
         followers
           .get(about)
           ?.look()
           .catch(() => {})
-      if (word === 'mail' || word === 'all') void delivered().catch(() => {})
+      if (word === 'mail' || word === 'all') delivered().catch(() => {})
       if (word === 'taken') {
         followers.get(about)?.letGo()
         followers.delete(about)
         here.taken(about)
       }
       if (word === 'all') {
-        for (const question of questions) void answered(question).catch(() => {})
+        for (const question of questions) answered(question).catch(() => {})
         for (const [stream, follower] of followers)
           if (follower.over) followers.delete(stream)
           else follower.look(isGone).catch(() => {})
@@ -229,7 +229,9 @@ export function createSharedSession(
     },
     log(stream, call) {
       const written = presence.writes()
-      const wake = (): void => void say(id, 'stream', stream)
+      const wake = (): void => {
+        say(id, 'stream', stream).catch(() => {})
+      }
       let allSaid = (): void => {}
       presence.track(
         new Promise<void>((resolve) => {
@@ -263,7 +265,9 @@ export function createSharedSession(
         .catch(complain)
       presence.track(mailing)
     },
-    take: (stream) => void say(id, 'taken', stream),
+    take: (stream) => {
+      say(id, 'taken', stream).catch(() => {})
+    },
     async end() {
       await clear(store, at)
       await say(id, 'record')

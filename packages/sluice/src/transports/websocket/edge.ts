@@ -133,10 +133,14 @@ function onBun(server: BunServer, request: Request, guest: Guest, begin: Begin, 
   const data: Begun = {
     begin(socket) {
       const talk = begin(guest, {
-        send: (text) => void socket.send(text),
+        send: (text) => {
+          socket.send(text)
+        },
         close: (code, reason) => socket.close(code, reason),
         cut: () => socket.terminate(),
-        ping: () => void socket.ping(),
+        ping: () => {
+          socket.ping()
+        },
         get unsent() {
           return socket.getBufferedAmount()
         },

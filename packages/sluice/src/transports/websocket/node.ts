@@ -57,7 +57,9 @@ export const websocket =
     const sockets: Sockets = {
       path,
       plain: upgradeRequired(around),
-      upgrade: (request, socket, head) => void upgrade(request, socket, head),
+      upgrade: (request, socket, head) => {
+        upgrade(request, socket, head).catch(() => socket.destroy())
+      },
       letGo() {
         for (const talk of open) if (talk.quiet) talk.close(...goodbye)
       },
