@@ -14,6 +14,7 @@ const transfer = tool({
   input: z.object({ to: z.string(), amount: z.number().positive() }),
   // Small sums need nobody. Anything but exactly false, and a function that throws, means yes.
   approval: ({ amount }) => amount > 100,
+  stateless: true,
   run: ({ to, amount }) => `Transferred ${amount} to ${to}`,
 })
 const balance = tool({

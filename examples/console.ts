@@ -20,6 +20,7 @@ const shop: ServerDefinition = defineServer({
       input: z.object({ order: z.string(), cents: z.number().int().positive() }),
       annotations: { destructiveHint: true },
       approval: 'always',
+      stateless: true,
       run: ({ order, cents }) => `${cents} cents went back for ${order}`,
     }),
   ],

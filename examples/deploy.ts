@@ -9,6 +9,7 @@ const deploy = tool({
   input: z.object({ service: z.string() }),
   annotations: { destructiveHint: true },
   approval: 'always', // or a function of the input; the operator's rules go before it
+  effect: ({ service }) => ({ Service: service }), // what the approver sees first, compared again before it runs
   ask: ({ service }) => ({
     where: form(`Where should ${service} go?`, z.object({ region: z.enum(['eu', 'us']) })),
   }),

@@ -23,6 +23,7 @@ function open(options: ApprovalsOptions = { approver: 'client' }) {
     description: 'Evaluates Lisp',
     input: z.object({ code: z.string() }),
     approval: 'always',
+    stateless: true,
     approvalArguments,
     run({ code }) {
       ran.push(code)

@@ -146,6 +146,7 @@ describe('the way of a call that needs an approval', () => {
       name: 'broken',
       description: 'x',
       approval: 'always',
+      stateless: true,
       run: () => Promise.reject(new Error('x')),
     })
     const { call, desk } = await openShop({}, { tools: () => [broken] })
@@ -163,6 +164,7 @@ test('what runs is what was approved, as it is stored, even if the arguments cha
       description: 'Its schema changes what it is given',
       input: shiftySchema,
       approval: 'always',
+      stateless: true,
       run(input) {
         ran.push(input)
         return 'paid'

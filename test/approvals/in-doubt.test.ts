@@ -10,7 +10,7 @@ import type { Shop } from './shop.ts'
 import { openShop, operator, owner, requiredIn } from './shop.ts'
 
 const pay = (run: () => Promise<string>): Tool =>
-  tool({ name: 'pay', description: 'Pays', approval: 'always', approvalArguments, run })
+  tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, approvalArguments, run })
 
 /** One process begins and never ends; a minute later there is another one. */
 async function inDoubt(): Promise<Shop & { id: string }> {

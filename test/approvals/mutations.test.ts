@@ -16,6 +16,7 @@ const anything = (name: string, ran: unknown[]): Tool =>
     description: 'Takes anything',
     input: jsonSchema<Params>({ type: 'object' }),
     approval: 'always',
+    stateless: true,
     approvalArguments,
     run(input) {
       ran.push(input)

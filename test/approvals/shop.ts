@@ -2,7 +2,7 @@
 
 import type { Params, Runtime, Server, Store, Tool } from 'sluice'
 import { apiKeys, ask, authenticate, createServer, defineServer, form, memoryStore, once, tenant, tool } from 'sluice'
-import type { Approvals, ApprovalsOptions, Decider } from 'sluice/approvals'
+import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
@@ -39,6 +39,7 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
     annotations: { destructiveHint: true },
     input: z.object({ amount: z.number(), to: z.string().optional(), memo: z.string().default('none') }),
     approval: 'always',
+    stateless: true,
     run(input) {
       ran.push(input)
       return `Paid ${input.amount}`
@@ -49,6 +50,7 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
     description: 'Gives money back',
     input: z.object({ amount: z.number() }),
     approval: 'always',
+    stateless: true,
     approvalArguments,
     run(input) {
       ran.push(input)
@@ -60,6 +62,7 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
     description: 'Sends a parcel',
     input: z.object({ parcel: z.string() }),
     approval: 'always',
+    stateless: true,
     ask: () => ({ where: form('Where to?', z.object({ city: z.string() })) }),
     run({ parcel }, { answers }) {
       ran.push({ parcel, ...answers.where })
@@ -71,6 +74,7 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
     description: 'Counts what is in stock',
     output: z.object({ items: z.number() }),
     approval: 'always',
+    stateless: true,
     run() {
       ran.push('count')
       return { items: 3 }
@@ -81,6 +85,7 @@ export const shopTools = (ran: unknown[]): readonly Tool[] => [
     description: 'Small sums need nobody',
     input: z.object({ amount: z.number() }),
     approval: ({ amount }) => amount > 100,
+    stateless: true,
     run(input) {
       ran.push(input)
       return 'ok'
@@ -145,4 +150,10 @@ export function requiredIn(answer: Params): { request_id: string; message: strin
   }
   if (said.approval_required !== true) throw new Error(`No approval is required: ${JSON.stringify(answer)}`)
   return said
+}
+
+export async function ticketOf(desk: Pick<Approvals, 'get'>, id: string): Promise<TicketView> {
+  const ticket = await desk.get(id)
+  if (!ticket) throw new Error(`There is no ticket ${id}`)
+  return ticket
 }

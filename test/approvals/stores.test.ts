@@ -19,7 +19,9 @@ async function open(redis: RedisServer) {
     await bus.close()
   })
   let ran = 0
-  const tools = [tool({ name: 'pay', description: 'Pays', approval: 'always', run: () => `paid ${++ran}` })]
+  const tools = [
+    tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, run: () => `paid ${++ran}` }),
+  ]
   const desk = approvals()
   const server = createServer(defineServer({ info: { name: 'shop', version: '1' }, tools }), {
     ...{ store, bus, approvals: desk, once: once(), secret: 'a secret for this test alone' },

@@ -13,13 +13,14 @@ import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { temporaryFolder } from './folder.ts'
-import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
+import { openShop, operator, owner, requiredIn, shopTools, ticketOf } from './shop.ts'
 
 const minute = 60_000
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const program = fileURLToPath(new URL('programs/secrets.ts', import.meta.url))
-const reason = (answer: Params): unknown =>
-  (answer['error'] as { data?: { reason?: string } } | undefined)?.data?.reason
+const reason = ({ error, result }: Params): unknown =>
+  (error as { data?: { reason?: string } } | undefined)?.data?.reason ??
+  (result as { _meta?: { 'dev.sluice/error'?: { reason: string } } } | undefined)?._meta?.['dev.sluice/error']?.reason
 const capabilities = { elicitation: { url: {} } }
 const url = 'https://console.example'
 
@@ -37,6 +38,7 @@ test('P03: a tool, server version or rule that changed while its call waited nee
             description,
             input: z.object({ amount: z.number() }),
             approval: 'always',
+            stateless: true,
             approvalArguments,
             run: (input) => {
               ran.push(input)
@@ -79,7 +81,10 @@ const script = (ran: unknown[]): readonly Tool[] => [
     description: 'Runs a script',
     input: z.object({ path: z.string() }),
     approval: 'always',
-    bindTo: (input) => createHash('sha256').update(readFileSync(input.path)).digest('hex'),
+    effect: (input) => ({
+      Script: input.path,
+      Digest: createHash('sha256').update(readFileSync(input.path)).digest('hex'),
+    }),
     run(input) {
       ran.push(readFileSync(input.path, 'utf8'))
       return 'ran'
@@ -99,10 +104,10 @@ test('P03: a file that the arguments name is part of what is approved, where the
   const { request_id } = requiredIn(await call('run_script', { path }))
   await desk.decide(request_id, { approved: true }, owner)
   writeFileSync(path, 'rm -rf /')
-  expect(requiredIn(await call('run_script', { path })).request_id).not.toBe(request_id)
+  expect(reason(await call('run_script', { path }))).toBe('approvalVoid')
   writeFileSync(path, 'echo hello')
-  await call('run_script', { path })
-  expect(ran).toEqual(['echo hello'])
+  expect(requiredIn(await call('run_script', { path })).request_id).not.toBe(request_id)
+  expect(ran).toEqual([])
 })
 
 test('P03: a file that changes while the call waits for a quick human does not run', async () => {
@@ -114,8 +119,8 @@ test('P03: a file that changes while the call waits for a quick human does not r
   const id = await waiting.promise
   writeFileSync(path, 'rm -rf /')
   await desk.decide(id, { approved: true }, owner)
-  requiredIn(await answer)
-  expect(await desk.get(id)).toMatchObject({ status: 'approved' })
+  expect(reason(await answer)).toBe('approvalVoid')
+  expect(await desk.get(id)).toMatchObject({ status: 'void' })
   expect(ran).toEqual([])
 })
 
@@ -123,15 +128,16 @@ test('P12: a grant does not cover a file that is no longer the same', async () =
   const path = aScript()
   const { call, desk, clock, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
-  const { definition = '', bound = '' } = (await desk.get(request_id)) ?? {}
+  const { definition, effect } = await ticketOf(desk, request_id)
   const scope = { tenant: 'acme', caller: 'ann', server: 'shop', tool: 'run_script', definition }
   const grant = { ...scope, arguments: { exactly: { path } }, expiresAt: clock.now() + minute }
   await desk.grants.create(grant, operator)
   requiredIn(await call('run_script', { path }))
-  await desk.grants.create({ ...grant, bound }, operator)
+  await desk.grants.create({ ...grant, ...(effect && { effect }) }, operator)
   await call('run_script', { path })
   expect(ran).toEqual(['echo hello'])
   writeFileSync(path, 'rm -rf /')
+  expect(reason(await call('run_script', { path }))).toBe('approvalVoid')
   requiredIn(await call('run_script', { path }))
   expect(ran).toEqual(['echo hello'])
 })
@@ -218,6 +224,7 @@ test.each(['modern', 'legacy'] as const)(
         name: 'pass_on',
         description: 'Asks another server',
         approval: 'always',
+        stateless: true,
         approvalArguments,
         run() {
           ran.push('passed on')

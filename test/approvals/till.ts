@@ -53,6 +53,7 @@ export function openTill(store: Store, { folder, clock, maxPending = 100_000, at
     description: 'Pays',
     input: z.object({ amount: z.number() }),
     approval: 'always',
+    stateless: true,
     approvalArguments,
     run({ amount }) {
       at('before effect')

@@ -51,6 +51,7 @@ export const shop = defineServer({
       annotations: { destructiveHint: true },
       scopes: ['refund:write'],
       approval: 'always',
+      stateless: true,
       run: ({ order }) => `refunded ${order}`,
     }),
     tool({
@@ -80,6 +81,7 @@ export const stuck = defineServer({
       description: 'Never ends',
       input: z.object({ order: z.string() }),
       approval: 'always',
+      stateless: true,
       // Longer than any test takes: only a clock that leaps comes past it.
       timeoutMs: 4 * 60_000,
       run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),

@@ -58,6 +58,7 @@ const definition = defineServer({
       description: '<script>window.ran()</script>',
       input: z.looseObject({}),
       approval: 'always',
+      stateless: true,
       run: () => 'x',
     }),
     tool({

@@ -122,6 +122,7 @@ export function attacked(runtime: Runtime = {}): Attacked {
         name: 'gated',
         description: 'Needs an approval nobody can give',
         approval: 'always',
+        stateless: true,
         run() {
           note('gated')
           return 'ran'
@@ -130,6 +131,7 @@ export function attacked(runtime: Runtime = {}): Attacked {
       tool({
         name: 'bug-gate',
         description: 'Throws while it decides whether an approval is needed',
+        stateless: true,
         approval: () => {
           throw bug()
         },

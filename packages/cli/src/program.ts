@@ -179,6 +179,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
         'done',
         'failed',
         'in doubt',
+        'void',
       ]),
     )
     .option('--tenant <id>', 'only theirs')

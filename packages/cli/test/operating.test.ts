@@ -73,6 +73,7 @@ const refund = tool({
   description: 'Money back',
   input: z.object({ order: z.int() }),
   approval: 'always',
+  stateless: true,
   run: () => 'done',
 })
 

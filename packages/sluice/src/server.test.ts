@@ -52,7 +52,10 @@ test('a key that nobody would remember is refused, and nothing runs', async () =
 
 test('a tool that needs an approval is refused where nobody can give one', async () => {
   const run = vi.fn(() => 'gone')
-  const server = createServer({ info, tools: [tool({ name: 'drop', description: 'Drops', approval: 'always', run })] })
+  const server = createServer({
+    info,
+    tools: [tool({ name: 'drop', description: 'Drops', approval: 'always', stateless: true, run })],
+  })
   expect(await server.handle(callOf('drop'))).toMatchObject({ error: { data: { reason: 'forbidden' } } })
   expect(run).not.toHaveBeenCalled()
 })

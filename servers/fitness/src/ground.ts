@@ -17,7 +17,7 @@ export interface Ground {
   readonly logger: Logger
 }
 
-export async function logFor({ archive, clock, logger }: Ground, { call }: Work): Promise<Log> {
+export async function logFor({ archive, clock, logger }: Ground, { call }: Pick<Work, 'call'>): Promise<Log> {
   const log = archive.of(call.tenant.id)
   // A failed note must not cost the answer; somebody should know all the same.
   log

@@ -29,6 +29,8 @@ export interface Session {
   /** Opens an image if there is none. With a target, moves there; if nothing answers there, all stays as it is. */
   connect(to?: Target): Promise<Status>
   disconnect(): Promise<void>
+  /** Which image calls act on, open or not: an approval names it. */
+  readonly image: string
   /** An image is open, or on its way. */
   readonly isHeld: boolean
 }
@@ -130,6 +132,9 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       const after = swank.after(thread)
       swank.rex([sym('swank:invoke-nth-restart-for-emacs'), level, index], { thread }).outcome.catch(() => {})
       return outcomeOf(after, signal)
+    },
+    get image() {
+      return target ? `Swank server at ${target.host}:${target.port}` : 'SBCL started by this server'
     },
     get isHeld() {
       return image !== undefined || opening !== undefined

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createSessions } from '../src/session.ts'
+import type { Answer } from './server.ts'
 import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
 
 beforeAll(withSbcl, 300_000)
@@ -67,7 +68,9 @@ describe('reading needs no approval', patient, () => {
 })
 
 test('everything that runs or changes code waits for an approval', patient, async () => {
-  const { client } = await openLisp()
+  const { call, client } = await openLisp()
+  // Otherwise there is no restart that a ticket could name.
+  await call('repl_eval', { code: '(error "stopped")' })
   const { tools } = (await client.request('tools/list')) as unknown as {
     tools: readonly { name: string; annotations?: { readOnlyHint?: boolean } }[]
   }
@@ -119,6 +122,35 @@ describe('an error opens the debugger and drops nothing', patient, () => {
     expect(textOf(await call('repl_abort', { thread }))).toBe('Gave up: second')
     expect(textOf((await client.call('debugger_restarts')) as never)).toContain('first')
   })
+})
+
+test('an approval of one restart does not take another that has its number now', patient, async () => {
+  const { call, client } = await openLisp()
+  await call('repl_eval', { code: '(restart-case (error "first") (give-up () :gave-up))' })
+  const asked = (await client.call('debugger_invoke_restart', { restart: 0 })) as never
+  const [block] = (asked as { content: readonly { text: string }[] }).content
+  expect(JSON.parse(block?.text ?? '')).toMatchObject({
+    effect: { Restart: expect.stringContaining('[GIVE-UP]'), Condition: expect.stringContaining('first') },
+  })
+  await client.request('approval/respond', { request_id: requestIn(asked) ?? '', approved: true })
+  await call('repl_abort')
+  await call('repl_eval', { code: '(restart-case (error "second") (delete-everything () :deleted))' })
+  const again = (await client.call('debugger_invoke_restart', { restart: 0 })) as never
+  expect(again).toMatchObject({ isError: true })
+  expect(textOf(again)).toMatch(/Restart: "\[GIVE-UP\].*" → "\[DELETE-EVERYTHING\]/)
+  expect(textOf((await client.call('debugger_restarts')) as never)).toContain('second')
+})
+
+test('the ticket of a trace says whether it starts or stops', patient, async () => {
+  const { call, client } = await openLisp()
+  await call('repl_eval', { code: '(defun watched () 1)' })
+  const effect = async (): Promise<unknown> => {
+    const asked = (await client.call('trace_function', { function: 'watched' })) as never as Answer
+    return JSON.parse(asked.content[0]?.text ?? '').effect
+  }
+  expect(await effect()).toMatchObject({ Function: 'watched', Tracing: 'starts' })
+  await call('trace_function', { function: 'watched' })
+  expect(await effect()).toMatchObject({ Function: 'watched', Tracing: 'stops' })
 })
 
 test('a call that is cancelled stops the Lisp thread itself', patient, async () => {

@@ -1,6 +1,6 @@
 /** What the tools, the resource and the prompt share, and which workspace a call means. */
 
-import type { Clock, Work } from 'sluice'
+import type { Clock, Effect, Work } from 'sluice'
 import { fail, RpcError } from 'sluice'
 import type { Archive, Workspace } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
@@ -62,4 +62,10 @@ async function begin(desk: Desk, work: Pick<Work, 'call'>, id: string): Promise<
   if (id !== desk.startsIn || id === defaultWorkspace) return undefined
   await desk.archive.createWorkspace(tenantOf(work), { id, name: id, description: '', createdAt: desk.clock.now() })
   return desk.archive.workspace(tenantOf(work), id)
+}
+
+/** What deleting a workspace or its contents would take away: shown to the person who approves it. */
+export async function contentsOf(workspace: Workspace): Promise<Effect> {
+  const [{ memories }, { entities, relations }] = await Promise.all([workspace.counts(), workspace.graphCounts()])
+  return { Workspace: workspace.id, Memories: memories, Entities: entities, Relations: relations }
 }

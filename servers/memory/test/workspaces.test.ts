@@ -108,6 +108,21 @@ test('an approved clearing empties the workspace it named, once, and no other', 
   expect(await search('new')).toHaveLength(1)
 })
 
+test('an approval to clear one workspace does not clear the one that is current now', async () => {
+  const runtime = { approvals: approvals({ approver: 'client' }), once: once() }
+  const { client, add, search, call, text } = await openMemory({ runtime })
+  await call('create_workspace', { workspace_id: 'scratch' })
+  await add('precious')
+  await call('set_current_workspace', { workspace_id: 'scratch' })
+  const clear = { confirm_phrase: 'DELETE ALL MEMORIES' }
+  const asked = JSON.parse(await text('clear_all', clear))
+  expect(asked.effect).toEqual({ Workspace: 'scratch', Memories: 0, Entities: 0, Relations: 0 })
+  await client.request('approval/respond', { request_id: asked.request_id, approved: true })
+  await call('set_current_workspace', { workspace_id: 'default' })
+  expect(await text('clear_all', clear)).toContain('Workspace: "scratch" → "default"; Memories: 0 → 1')
+  expect(await search('precious')).toEqual(['precious'])
+})
+
 test('two tenants with the same words see nothing of each other, and the archive’s size is nobody’s business', async () => {
   const clock = fakeClock()
   const opened = await open({ folder: aFolder(), env: {}, clock, logger: { info() {}, warn() {}, error() {} } })

@@ -44,6 +44,7 @@ const spy = tool({
   name: 'spy',
   description: 'Tells what it sees',
   approval: 'always',
+  stateless: true,
   timeoutMs: 120_000,
   async run() {
     await dumpWorker()

@@ -2,7 +2,7 @@
 
 import { audit, RpcError, surroundings } from 'sluice'
 import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
-import { approvals } from 'sluice/approvals'
+import { approvals, effectLines } from 'sluice/approvals'
 import type { Config } from '../config/schema.ts'
 import { owner } from '../host/identities.ts'
 import { defined } from '../host/options.ts'
@@ -71,13 +71,14 @@ export const approvalsList = (around: Around, options: ListOptions): Promise<num
       terminal.out(
         table(
           terminal,
-          ['ID', 'STATUS', 'TOOL', 'WHO', 'ASKED', 'ARGUMENTS'],
-          tickets.map(({ id, status, caller, tenant, server, tool, createdAt, arguments: text }) => [
+          ['ID', 'STATUS', 'TOOL', 'WHO', 'ASKED', 'ACTS ON', 'ARGUMENTS'],
+          tickets.map(({ id, status, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
             id,
             status,
             shown(`${server}/${tool}`),
             shown(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
             ago(createdAt, Date.now()),
+            shown(effectLines(effect).join(', ')).slice(0, 120),
             shown(text).slice(0, 120),
           ]),
         ),
@@ -128,6 +129,7 @@ function described({ terminal }: Around, ticket: TicketView): string {
   const { id, status, caller, tenant, server, tool, description, digest, createdAt, expiresAt, decisions, previous } =
     ticket
   const rows: readonly (readonly [string, string | undefined])[] = [
+    ...effectLines(ticket.effect).map((line, at) => [at === 0 ? 'Acts on' : '', line] as const),
     ['Ticket', `${id}, ${status}`],
     ['Who', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
     ['Tool', `${server}/${tool}`],

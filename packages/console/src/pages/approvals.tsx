@@ -171,6 +171,9 @@ function Left({ until }: { readonly until: number }): JSX.Element {
   return <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
 }
 
+const rowText = ({ effect = [], arguments: text }: Ticket): string =>
+  [...effect.map(({ label, value }) => `${label}: ${value}`), text].join(' · ')
+
 function Row({ ticket }: { readonly ticket: Ticket }): JSX.Element {
   return (
     <>
@@ -185,8 +188,8 @@ function Row({ ticket }: { readonly ticket: Ticket }): JSX.Element {
         )}
       </span>
       <span class="row-args">
-        <Visible text={ticket.arguments.slice(0, excerpt)} />
-        {ticket.arguments.length > excerpt && '…'}
+        <Visible text={rowText(ticket).slice(0, excerpt)} />
+        {rowText(ticket).length > excerpt && '…'}
       </span>
       <span class="row-who">
         <span>

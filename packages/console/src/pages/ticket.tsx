@@ -22,6 +22,7 @@ const tones = {
   failed: 'bad',
   'in doubt': 'warn',
   expired: 'plain',
+  void: 'plain',
 } as const
 
 export function TicketDetail(props: {
@@ -58,6 +59,7 @@ export function TicketDetail(props: {
       <p class="what">
         <Visible text={ticket.description} />
       </p>
+      {ticket.effect && <Effect effect={ticket.effect} />}
       <Facts ticket={ticket} />
       <Shown ticket={ticket} onDecided={onDecided} />
     </article>
@@ -69,6 +71,25 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
     <dt>{name}</dt>
     <dd>{children}</dd>
   </div>
+)
+
+/** First, because the same arguments can mean something else in another state of the server. */
+const Effect = ({ effect }: { readonly effect: NonNullable<Ticket['effect']> }): JSX.Element => (
+  <section class="block">
+    <h3>Acts on</h3>
+    <dl class="facts">
+      {effect.map(({ label, value }) => (
+        <div key={label}>
+          <dt>
+            <Visible text={label} />
+          </dt>
+          <dd>
+            <Visible text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </section>
 )
 
 function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {

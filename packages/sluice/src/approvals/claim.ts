@@ -10,7 +10,7 @@ export type Claim =
   /** Nobody spent it, or it was given back before anything ran. */
   | { readonly state: 'none' }
   | { readonly state: 'started'; readonly inDoubt: boolean; readonly settled: Settled }
-  | { readonly state: 'done'; readonly failed: boolean; readonly settled: Settled }
+  | { readonly state: 'done'; readonly status: 'done' | 'failed' | 'void'; readonly settled: Settled }
 
 /** `own` is the part of the store that belongs to the ticket's server. */
 export async function claimOf(
@@ -23,5 +23,7 @@ export async function claimOf(
   if (!kept || kept.state === 'free') return { state: 'none' }
   const settled = settledBy(kept, kept, clock.now())
   if (kept.state === 'started') return { state: 'started', inDoubt: kept.until <= clock.now(), settled }
-  return { state: 'done', failed: kept.failure !== undefined || kept.answer?.isError === true, settled }
+  const failed = kept.failure !== undefined || kept.answer?.isError === true
+  const status = kept.failure?.reason === 'approvalVoid' ? 'void' : failed ? 'failed' : 'done'
+  return { state: 'done', status, settled }
 }

@@ -14,10 +14,11 @@ import type { Settled } from '../core/once-record.ts'
 import { dayMs } from '../core/once-record.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Store } from '../core/store.ts'
-import type { Target } from '../core/target.ts'
+import type { Ready, Target } from '../core/target.ts'
 import { takeArguments } from './arguments.ts'
 import { claimOf } from './claim.ts'
 import { invalidTicket } from './deciding.ts'
+import { guarded, isSameEffect, voided } from './effect.ts'
 import { hold } from './hold.ts'
 import { approvalRequired, declinedToOpen, denied, ticketIn } from './learn.ts'
 import type { Office } from './office.ts'
@@ -52,6 +53,9 @@ interface Asked {
 /** What is found about a call's ticket: an answer, or that a new one is needed, or that it changed meanwhile. */
 type Met = { readonly answer: Answer } | 'new' | 'again'
 
+/** How the gate ends: with an answer, or with work that a grant lets run. */
+type Passed = { readonly answer: Answer } | { readonly granted: Ready | undefined }
+
 /** A ticket that changes this often while it is looked at is a store that lies. */
 const maxTries = 20
 
@@ -75,10 +79,10 @@ export function gate(around: GateAround): Layer {
       // Anything but exactly false, and a throw, means yes.
       if (approval === 'depends' && (await call.ready?.gated?.(call).catch(() => true)) === false) return next(call)
       refuseStrangers(call)
-      let answer: Answer | undefined
+      let passed: Passed
       try {
         await ready()
-        answer = await gated(call, verdict)
+        passed = await gated(call, verdict)
       } catch (thrown) {
         if (thrown instanceof RpcError) throw thrown
         // When a check cannot run, the answer is no.
@@ -91,11 +95,10 @@ export function gate(around: GateAround): Layer {
           },
         )
       }
-      return answer ?? next(call)
+      return 'answer' in passed ? passed.answer : next({ ...call, ready: passed.granted })
     }
 
-    /** Nothing: a grant lets the call pass as it is. */
-    async function gated(call: Call, verdict: Verdict): Promise<Answer | undefined> {
+    async function gated(call: Call, verdict: Verdict): Promise<Passed> {
       const { args, ticket } = takeArguments(call.target, call.args)
       const { approver } = office
       const again = async (): Promise<Asked> => ({
@@ -108,19 +111,19 @@ export function gate(around: GateAround): Layer {
       if (grant) {
         call.facts['grant'] = grant.id
         record(wanted.tenant, 'grantUsed', { grant: grant.id, tool: wanted.tool, digest: wanted.digest })
-        return undefined
+        return { granted: call.ready && guarded(call.ready, wanted.effect) }
       }
       const named = ticket ?? (await ticketIn(call, seal))
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await shelf.find(wanted))
         const met = id === undefined ? 'new' : await meet(call, id, asked, named !== undefined)
         if (met === 'again') continue
-        if (met !== 'new') return met.answer
+        if (met !== 'new') return met
         if (named !== undefined) throw invalidTicket()
         const made = await propose(wanted, id)
         if (!made) continue
         call.facts['ticket'] = made.id
-        return await required(call, made, asked)
+        return { answer: await required(call, made, asked) }
       }
       throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
     }
@@ -131,6 +134,14 @@ export function gate(around: GateAround): Layer {
       if (!proposal || !live || proposal.binding !== asked.wanted.binding) return 'new'
       call.facts['ticket'] = id
       const { status, decisions } = live.state
+      if (status === 'void') return 'new'
+      const isOpen = status === 'pending' || status === 'approved'
+      if ((isOpen || status === 'denied') && !isSameEffect(proposal.effect, asked.wanted.effect)) {
+        // A denial was about something else than this call would do now: a person is asked again.
+        if (!isOpen) return 'new'
+        if (!(await office.voidTicket(proposal, live))) return 'again'
+        throw voided(proposal.tool, proposal.effect, asked.wanted.effect)
+      }
       if (status === 'pending') return pending(call, proposal, asked)
       if (status === 'denied') {
         // A client that asks its own human asks again when it calls again.
@@ -170,7 +181,7 @@ export function gate(around: GateAround): Layer {
       const prepared = await call.target.prepare(args)
       if ('issues' in prepared) throw invalidTicket()
       try {
-        return await next({ ...call, args, given, ready: prepared, key: proposal.id })
+        return await next({ ...call, args, given, ready: guarded(prepared, proposal.effect), key: proposal.id })
       } finally {
         await finish(proposal).catch((thrown: unknown) =>
           logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
@@ -227,7 +238,7 @@ export function gate(around: GateAround): Layer {
     if (claim.state !== 'done') return
     const live = await shelf.live(proposal.id)
     if (live?.state.status !== 'running') return
-    const status = claim.failed ? 'failed' : 'done'
+    const { status } = claim
     if (await shelf.move(proposal.id, live, { ...live.state, status }, dayMs)) office.changed(proposal.id, status)
   }
 }

@@ -9,7 +9,9 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
+import type { Effect } from '../core/target.ts'
 import type { Decider } from './deciding.ts'
+import { isSameEffect } from './effect.ts'
 
 /** What a grant covers: one caller, one tool as it is defined now, and which arguments. */
 export interface GrantScope {
@@ -21,8 +23,8 @@ export interface GrantScope {
   readonly tool: string
   /** The tool as it was defined and gated when this was granted; `definition` of a ticket. Any change ends the grant. */
   readonly definition: string
-  /** What the tool binds its calls to besides their arguments; `bound` of a ticket. Where that changes, the grant covers nothing. */
-  readonly bound?: string
+  /** What the call acts on; `effect` of a ticket. A call that acts on anything else is not covered. */
+  readonly effect?: Effect
   /** Exactly these, or any that have these members, or, said in so many words, any. */
   readonly arguments: { readonly exactly: Params } | { readonly including: Params } | 'any'
 }
@@ -81,7 +83,7 @@ export interface GrantDesk extends Grants {
 export function createGrants({ store, clock, record }: GrantsAround, options: GrantsOptions | undefined): GrantDesk {
   /** The id says where it lies, so that revoking needs no search; it is no secret. */
   const keyOf = (id: string): Key => [root, 'grant', ...idParts(id)]
-  const below = ({ tenant, caller, server, tool }: Omit<GrantScope, 'arguments' | 'definition' | 'bound'>): Key => [
+  const below = ({ tenant, caller, server, tool }: Omit<GrantScope, 'arguments' | 'definition' | 'effect'>): Key => [
     root,
     'grant',
     tenant,
@@ -158,7 +160,7 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
             grant.server === scope.server &&
             grant.tool === scope.tool &&
             grant.definition === scope.definition &&
-            grant.bound === scope.bound &&
+            isSameEffect(grant.effect, scope.effect) &&
             fits(grant.arguments, args),
         )
     },
@@ -182,7 +184,7 @@ function checkGranter(grant: NewGrant, by: Decider, options: GrantsOptions | und
 }
 
 /** Only what a grant has: it is written as JSON, and read back as a promise. */
-function checkedScope({ tenant, caller, server, tool, definition, bound, arguments: args }: NewGrant): GrantScope {
+function checkedScope({ tenant, caller, server, tool, definition, effect, arguments: args }: NewGrant): GrantScope {
   for (const [name, value] of Object.entries({ tenant, caller, server, tool, definition }))
     if (typeof value !== 'string' || value === '') throw new RpcError('invalidParams', `A grant names its ${name}`)
   const named =
@@ -192,9 +194,9 @@ function checkedScope({ tenant, caller, server, tool, definition, bound, argumen
         ('including' in args && isObject(args.including) && Object.keys(args.including).length > 0)))
   if (!named)
     throw new RpcError('invalidParams', 'A grant says for which arguments: { exactly }, { including }, or "any"')
-  if (bound !== undefined && typeof bound !== 'string')
-    throw new RpcError('invalidParams', 'A grant is bound to what its ticket was bound to')
-  return { tenant, caller, server, tool, definition, ...(bound !== undefined && { bound }), arguments: args }
+  if (effect !== undefined && !isObject(effect))
+    throw new RpcError('invalidParams', 'The "effect" of a grant is that of its ticket')
+  return { tenant, caller, server, tool, definition, ...(effect !== undefined && { effect }), arguments: args }
 }
 
 function fits(scope: GrantScope['arguments'], args: unknown): boolean {

@@ -10,6 +10,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
+import { effectLines } from './effect.ts'
 import type { Decision, Proposal } from './ticket.ts'
 
 /** Among a tool's own questions. */
@@ -41,16 +42,25 @@ export async function approvalRequired(
   seal: Seal,
   ttlMs: number,
 ): Promise<Result> {
-  const { id, tool, approver } = proposal
+  const { id, tool, approver, effect } = proposal
   const message = `User approval required for tool: ${tool}`
   if (url !== undefined && approver === 'owner' && opensPages(call))
     return {
       resultType: 'input_required',
-      inputRequests: { [question]: { method: 'elicitation/create', params: { mode: 'url', message, url } } },
+      inputRequests: {
+        [question]: {
+          method: 'elicitation/create',
+          params: { mode: 'url', message: [message, ...effectLines(effect)].join('\n'), url },
+        },
+      },
       // With what the tool's own questions were answered, since one state serves both.
       requestState: await seal.seal({ given: call.given, ticket: id }, boundTo(call), ttlMs),
     }
-  const said: Params = { approval_required: true, request_id: id, message, ...(url !== undefined && { url }) }
+  const said: Params = {
+    ...{ approval_required: true, request_id: id, message },
+    ...(effect && { effect }),
+    ...(url !== undefined && { url }),
+  }
   return {
     content: [{ type: 'text', text: JSON.stringify(said) }],
     // A client that checks results against the tool's output schema would take this for a broken one.

@@ -43,6 +43,8 @@ export interface Office extends Desk {
   urlOf(id: string): string | undefined
   /** Tells whoever watches. */
   changed(id: string, status: TicketStatus): void
+  /** What it acts on changed: nobody decides or runs it any more. False if its state is no longer `from`. */
+  voidTicket(proposal: Proposal, from: Live): Promise<boolean>
   /** Sees to it that people hear of a new ticket, also if this process dies now. */
   proposed(proposal: Proposal): Promise<void>
   /** Rejects where the store is not fit for tickets: what it forgets could be spent again, or was approved for nothing. */
@@ -89,7 +91,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     if (status !== 'running') return { status, decisions }
     const claim = await claimOf(ofServer(proposal.server), proposal, clock)
     if (claim.state === 'started') return { status: claim.inDoubt ? 'in doubt' : 'running', decisions }
-    if (claim.state === 'done') return { status: claim.failed ? 'failed' : 'done', decisions }
+    if (claim.state === 'done') return { status: claim.status, decisions }
     return { status: (await shelf.isOpen(id)) ? 'approved' : 'expired', decisions }
   }
   async function viewOf(proposal: Proposal): Promise<TicketView> {
@@ -143,6 +145,14 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     watch,
     rules: policy.views,
     ...{ grants, shelf, policy, approver, maxPending, times, urlOf, changed },
+    async voidTicket(proposal, from) {
+      const { id, tenant, digest } = proposal
+      if (!(await shelf.move(id, from, { ...from.state, status: 'void' }, decideMs))) return false
+      await shelf.settle(proposal)
+      record(tenant, 'void', { ticket: id, digest })
+      changed(id, 'void')
+      return true
+    },
     proposed: async (proposal) => webhook?.told(proposal),
     async ready() {
       const doubts = (await store.durable?.()) ?? []

@@ -6,6 +6,7 @@ import { canonical, digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { effectOf } from './effect.ts'
 import type { Verdict } from './rules.ts'
 import type { Approver, Proposal } from './ticket.ts'
 
@@ -25,17 +26,16 @@ const maxText = 64 * 1024
 export async function wantedBy(call: Call, args: unknown, verdict: Verdict, where: Where): Promise<Wanted> {
   const { tenant, caller, target, given, ready } = call
   const [text, answers] = [textOf(args), textOf(given)]
-  if (text.length + answers.length > maxText)
+  const effect = await effectOf(ready, call)
+  if (text.length + answers.length + JSON.stringify(effect ?? {}).length > maxText)
     throw new RpcError(
       'payloadTooLarge',
       `Nobody can read so much: a call that needs an approval has at most ${maxText} characters of arguments`,
     )
   const { server, version, approver } = where
   const { needed, of } = verdict
-  const more = ready?.bindTo ? await ready.bindTo(call) : null
   const definition = digest([server, version, hashOf(target), verdict.digest, approver])
   const entry = isObject(target.entry) ? target.entry : {}
-  const asked = digest([args, given])
   const client = clientOf(call)
   return {
     tenant: tenant.id,
@@ -47,10 +47,10 @@ export async function wantedBy(call: Call, args: unknown, verdict: Verdict, wher
     annotations: isObject(entry['annotations']) ? entry['annotations'] : {},
     arguments: text,
     answers,
-    digest: asked,
+    ...(effect && { effect }),
+    digest: digest([args, given, effect ?? null]),
     definition,
-    ...(more !== null && { bound: digest([more]) }),
-    binding: digest([tenant.id, caller.subject, target.name, definition, asked, more]),
+    binding: digest([tenant.id, caller.subject, target.name, definition, args, given]),
     approver,
     needed,
     ...(of && { of }),

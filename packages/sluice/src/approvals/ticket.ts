@@ -1,6 +1,7 @@
 /** What one gated call asks for, exactly, and how far it has come. */
 
 import { isObject } from '../core/json.ts'
+import type { Effect } from '../core/target.ts'
 
 /**
  * Who decides. `owner`: the person the agent works for, signed in to the console, or an operator. `other`: an operator
@@ -15,6 +16,8 @@ export type TicketStatus =
   | 'denied'
   /** Nobody decided in time, or nobody ran it in time. */
   | 'expired'
+  /** What it acts on changed before it ran. */
+  | 'void'
   | 'running'
   | 'done'
   /** It ran, and said that it failed. */
@@ -37,13 +40,13 @@ export interface Proposal {
   readonly arguments: string
   /** RFC 8785 text of what the person answered to the tool's questions. */
   readonly answers: string
-  /** SHA-256 over arguments and answers. */
+  /** What the call acts on, as the tool stated it when the ticket was made. Absent if the tool states nothing. */
+  readonly effect?: Effect
+  /** SHA-256 over arguments, answers and effect: what a decision is about. */
   readonly digest: string
   /** SHA-256 over the tool's list entry, its policy, the server's name and version, and the rule that gated it. */
   readonly definition: string
-  /** SHA-256 over what the tool binds its calls to besides, where it does: a file that the arguments name. */
-  readonly bound?: string
-  /** SHA-256 over all the ticket is bound to: whoever brings something else does not meet it. */
+  /** SHA-256 over all the ticket is bound to but the effect: a call that brings something else does not find it. */
   readonly binding: string
   readonly approver: Approver
   /** So many different people must approve; one denial is enough. */
@@ -79,7 +82,7 @@ export type Via = 'console' | 'command' | 'webhook' | 'protocol'
 
 /** How far it has come: the one value that is swapped. Its time to live in the store is the ticket's. */
 export interface State {
-  readonly status: 'pending' | 'approved' | 'denied' | 'running' | 'done' | 'failed'
+  readonly status: 'pending' | 'approved' | 'denied' | 'void' | 'running' | 'done' | 'failed'
   readonly decisions: readonly Decision[]
 }
 
@@ -98,6 +101,7 @@ export const rank: { readonly [status in State['status']]: number } = {
   pending: 0,
   approved: 1,
   denied: 2,
+  void: 2,
   running: 2,
   failed: 3,
   done: 3,

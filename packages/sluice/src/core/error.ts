@@ -33,6 +33,7 @@ export type Reason =
   | 'insufficientScope'
   | 'approvalInvalid'
   | 'approvalDenied'
+  | 'approvalVoid'
   | 'conflict'
   | 'sessionMissing'
   | 'sessionNotFound'
@@ -76,6 +77,8 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: n
   approvalInvalid: [-32004, 40303],
   /** A person said no. Inside tools/call it leaves as a tool error result: the model should read why. */
   approvalDenied: [-32004, 40304],
+  /** What the call acts on changed after the approval was asked for. Leaves as a tool error result, like a denial. */
+  approvalVoid: [-32004, 40305],
   conflict: [-32005, 40900],
   sessionMissing: [-32600],
   sessionNotFound: [-32600],

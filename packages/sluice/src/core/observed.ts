@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 import type { Reason } from './error.ts'
 
 /** How it ended, from a finite set: safe as a metric label. */
-export type Outcome = 'complete' | 'input_required' | 'toolError' | Reason
+export type Outcome = 'complete' | 'input_required' | 'approval_required' | 'toolError' | Reason
 
 export interface Observed {
   /** As it arrived. What the layers found out about it (who, for whom, which trace) is in `call.facts`. */

@@ -41,11 +41,14 @@ export interface HeaderParam {
   readonly path: readonly string[]
 }
 
+/** What a call acts on, by labels that a person reads: `{ Workspace: 'scratch', Memories: 214 }`. */
+export type Effect = { readonly [label: string]: string | number | boolean }
+
 export interface Ready {
   /** Whether this very call needs an approval; only where `policy.approval` is `depends`. */
   readonly gated?: ((call: Call) => Promise<boolean>) | undefined
-  /** What else an approval of this very call is bound to, such as the digest of a file its arguments name. */
-  readonly bindTo?: ((call: Call) => Promise<Json>) | undefined
+  /** What this very call would act on now: an approval is bound to it. Changes nothing. */
+  readonly effect?: ((call: Call) => Promise<Effect>) | undefined
   /** What must still be asked, given these answers. Changes nothing; runs on every round. */
   readonly ask?: ((given: Params, call: Call) => Promise<Questions>) | undefined
   run(call: Call, given: Params): Answer | Promise<Answer>

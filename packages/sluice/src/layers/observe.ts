@@ -20,7 +20,7 @@ export const observe =
       const receivedAt = tell ? clock.now() : 0
       try {
         const answer = await next(call)
-        const outcome = outcomeOf(answer)
+        const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
         call.facts.outcome = outcome
         const failed = outcome === 'toolError'
         tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })

@@ -74,6 +74,7 @@ const forTheModel: ReadonlySet<string> = new Set([
   'toolCrashed',
   'invalidArguments',
   'approvalDenied',
+  'approvalVoid',
   'timeout',
 ])
 

@@ -328,7 +328,7 @@ test('the hash of a definition changes with everything an approval depends on', 
     tool({ ...base, description: 'U' }),
     tool({ ...base, input: z.object({ a: z.string() }) }),
     tool({ ...base, scopes: ['a'] }),
-    tool({ ...base, approval: 'always' }),
+    tool({ ...base, approval: 'always', stateless: true }),
     tool({ ...base, annotations: { destructiveHint: true } }),
   ].map(hashOf)
   expect(new Set(hashes).size).toBe(hashes.length)

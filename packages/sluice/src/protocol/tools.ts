@@ -4,10 +4,10 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Json, Params } from '../core/json.ts'
+import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { OwnArguments } from '../core/own-arguments.ts'
-import type { Ready, Refused, Target } from '../core/target.ts'
+import type { Effect, Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import type { Format } from './format.ts'
@@ -48,6 +48,12 @@ type Returned<O extends Schema | undefined> = O extends Schema
   ? (In<O> & (NonNullable<unknown> | null)) | ToolResult
   : ToolOutput
 
+/** What `effect` may look at. */
+export type EffectContext<A extends Asks = Record<never, never>> = Pick<
+  Work<A>,
+  'call' | 'caller' | 'answers' | 'store' | 'signal'
+>
+
 /** What `tool` takes. */
 export interface ToolDefinition<S extends Schema, O extends Schema | undefined, A extends Asks> {
   readonly name: string
@@ -66,10 +72,13 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** Anything but exactly `false` means yes; a function that throws means yes. */
   readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
   /**
-   * What else an approval is bound to, such as the digest of a file that the arguments name: when it changes before the
-   * call runs, the approval no longer fits. Called when an approval is asked for and again when it is used.
+   * States what the call will act on, for the person who approves it: `({ Workspace: 'scratch', Memories: 214 })`. Called
+   * when an approval is asked for and again right before `run`; if a value changed, the approval is void. Otherwise an
+   * approval could be spent on something the approver never saw. Must change nothing.
    */
-  bindTo?(input: Out<S>, call: Call): Json | Promise<Json>
+  effect?(input: Out<S>, context: EffectContext<A>): Effect | Promise<Effect>
+  /** Instead of `effect`, for a gated tool: the arguments alone say what it acts on, whatever state the server is in. */
+  readonly stateless?: true
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
   readonly approvalArguments?: OwnArguments
   readonly timeoutMs?: number
@@ -119,9 +128,13 @@ export function tool<
   A extends Asks = Record<never, never>,
 >(definition: ToolDefinition<S, O, A>): Tool {
   const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
-  const { approvalArguments, bindTo } = definition
+  const { approvalArguments, effect } = definition
   refuseName('tool', name, description)
   const where = `tool "${name}"`
+  if (approval !== 'never' && !effect && !definition.stateless)
+    throw new TypeError(
+      `${where}: a tool with "approval" needs "effect", which says what a call acts on, or "stateless: true"`,
+    )
   const inInput = `${where}, input`
   const ownSchema = input ? toObjectSchema(input, inInput) : noArguments
   const formatted = format?.argument.extend(ownSchema, inInput) ?? ownSchema
@@ -148,7 +161,7 @@ export function tool<
     return {
       run: (call, given) => run(value, call, given, toon),
       ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
-      bindTo: bindTo && (async (call) => bindTo.call(definition, value, call)),
+      effect: effect && (async (call) => effect.call(definition, value, workOf<A>(call, call.given))),
       gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }

@@ -51,6 +51,10 @@ export function connectionTools(ground: Ground): readonly Tool[] {
       description: 'Forget a provider’s tokens and everything that came from it; files stands for what was imported.',
       input: z.object({ provider: z.enum(providers) }),
       annotations: { destructiveHint: true, idempotentHint: true },
+      async effect({ provider }, context) {
+        const log = await logFor(ground, context)
+        return { Provider: provider, Activities: await log.count({ provider }) }
+      },
       listed: true,
       async run({ provider }, work) {
         const log = await logFor(ground, work)

@@ -8,7 +8,7 @@ import { lacksSymbol, withSymbol } from '../look-up.ts'
 import type { Sessions } from '../session.ts'
 import { cut, evaluating, toEvaluated } from '../session.ts'
 import { isList, lisp, sym, textOf } from '../sexp.ts'
-import { noSymbol, packaged, reading, running, sessionOf } from './repl.ts'
+import { inImage, noSymbol, packaged, reading, running, sessionOf } from './repl.ts'
 
 const name = z.string().min(1).max(500)
 const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
@@ -24,6 +24,7 @@ const toggleTrace = lisp`
             (cl:format nil "~S is now untraced." sluice-symbol))
            (t (cl:eval (cl:list (quote cl:trace) sluice-symbol))
               (cl:format nil "~S is now traced." sluice-symbol)))`
+const whichWay = lisp`(cl:if (swank::tracedp sluice-symbol) "stops" "starts")`
 
 export function codeTools(sessions: Sessions): readonly Tool[] {
   return [
@@ -32,6 +33,13 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Trace a function, or stop tracing it. Calls are then printed in what repl_eval returns.',
       input: z.object({ function: name, package: inPackage }),
       approval: 'always',
+      // The same arguments start a trace or stop it.
+      async effect(input, context) {
+        const session = sessionOf(sessions, context.call.tenant.id)
+        const way = await session.ask(withSymbol(input.function, whichWay), context.signal, packaged(input.package))
+        if (lacksSymbol(way)) throw fail(noSymbol(input.function))
+        return { Function: input.function, Tracing: textOf(way), ...inImage(sessions)(input, context) }
+      },
       approvalArguments,
       annotations: running,
       async run(input, { call, signal }) {
@@ -47,6 +55,7 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Count calls and time of every function of a package.',
       input: z.object({ package: name }),
       approval: 'always',
+      effect: inImage(sessions),
       approvalArguments,
       annotations: running,
       async run(input, { call, signal }) {
@@ -59,6 +68,7 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       name: 'profile_stop',
       description: 'Stop counting, and forget what was counted.',
       approval: 'always',
+      effect: (_, { call }) => ({ Image: sessionOf(sessions, call.tenant.id).image }),
       approvalArguments,
       annotations: running,
       async run(_, { call, signal }) {
@@ -85,6 +95,7 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Load an ASDF system, compiling what is needed.',
       input: z.object({ system: name.regex(/^[A-Za-z0-9_.+/-]+$/, 'A system name, such as "alexandria"') }),
       approval: 'always',
+      effect: ({ system }, { call }) => ({ System: system, Image: sessionOf(sessions, call.tenant.id).image }),
       approvalArguments,
       annotations: running,
       timeoutMs: 300_000,

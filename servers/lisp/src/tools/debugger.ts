@@ -1,16 +1,30 @@
 /** Threads that stopped: look at the stack and the ways on, take one, or give up. */
 
-import type { Tool } from 'sluice'
+import type { Effect, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { Sessions } from '../session.ts'
 import { cut, describeDebugger } from '../session.ts'
 import { listOf, sym, textOf } from '../sexp.ts'
+import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
 import { reading, running, sessionOf } from './repl.ts'
 
 const thread = z.int().min(0).optional().describe('Which thread; needed where several are in the debugger')
+
+function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][number] {
+  const found = restarts[index]
+  if (!found) throw fail(`There is no restart ${index}; there are ${restarts.length}, from 0.`)
+  return found
+}
+
+/** Which stop of which thread: a thread that stops again, for another reason, is another question to a person. */
+const stoppedAt = ({ thread, level, condition, type }: Debugger): Effect => ({
+  Thread: thread,
+  Level: level,
+  Condition: cut(`${condition} [${type}]`),
+})
 
 export function debuggerTools(sessions: Sessions): readonly Tool[] {
   return [
@@ -61,13 +75,17 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       description: 'Go on by one of the ways debugger_restarts shows.',
       input: z.object({ restart: z.int().min(0).max(1000).describe('Its number'), thread }),
       approval: 'always',
+      effect({ restart, thread }, { call }) {
+        const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
+        const { name, description } = restartOf(here, restart)
+        return { Restart: `[${name}] ${description}`, ...stoppedAt(here) }
+      },
       approvalArguments,
       annotations: running,
       async run({ restart, thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)
-        const way = here.restarts[restart]
-        if (!way) throw fail(`There is no restart ${restart}; there are ${here.restarts.length}, from 0.`)
+        const way = restartOf(here, restart)
         const ended = await session.restart(here, restart, signal)
         if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         const went = `Went on by ${way.name}: ${way.description}`
@@ -80,6 +98,7 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       description: 'Give up what a thread in the debugger was doing.',
       input: z.object({ thread }),
       approval: 'always',
+      effect: ({ thread }, { call }) => stoppedAt(sessionOf(sessions, call.tenant.id).debuggerOf(thread)),
       approvalArguments,
       annotations: running,
       async run({ thread }, { call, signal }) {

@@ -1,6 +1,6 @@
 /** The image itself: connect, evaluate, compile, look. What runs or changes code waits for an approval; reading does not. */
 
-import type { Tool } from 'sluice'
+import type { Effect, EffectContext, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
@@ -33,6 +33,13 @@ export const sessionOf = (sessions: Sessions, tenant: string): Session => {
   if (sessions.missing !== undefined) throw fail(`Lisp is not here: ${sessions.missing}`)
   return sessions.of(tenant)
 }
+/** What code that runs in the image acts on, for the person who approves it. */
+export const inImage =
+  (sessions: Sessions) =>
+  (input: { readonly package?: string | undefined }, { call }: EffectContext): Effect => ({
+    Image: sessionOf(sessions, call.tenant.id).image,
+    Package: input.package ?? 'COMMON-LISP-USER',
+  })
 export const packaged = (name: string | undefined): { readonly package?: string } =>
   name === undefined ? {} : { package: name }
 
@@ -47,6 +54,10 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       }),
       // A new image of our own changes nothing; another one may be somebody's work.
       approval: ({ port }) => port !== undefined,
+      effect({ port }, { call }) {
+        const { image, isHeld } = sessionOf(sessions, call.tenant.id)
+        return { Leaves: isHeld ? image : 'no open image', Joins: port === undefined ? image : `127.0.0.1:${port}` }
+      },
       approvalArguments,
       annotations: { openWorldHint: true },
       timeoutMs: 120_000,
@@ -57,6 +68,11 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       name: 'repl_disconnect',
       description: 'Leave the image. One that was started here ends, with everything defined in it.',
       approval: 'always',
+      effect(_, { call }) {
+        const { image, status } = sessionOf(sessions, call.tenant.id)
+        const { connected, opened } = status()
+        return { Image: image, Open: connected, 'Opened so far': opened }
+      },
       approvalArguments,
       annotations: running,
       async run(_, { call }) {
@@ -83,6 +99,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         'Evaluate Lisp code in the live image. Returns what was printed and the values; an error opens the debugger.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
+      effect: inImage(sessions),
       approvalArguments,
       annotations: running,
       async run({ code, package: name }, { call, signal }) {
@@ -108,6 +125,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       description: 'Compile and load Lisp definitions. Returns the compiler’s notes and warnings.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
+      effect: inImage(sessions),
       approvalArguments,
       annotations: running,
       async run({ code, package: name }, { call, signal }) {
@@ -163,6 +181,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: 'always',
+      effect: inImage(sessions),
       approvalArguments,
       annotations: running,
       run: async ({ form, all, package: name }, { call, signal }) =>
@@ -186,6 +205,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: ({ expression }) => expression !== undefined,
+      effect: inImage(sessions),
       approvalArguments,
       async run({ variable, expression, package: name }, { call, signal }) {
         if ((variable === undefined) === (expression === undefined))

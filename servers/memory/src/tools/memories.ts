@@ -4,7 +4,7 @@ import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import type { Desk } from '../desk.ts'
-import { workspaceFor } from '../desk.ts'
+import { contentsOf, workspaceFor } from '../desk.ts'
 import { clearPhrase, filters, inWorkspace, longText, memoryId, metadata, toFilters } from '../inputs.ts'
 import { preview, show, toNewMemory, uriOf } from '../memory.ts'
 import { answer, counted } from './answer.ts'
@@ -102,6 +102,12 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    async effect({ memory_id, workspace_id }, context) {
+      const workspace = await workspaceFor(desk, context, workspace_id)
+      const memory = await workspace.get(memory_id.toLowerCase())
+      if (!memory) throw fail('Memory not found.')
+      return { Workspace: workspace.id, Memory: preview(memory.text) }
+    },
     async run({ memory_id, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
       const id = memory_id.toLowerCase()
@@ -123,6 +129,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     approval: 'always',
+    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(desk, context, workspace_id)),
     timeoutMs: patientMs,
     async run({ workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)

@@ -5,7 +5,7 @@ import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import { defaultWorkspace } from '../archive.ts'
 import type { Desk } from '../desk.ts'
-import { chooseWorkspace, currentWorkspace, tenantOf, workspaceFor } from '../desk.ts'
+import { chooseWorkspace, contentsOf, currentWorkspace, tenantOf, workspaceFor } from '../desk.ts'
 import { shortText, workspaceId } from '../inputs.ts'
 import { answer, counted } from './answer.ts'
 
@@ -114,6 +114,7 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
         ((await workspace.counts()).memories > 0 || (await workspace.graphCounts()).relations > 0)
       )
     },
+    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(desk, context, workspace_id)),
     async run({ workspace_id: id, confirm }, work) {
       if (id === defaultWorkspace) throw fail('The default workspace cannot be deleted; clear_all empties it.')
       const workspace = await workspaceFor(desk, work, id)

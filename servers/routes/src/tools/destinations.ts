@@ -1,7 +1,7 @@
 /** The places a caller comes back to, by a name of their own. */
 
-import type { Tool, ToolResult, Work } from 'sluice'
-import { tool } from 'sluice'
+import type { Effect, Tool, ToolResult, Work } from 'sluice'
+import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import type { Destination } from '../database.ts'
 import { RouteError } from '../failure.ts'
@@ -22,6 +22,11 @@ export function destinationTools(planner: Planner): readonly Tool[] {
     const found = database.destination(call.tenant.id, nameOrId)
     if (!found) throw new RouteError({ code: 'DESTINATION_NOT_FOUND', field: 'destination', subject: nameOrId })
     return found
+  }
+  const stated = (tenant: string, nameOrId: string): Effect => {
+    const found = database.destination(tenant, nameOrId)
+    if (!found) throw fail(`Destination not found: ${nameOrId}. list_destinations shows the saved ones.`)
+    return { Destination: lineOf(found) }
   }
   const placeOf = async (text: string, work: Work, asked: string | undefined): Promise<Place> => {
     const at = toSpot(text)
@@ -60,6 +65,7 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       description: 'Give a saved destination another name or another address.',
       input: z.object({ destination: which, name: name.optional(), address: address.optional(), language }),
       annotations: { idempotentHint: true },
+      effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
         answered(toLanguage(input.language), String(work.call.id), async () => {
           const before = find(work, input.destination)
@@ -78,6 +84,7 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       description: 'Delete a saved destination.',
       input: z.object({ destination: which, language }),
       annotations: { destructiveHint: true, idempotentHint: true },
+      effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
         answered(toLanguage(input.language), String(work.call.id), () => {
           const found = find(work, input.destination)

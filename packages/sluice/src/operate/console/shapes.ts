@@ -66,10 +66,22 @@ export const shapes = {
       title: { type: 'string' },
       description: { type: 'string' },
       hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
+      effect: {
+        type: 'array',
+        description: 'What the call acts on, as the tool states it. Absent if it states nothing.',
+        items: {
+          type: 'object',
+          required: ['label', 'value'],
+          properties: { label: { type: 'string' }, value: { type: 'string' } },
+        },
+      },
       arguments: { type: 'string', description: 'Canonical JSON (RFC 8785), whole.' },
       answers: { type: 'string', description: 'What the person was asked before, in the same form.' },
-      digest: { type: 'string', description: 'SHA-256 over arguments and answers: what the decision is bound to.' },
-      status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt'] },
+      digest: {
+        type: 'string',
+        description: 'SHA-256 over arguments, answers and effect: what the decision is bound to.',
+      },
+      status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'] },
       definition: {
         type: 'string',
         description: 'SHA-256 over the tool as it was then: its entry, policy, rule, and the server.',
@@ -88,7 +100,9 @@ export const shapes = {
         properties: {
           id: { type: 'string' },
           arguments: { type: 'string' },
-          status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt'] },
+          status: {
+            enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'],
+          },
         },
       },
     },

@@ -98,8 +98,8 @@ export async function listGrants(
 /** Scoped by the ticket: its tenant, caller, server and tool as that is defined now. */
 export async function grantFor(panel: Panel, asker: Asker, input: Input<'createGrant'>): Promise<Grant> {
   const { desk, view } = await viewOf(panel, asker.operator, input.id)
-  const { tenant, caller, server, tool, definition, bound } = view
-  const scope = { tenant, caller: caller.subject, server, tool, definition, ...(bound !== undefined && { bound }) }
+  const { tenant, caller, server, tool, definition, effect } = view
+  const scope = { tenant, caller: caller.subject, server, tool, definition, ...(effect && { effect }) }
   const expiresAt = panel.clock.now() + input.lastMs
   const which = input.arguments === 'any' ? 'any' : { exactly: JSON.parse(view.arguments) as Params }
   const note = input.note !== undefined && { note: input.note }
@@ -136,6 +136,9 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     ...(caller.client !== undefined && { client: caller.client }),
     ...(title !== undefined && { title }),
     hints: hintsOf(view.annotations),
+    ...(view.effect && {
+      effect: Object.entries(view.effect).map(([label, value]) => ({ label, value: String(value) })),
+    }),
     arguments: view.arguments,
     answers: view.answers,
     ...(view.of && { of: view.of }),

@@ -1,0 +1,179 @@
+/** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
+
+import type { Layer, Params, Part, Tool } from 'sluice'
+import { tool } from 'sluice'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Observed } from '../../packages/sluice/src/core/observed.ts'
+import { openShop, operator, owner, requiredIn, ticketOf } from './shop.ts'
+
+const minute = 60_000
+const textOf = (answer: Params): string =>
+  (answer['result'] as { content: readonly { text: string }[] }).content[0]?.text ?? ''
+
+/** A server where the same arguments mean something else after `choose`. */
+function rooms(): { readonly state: { room: string; books: number }; readonly tools: (ran: unknown[]) => Tool[] } {
+  const state = { room: 'scratch', books: 3 }
+  return {
+    state,
+    tools: (ran) => [
+      tool({
+        name: 'empty',
+        description: 'Empties the current room',
+        input: z.object({ why: z.string().optional() }),
+        approval: 'always',
+        effect: () => ({ Room: state.room, Books: state.books }),
+        run() {
+          ran.push(state.room)
+          return `Emptied ${state.room}`
+        },
+      }),
+    ],
+  }
+}
+
+test('a gated tool that neither states an effect nor says that it is stateless cannot be defined', () => {
+  const gated = { name: 'empty', description: 'Empties', run: () => 'ok' }
+  expect(() => tool({ ...gated, approval: 'always' })).toThrow(/tool "empty".*"effect".*"stateless: true"/)
+  expect(() => tool({ ...gated, approval: () => false })).toThrow(/tool "empty"/)
+  tool({ ...gated, approval: 'always', stateless: true })
+  tool({ ...gated, approval: 'never' })
+})
+
+test('an approval for one room does not empty another, and the caller learns what changed', async () => {
+  const { state, tools } = rooms()
+  const { call, desk, ran } = await openShop({}, { tools })
+  const { request_id } = requiredIn(await call('empty'))
+  await desk.decide(request_id, { approved: true }, owner)
+  state.room = 'main'
+  const answer = await call('empty')
+  expect(textOf(answer)).toContain('Room: "scratch" → "main"')
+  expect(textOf(answer)).not.toContain('Books')
+  expect(answer).toMatchObject({
+    result: {
+      isError: true,
+      _meta: { 'dev.sluice/error': { changed: { Room: { from: 'scratch', to: 'main' } } } },
+    },
+  })
+  expect(await desk.get(request_id)).toMatchObject({ status: 'void' })
+  expect(ran).toEqual([])
+})
+
+test('a void approval stays void when the state is as it was again', async () => {
+  const { state, tools } = rooms()
+  const { call, desk, ran } = await openShop({}, { tools })
+  const { request_id } = requiredIn(await call('empty'))
+  await desk.decide(request_id, { approved: true }, owner)
+  state.room = 'main'
+  await call('empty')
+  state.room = 'scratch'
+  expect(requiredIn(await call('empty')).request_id).not.toBe(request_id)
+  expect(ran).toEqual([])
+})
+
+test('a change while a person thinks voids the ticket, and nobody can approve it', async () => {
+  const { state, tools } = rooms()
+  const { call, desk } = await openShop({}, { tools })
+  const { request_id } = requiredIn(await call('empty'))
+  state.books = 4
+  expect(textOf(await call('empty'))).toContain('Books: 3 → 4')
+  await expect(desk.decide(request_id, { approved: true }, owner)).rejects.toMatchObject({ reason: 'conflict' })
+  expect(await desk.pending()).toBe(0)
+  const next = requiredIn(await call('empty')).request_id
+  await desk.decide(next, { approved: true }, owner)
+  expect(textOf(await call('empty'))).toBe('Emptied scratch')
+})
+
+test('a change after the ticket was spent and right before the run stops the run', async () => {
+  const { state, tools } = rooms()
+  const interfere: Layer = (next) => (call) => {
+    state.room = 'main'
+    return next(call)
+  }
+  const audit: Part<'audit'> = () => ({ part: 'audit', layer: interfere })
+  const { call, desk, ran } = await openShop({}, { tools, audit })
+  const { request_id } = requiredIn(await call('empty'))
+  await desk.decide(request_id, { approved: true }, owner)
+  expect(textOf(await call('empty'))).toContain('Room: "scratch" → "main"')
+  expect(ran).toEqual([])
+  expect(await desk.get(request_id)).toMatchObject({ status: 'void' })
+})
+
+test('the effect is on the ticket, in the answer, and part of the digest', async () => {
+  const { state, tools } = rooms()
+  const { call, desk } = await openShop({}, { tools })
+  const first = requiredIn(await call('empty'))
+  expect(first).toMatchObject({ effect: { Room: 'scratch', Books: 3 } })
+  const before = await ticketOf(desk, first.request_id)
+  expect(before.effect).toEqual({ Room: 'scratch', Books: 3 })
+  state.room = 'main'
+  await call('empty')
+  const after = await ticketOf(desk, requiredIn(await call('empty')).request_id)
+  expect(after.digest).not.toBe(before.digest)
+})
+
+test('a client that opens pages is told what the call acts on, and a line break cannot add a line', async () => {
+  const { state, tools } = rooms()
+  state.room = 'scratch\nBooks: 0'
+  const { call } = await openShop({ url: 'https://console.example' }, { tools })
+  const answer = await call('empty', {}, { capabilities: { elicitation: { url: {} } } })
+  const { inputRequests } = answer['result'] as { inputRequests: { [key: string]: { params: { message: string } } } }
+  expect(inputRequests['dev.sluice/approval']?.params.message).toBe(
+    'User approval required for tool: empty\nRoom: "scratch\\nBooks: 0"\nBooks: 3',
+  )
+})
+
+test('a denial holds for what was denied; what the call would do now is another question', async () => {
+  const { state, tools } = rooms()
+  const { call, desk } = await openShop({}, { tools })
+  const { request_id } = requiredIn(await call('empty'))
+  await desk.decide(request_id, { approved: false }, owner)
+  expect(textOf(await call('empty'))).toContain('A person denied')
+  state.room = 'main'
+  expect(requiredIn(await call('empty')).request_id).not.toBe(request_id)
+})
+
+test('a grant covers the effect it was given for', async () => {
+  const { state, tools } = rooms()
+  const { call, desk, clock, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools })
+  const { definition, effect } = await ticketOf(desk, requiredIn(await call('empty')).request_id)
+  const scope = { tenant: 'acme', caller: 'ann', server: 'shop', tool: 'empty', definition, ...(effect && { effect }) }
+  await desk.grants.create({ ...scope, arguments: 'any', expiresAt: clock.now() + minute }, operator)
+  await call('empty')
+  state.room = 'main'
+  await call('empty')
+  expect(ran).toEqual(['scratch'])
+})
+
+test.each<readonly [string, () => unknown]>([
+  ['no object', () => 'all'],
+  ['a value that cannot be shown', () => ({ Room: { deep: 1 } })],
+  ['no number', () => ({ Books: Number.NaN })],
+])('an effect that is %s lets nothing run', async (_, effect) => {
+  const tools = (ran: unknown[]): Tool[] => [
+    tool({
+      ...{ name: 'empty', description: 'Empties', approval: 'always' as const },
+      // As a program in JavaScript could return it.
+      effect: effect as () => Record<string, string>,
+      run: () => String(ran.push('empty')),
+    }),
+  ]
+  const { call, desk, ran } = await openShop({}, { tools })
+  expect(await call('empty')).toMatchObject({ error: { data: { reason: 'storeUnavailable' } } })
+  expect((await desk.list()).tickets).toEqual([])
+  expect(ran).toEqual([])
+})
+
+test('a call that only made a ticket has the outcome approval_required, never complete', async () => {
+  const seen: (readonly [string, boolean])[] = []
+  const sink = ({ outcome, failed }: Observed): void => void seen.push([outcome, failed])
+  const { call } = await openShop({ url: 'https://console.example' }, { metrics: () => ({ part: 'metrics', sink }) })
+  await call('pay', { amount: 1 })
+  await call('count')
+  await call('pay', { amount: 2 }, { capabilities: { elicitation: { url: {} } } })
+  expect(seen).toEqual([
+    ['approval_required', false],
+    ['approval_required', false],
+    ['approval_required', false],
+  ])
+})
