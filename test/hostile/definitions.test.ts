@@ -168,7 +168,7 @@ describe('schemas', () => {
 
   test.each([
     ...[
-      'http://json-schema.org/draft-07/schema#',
+      'http://json-schema.org/draft-06/schema#',
       'http://json-schema.org/draft-04/schema',
       'https://json-schema.org/draft/2019-09/schema',
       'http://evil.example/dialect',
@@ -190,9 +190,8 @@ describe('schemas', () => {
     ['a property that is text', { type: 'object', properties: { a: 'string' } }],
     ['required that is text', { type: 'object', required: 'a' }],
     ['a pattern that is no regular expression', withProperty({ pattern: '(' })],
-    ['a pattern that can run for years', withProperty({ pattern: '^(a+)+$' })],
-    ['another such pattern', withProperty({ pattern: '^(\\w+\\s?)*$' })],
-    ['a pattern of names that can run for years', { type: 'object', patternProperties: { '^(a+)+$': true } }],
+    ['a pattern that refers back', withProperty({ pattern: '^(a+)\\1$' })],
+    ['a pattern of names that looks behind', { type: 'object', patternProperties: { '(?<=a)b': true } }],
     [
       'two schemas of one name',
       withProperty({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x', type: 'string' } }, $ref: '#x' }),

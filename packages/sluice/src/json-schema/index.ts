@@ -1,17 +1,16 @@
 /**
- * `jsonSchema(…)`: plain JSON Schema 2020-12 as a Standard Schema, for tools whose schema is already written down.
+ * `jsonSchema(…)`: plain JSON Schema (2020-12 or draft-07) as a Standard Schema, for tools whose schema is already written.
  *
- * TypeBox is the engine, but it does not get the author's document. That is first checked and linked; then TypeBox makes
- * code of it, and what is wrong with a value is found by a walk of our own. Each file says what would go wrong if TypeBox
- * were left to itself. The walk decides alone where code is refused: workerd, a page's CSP,
- * `--disallow-code-generation-from-strings`.
+ * The document is parsed (`parse.ts`), written in the words of one draft (`dialects.ts`), its references are resolved
+ * (`resolve-refs.ts`), and closures validate values against it (`validate.ts`). design.md §9 says why the engine is ours.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { compile } from './compile.ts'
-import { dialect, refuse } from './keywords.ts'
-import { link } from './link.ts'
-import { walk } from './walk.ts'
+import type { Dialect } from './dialects.ts'
+import { refuse } from './keywords.ts'
+import { parse } from './parse.ts'
+import { resolveRefs } from './resolve-refs.ts'
+import { toValidator } from './validate.ts'
 
 /** A plain JSON Schema as a Standard Schema: what `tool` and `prompt` take as `input`. */
 export interface JsonSchema<T = unknown> {
@@ -19,30 +18,34 @@ export interface JsonSchema<T = unknown> {
 }
 /** What the Standard Schema interface asks for. */
 export interface JsonSchemaProps<T> extends StandardSchemaV1.Props<T>, StandardJSONSchemaV1.Props<T> {
-  /** Never coerces: the same value back, or what is wrong with it and where. */
+  /** Never coerces: returns the same value, or what is wrong with it and where. */
   readonly validate: (value: unknown) => StandardSchemaV1.Result<T>
 }
 /** How strictly the schema is taken. */
 export interface JsonSchemaOptions {
   /**
-   * `check` (default) holds strings to the formats TypeBox knows (`email`, `uri`, `date-time`, …): an author who writes
+   * `check` (default) holds strings to the formats that are known (`email`, `uri`, `date-time`, …): an author who writes
    * one means it. `note` is the standard's own default, where `format` says nothing about values.
    */
   readonly format?: 'check' | 'note'
 }
 
 /**
- * What is wrong with the schema is thrown by whoever first uses what comes back, as a `TypeError` that says where and how
- * to mend it: `tool` does so at once, and adds which tool it is.
+ * Makes a Standard Schema of a JSON Schema. `$schema` chooses the draft; without it the schema is read as 2020-12.
+ *
+ * A mistake in the schema is thrown at first use, as a `TypeError` that says where it is and how to fix it: `tool` does so
+ * at once, and adds the name of the tool.
  */
 export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonSchemaOptions = {}): JsonSchema<T> {
-  const made = prepared(schema, options)
+  const prepared = prepare(schema, options)
   const ready = (): Prepared => {
-    if (made instanceof Error) throw made
-    return made
+    if (prepared instanceof Error) throw prepared
+    return prepared
   }
-  const verbatim = ({ target = dialect.name }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
-    if (target === dialect.name) return JSON.parse(ready().text)
+  const verbatim = ({ target }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
+    const { text, dialect } = ready()
+    // MCP reads a schema by its own `$schema`, so draft-07 is listed where 2020-12 is the default.
+    if (target === undefined || target === dialect.name || target === 'draft-2020-12') return JSON.parse(text)
     throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be given as ${target}`)
   }
   return {
@@ -50,12 +53,8 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       version: 1,
       vendor: 'sluice',
       validate(value) {
-        const { check, findIssues } = ready()
-        const verdict = check(value)
-        const issues = verdict === true ? undefined : findIssues(value)
-        if (issues) return { issues }
-        // The two agree. Should they ever not, the answer is no.
-        return verdict === false ? { issues: [{ message: 'does not match the schema' }] } : { value: value as T }
+        const issues = ready().findIssues(value)
+        return issues ? { issues } : { value: value as T }
       },
       jsonSchema: { input: verbatim, output: verbatim },
     },
@@ -63,17 +62,17 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
 }
 
 interface Prepared {
-  /** Text, so that nobody who was given the schema can make what is listed differ from what is checked. */
+  /** Text, so that no caller can make the listed schema differ from the checked one. */
   readonly text: string
-  readonly check: ReturnType<typeof compile>
-  readonly findIssues: ReturnType<typeof walk>
+  readonly dialect: Dialect
+  readonly findIssues: ReturnType<typeof toValidator>
 }
 
-function prepared(schema: object | boolean, { format }: JsonSchemaOptions): Prepared | Error {
+function prepare(schema: object | boolean, { format = 'check' }: JsonSchemaOptions): Prepared | Error {
   try {
     const text = toText(schema)
-    const linked = link(JSON.parse(text), format)
-    return { text, check: compile(linked), findIssues: walk(linked) }
+    const { root, dialect } = parse(JSON.parse(text))
+    return { text, dialect, findIssues: toValidator(resolveRefs(root), format) }
   } catch (thrown) {
     return thrown instanceof Error ? thrown : new TypeError(String(thrown))
   }

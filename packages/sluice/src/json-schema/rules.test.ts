@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: JSON Schema has a keyword of that name
 import { expect, test } from 'vitest'
-import { compile } from './compile.ts'
-import { link } from './link.ts'
-import { walk } from './walk.ts'
+import { jsonSchema } from './index.ts'
+
+const validatorOf = (schema: object | boolean) => (value: unknown) =>
+  jsonSchema(schema)['~standard'].validate(value).issues
 
 /** Keyword, schema, values that pass, values that do not. */
 const cases: readonly (readonly [string, object | boolean, readonly unknown[], readonly unknown[]])[] = [
@@ -135,12 +136,6 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
     [{ a: 1 }],
   ],
   [
-    'additionalProperties and a pattern with a back reference',
-    { patternProperties: { '^(a)\\1$': true }, additionalProperties: false },
-    [{ aa: 1 }],
-    [{ a: 1 }, { ab: 1 }],
-  ],
-  [
     'additionalProperties does not look into allOf',
     { allOf: [{ properties: { a: true } }], additionalProperties: false },
     [{}],
@@ -270,29 +265,26 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
     [{ v: 1, kids: [{ v: 2 }] }],
     [{ w: 1 }, { v: 1, kids: [{ w: 2 }] }],
   ],
-  ['keywords nobody knows', { 'x-note': 1, deprecated: true, examples: [1], default: 5, $comment: 'c' }, [1, 'a'], []],
+  ['unknown keywords', { 'x-note': 1, deprecated: true, examples: [1], default: 5, $comment: 'c' }, [1, 'a'], []],
   ['contentSchema', { contentMediaType: 'application/json', contentSchema: false }, ['{}'], []],
   ['a $ref inside const', { const: { $ref: '#/nowhere' } }, [{ $ref: '#/nowhere' }], [1]],
   ['a property called $ref', { properties: { $ref: { type: 'string' } } }, [{ $ref: 'a' }], [{ $ref: 1 }]],
   ['format', { format: 'email' }, ['a@example.com', 1], ['a']],
-  ['format that nobody knows', { format: 'uint64' }, ['a', 1], []],
+  ['an unknown format', { format: 'uint64' }, ['a', 1], []],
 ]
 
 test.each(cases)('%s', (_name, schema, valid, invalid) => {
-  const linked = link(schema)
-  const [check, findIssues] = [compile(linked), walk(linked)]
+  const findIssues = validatorOf(schema)
   for (const value of valid) {
-    expect(check(value), JSON.stringify(value)).not.toBe(false)
     expect(findIssues(value), JSON.stringify(value)).toBeUndefined()
   }
   for (const value of invalid) {
-    expect(check(value), JSON.stringify(value)).not.toBe(true)
     expect(findIssues(value)?.length, JSON.stringify(value)).toBeGreaterThan(0)
     expect(findIssues(value)).not.toContainEqual(expect.objectContaining({ message: 'does not match the schema' }))
   }
 })
 
 test('a member that is undefined is missing, as it will be in JSON', () => {
-  const findIssues = walk(link({ properties: { a: { type: 'string' } }, required: ['a'] }))
+  const findIssues = validatorOf({ properties: { a: { type: 'string' } }, required: ['a'] })
   expect(findIssues({ a: undefined })).toEqual([{ message: 'is required', path: ['a'] }])
 })

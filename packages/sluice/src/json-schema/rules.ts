@@ -1,47 +1,113 @@
 /**
  * What each keyword asks of a value.
  *
- * Keywords that need no other are TypeBox's to judge, so that walk and code agree to the last digit. Those that hold
- * schemas or speak of names are not: TypeBox finds inherited names such as `toString` in every object.
+ * Names are looked up among a value's own members only, so that `{}` has no `toString`. Loops end when there are enough
+ * issues: a value with a million problems costs as much as one with twenty.
  */
 
-import { Check } from 'typebox/schema'
 import { isObject } from '../core/json.ts'
 import { closestOf } from './alternatives.ts'
 import type { Keywords } from './keywords.ts'
+import { messageFor } from './messages.ts'
 import type { Key, Outcome, Test } from './outcome.ts'
-import { below, every, failed, isPass, passed } from './outcome.ts'
-import { toRegExp } from './patterns.ts'
-import { sayWhy } from './sentences.ts'
+import { below, failed, isPass, join, maxIssues, passed } from './outcome.ts'
+import { toPattern } from './pattern.ts'
+import { toPredicate } from './scalars.ts'
 
 type Tests = Keywords<Test>
 /** `seen` is what the keywords before it have evaluated. */
 type Rule = (value: unknown, seen: ReadonlySet<Key>) => Outcome
 
-export function toRule(keyword: string, beside: Tests): Rule {
-  const own: unknown = beside[keyword as keyof Tests]
-  const rule = rules[keyword as keyof Tests] as ((own: unknown, beside: Tests) => Rule) | undefined
-  if (rule) return rule(own, beside)
-  const [alone, failure] = [{ [keyword]: own }, failed(sayWhy(keyword, own))]
-  return (value) => (Check(alone, value) ? passed : failure)
+/** `isTracking` in a document that has `unevaluated…`: only there it matters which members were evaluated. */
+export function toRule(keyword: string, siblings: Tests, isTracking: boolean): Rule {
+  const argument: unknown = siblings[keyword as keyof Tests]
+  const predicate = toPredicate(keyword, argument)
+  if (predicate) {
+    const failure = failed(messageFor(keyword, argument))
+    return (value) => (predicate(value) ? passed : failure)
+  }
+  const rule = rules[keyword as keyof Tests] as
+    | ((argument: unknown, siblings: Tests, isTracking: boolean) => Rule)
+    | undefined
+  return rule?.(argument, siblings, isTracking) ?? (() => passed)
 }
 
-const members = (value: unknown): readonly [string, unknown][] => (isObject(value) ? Object.entries(value) : [])
-const items = (value: unknown): readonly [number, unknown][] => (Array.isArray(value) ? [...value.entries()] : [])
-/** Own, so that `{}` has no `toString`. */
 const own = <T>(named: { readonly [name: string]: T }, name: string): T | undefined =>
   Object.hasOwn(named, name) ? named[name] : undefined
-/** A member that is `undefined` does not survive JSON. */
-const present = (value: unknown): readonly [string, unknown][] => members(value).filter(([, one]) => one !== undefined)
-const need = (value: unknown, name: string, message: string): Outcome =>
-  isObject(value) && own(value, name) === undefined ? failed(message, name) : passed
-const both = (...outcomes: readonly Outcome[]): Outcome => every(outcomes, (outcome) => outcome)
+const need = (value: object, name: string, message: string): Outcome =>
+  own(value as Record<string, unknown>, name) === undefined ? failed(message, name) : passed
 
-const rules: { readonly [K in keyof Tests]?: (own: NonNullable<Tests[K]>, beside: Tests) => Rule } = {
+/** Joins the outcomes of `test` over `items`, until there are enough issues. */
+function every<T>(items: readonly T[], test: (item: T) => Outcome): Outcome {
+  let outcome = passed
+  for (const item of items) {
+    outcome = join(outcome, test(item))
+    if (outcome.issues.length >= maxIssues) break
+  }
+  return outcome
+}
+
+/** Adds the outcome of a member or item to those before it. */
+const add = (outcome: Outcome, key: Key, inner: Outcome): Outcome =>
+  isPass(inner) ? outcome : join(outcome, below(key, inner))
+const withSeen = (outcome: Outcome, seen: readonly Key[] | undefined): Outcome =>
+  seen ? { issues: outcome.issues, seen } : outcome
+
+/** Tests the members for which `pick` returns a test. A member that is `undefined` does not survive JSON. */
+function overMembers(isTracking: boolean, pick: (name: string, seen: ReadonlySet<Key>) => Test | undefined): Rule {
+  return (value, seen) => {
+    if (!isObject(value)) return passed
+    let outcome = passed
+    const evaluated: Key[] | undefined = isTracking ? [] : undefined
+    for (const name of Object.keys(value)) {
+      const inner = value[name]
+      const test = inner === undefined ? undefined : pick(name, seen)
+      if (!test) continue
+      outcome = add(outcome, name, test(inner))
+      if (outcome.issues.length >= maxIssues) break
+      evaluated?.push(name)
+    }
+    return withSeen(outcome, evaluated)
+  }
+}
+
+/** Tests the items from `first` to before `end` for which `pick` returns a test. */
+function overItems(
+  isTracking: boolean,
+  first: number,
+  end: number,
+  pick: (index: number, seen: ReadonlySet<Key>) => Test | undefined,
+): Rule {
+  return (value, seen) => {
+    if (!Array.isArray(value)) return passed
+    let outcome = passed
+    const evaluated: Key[] | undefined = isTracking ? [] : undefined
+    for (let index = first; index < value.length && index < end; index += 1) {
+      const test = pick(index, seen)
+      if (!test) continue
+      outcome = add(outcome, index, test(value[index]))
+      if (outcome.issues.length >= maxIssues) break
+      evaluated?.push(index)
+    }
+    return withSeen(outcome, evaluated)
+  }
+}
+
+const presentNames = (value: unknown): readonly string[] =>
+  isObject(value) ? Object.keys(value).filter((name) => value[name] !== undefined) : []
+
+const rules: {
+  readonly [K in keyof Tests]?: (argument: NonNullable<Tests[K]>, siblings: Tests, isTracking: boolean) => Rule
+} = {
   allOf: (tests) => (value) => every(tests, (test) => test(value)),
-  anyOf: (tests) => (value) => {
-    const outcomes = tests.map((test) => test(value))
-    return outcomes.some(isPass) ? both(...outcomes.filter(isPass)) : closestOf(outcomes)
+  anyOf: (tests, _, isTracking) => (value) => {
+    const outcomes: Outcome[] = []
+    for (const test of tests) {
+      const outcome = test(value)
+      if (!isTracking && isPass(outcome)) return passed
+      outcomes.push(outcome)
+    }
+    return outcomes.some(isPass) ? every(outcomes.filter(isPass), (outcome) => outcome) : closestOf(outcomes)
   },
   oneOf: (tests) => (value) => {
     const outcomes = tests.map((test) => test(value))
@@ -50,49 +116,63 @@ const rules: { readonly [K in keyof Tests]?: (own: NonNullable<Tests[K]>, beside
     return failed(`must match only one of ${tests.length} alternatives, but matches ${more.length + 1}`)
   },
   not: (test) => (value) => (isPass(test(value)) ? failed('is of a kind that is not allowed') : passed),
-  if: (condition, beside) => (value) => {
+  if: (condition, siblings) => (value) => {
     const outcome = condition(value)
-    return isPass(outcome) ? both(outcome, beside.then?.(value) ?? passed) : (beside.else?.(value) ?? passed)
+    return isPass(outcome) ? join(outcome, siblings.then?.(value) ?? passed) : (siblings.else?.(value) ?? passed)
   },
-  dependentSchemas: (named) => (value) => every(present(value), ([name]) => own(named, name)?.(value) ?? passed),
+  dependentSchemas: (named) => (value) => every(presentNames(value), (name) => own(named, name)?.(value) ?? passed),
   dependentRequired: (named) => (value) =>
-    every(present(value), ([name]) =>
-      every(own(named, name) ?? [], (other) => need(value, other, `is required beside "${name}"`)),
+    every(presentNames(value), (name) =>
+      every(own(named, name) ?? [], (other) => need(value as object, other, `is required beside "${name}"`)),
     ),
-  required: (names) => (value) => every(names, (name) => need(value, name, 'is required')),
-  properties: (named) => (value) => every(present(value), ([name, inner]) => below(name, own(named, name), inner)),
-  patternProperties: (named) => {
-    const patterns = Object.entries(named).map(([pattern, test]) => ({ pattern: toRegExp(pattern), test }))
-    return (value) =>
-      every(members(value), ([name, inner]) =>
-        every(patterns, ({ pattern, test }) => (pattern.test(name) ? below(name, test, inner) : passed)),
-      )
+  required: (names) => (value) => (isObject(value) ? every(names, (name) => need(value, name, 'is required')) : passed),
+  properties: (named, _, isTracking) => {
+    // By declared name: a large object costs no more than the schema is large.
+    const tests = Object.entries(named)
+    return (value) => {
+      if (!isObject(value)) return passed
+      let outcome = passed
+      const evaluated: Key[] | undefined = isTracking ? [] : undefined
+      for (const [name, test] of tests) {
+        const inner = own(value, name)
+        if (inner === undefined) continue
+        outcome = add(outcome, name, test(inner))
+        if (outcome.issues.length >= maxIssues) break
+        evaluated?.push(name)
+      }
+      return withSeen(outcome, evaluated)
+    }
   },
-  additionalProperties: (test, { properties = {}, patternProperties = {} }) => {
-    const patterns = Object.keys(patternProperties).map(toRegExp)
-    const isNamed = (name: string): boolean => !!own(properties, name) || patterns.some((one) => one.test(name))
-    return (value) => every(members(value), ([name, inner]) => (isNamed(name) ? passed : below(name, test, inner)))
+  patternProperties: (named, _, isTracking) => {
+    const all = Object.entries(named).map(([source, test]) => {
+      const pattern = toPattern(source)
+      return overMembers(isTracking, (name) => (pattern.test(name) ? test : undefined))
+    })
+    return (value, seen) => every(all, (rule) => rule(value, seen))
   },
-  unevaluatedProperties: (test) => (value, seen) =>
-    every(members(value), ([name, inner]) => (seen.has(name) ? passed : below(name, test, inner))),
+  additionalProperties: (test, { properties = {}, patternProperties = {} }, isTracking) => {
+    const patterns = Object.keys(patternProperties).map(toPattern)
+    const names = new Set(Object.keys(properties))
+    return overMembers(isTracking, (name) =>
+      names.has(name) || patterns.some((pattern) => pattern.test(name)) ? undefined : test,
+    )
+  },
+  unevaluatedProperties: (test) => overMembers(true, (name, seen) => (seen.has(name) ? undefined : test)),
   propertyNames: (test) => (value) =>
-    every(members(value), ([name]) => {
+    every(presentNames(value), (name) => {
       const [issue] = test(name).issues
       return issue ? failed(`has a name that ${issue.message}`, name) : passed
     }),
-  prefixItems: (tests) => (value) => every(items(value), ([index, item]) => below(index, tests[index], item)),
-  items:
-    (test, { prefixItems = [] }) =>
-    (value) =>
-      every(items(value).slice(prefixItems.length), ([index, item]) => below(index, test, item)),
-  unevaluatedItems: (test) => (value, seen) =>
-    every(items(value), ([index, item]) => (seen.has(index) ? passed : below(index, test, item))),
-  contains:
-    (test, { minContains: least = 1, maxContains: most = Infinity }) =>
-    (value) => {
-      const seen = items(value).flatMap(([index, item]) => (isPass(test(item)) ? [index] : []))
+  prefixItems: (tests, _, isTracking) => overItems(isTracking, 0, tests.length, (index) => tests[index]),
+  items: (test, { prefixItems = [] }, isTracking) => overItems(isTracking, prefixItems.length, Infinity, () => test),
+  unevaluatedItems: (test) => overItems(true, 0, Infinity, (index, seen) => (seen.has(index) ? undefined : test)),
+  contains: (test, { minContains = 1, maxContains = Infinity }, isTracking) => {
+    return (value) => {
       if (!Array.isArray(value)) return passed
-      if (seen.length < least) return failed(`must contain at least ${least} of the required items`)
-      return seen.length > most ? failed(`must contain at most ${most} of the limited items`) : { issues: [], seen }
-    },
+      const seen = value.flatMap((item, index) => (isPass(test(item)) ? [index] : []))
+      if (seen.length < minContains) return failed(`must contain at least ${minContains} of the required items`)
+      if (seen.length > maxContains) return failed(`must contain at most ${maxContains} of the limited items`)
+      return withSeen(passed, isTracking ? seen : undefined)
+    }
+  },
 }

@@ -1,8 +1,8 @@
-/** Words for the keywords that TypeBox judges. They quote the schema, never the value: that may be a secret. */
+/** Messages for the keywords that hold no schema. They quote the schema and never the value, which may be a secret. */
 
 const maxLength = 500
 
-const sentences: { readonly [keyword: string]: string } = {
+const messages: { readonly [keyword: string]: string } = {
   type: 'must be …',
   const: 'must be …',
   enum: 'must be one of …',
@@ -22,13 +22,13 @@ const sentences: { readonly [keyword: string]: string } = {
   maxProperties: 'must have at most … properties',
 }
 
-export function sayWhy(keyword: string, argument: unknown): string {
-  const sentence = (sentences[keyword] ?? 'does not match the schema').replace('…', () => show(keyword, argument))
-  return sentence.length > maxLength ? `${sentence.slice(0, maxLength)} …` : sentence
+export function messageFor(keyword: string, argument: unknown): string {
+  const message = (messages[keyword] ?? 'does not match the schema').replace('…', () => show(keyword, argument))
+  return message.length > maxLength ? `${message.slice(0, maxLength)} …` : message
 }
 
 function show(keyword: string, argument: unknown): string {
-  if (argument instanceof RegExp) return argument.source
+  if (keyword === 'pattern') return String(argument)
   if (keyword === 'type') return [argument].flat().map(withArticle).join(' or ')
   const values = keyword === 'enum' && Array.isArray(argument) ? argument : [argument]
   return values.map((value) => JSON.stringify(value)).join(', ')

@@ -1,0 +1,149 @@
+/**
+ * The two drafts that are accepted: what their keywords must look like, and how draft-07 is written in 2020-12's words.
+ *
+ * A keyword that cannot be read would let everything pass (`properties: { a: 'string' }`), and so would a keyword of
+ * the other draft. Both are refused. A keyword that no draft has is an annotation.
+ */
+
+import { isObject } from '../core/json.ts'
+import type { Keywords } from './keywords.ts'
+import { anchors, counts, list, named, numbers, one, refuse, texts, words } from './keywords.ts'
+import { problemIn } from './pattern.ts'
+
+type Is = (value: unknown) => boolean
+type Shape = readonly [keywords: string, is: Is, problem: string]
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isNames: Is = (value) => Array.isArray(value) && value.every(isString)
+const isNamesByName: Is = (value) => isObject(value) && Object.values(value).every(isNames)
+const types: readonly unknown[] = words('string number integer boolean null array object')
+const isType: Is = (value) => types.includes(value)
+const isTypes: Is = (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
+const never: Is = () => false
+
+/** A test, and the problem with a keyword that fails it. The later entry wins. */
+const shared: readonly Shape[] = [
+  [`${one} const`, () => true, ''],
+  [list, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
+  [named, isObject, 'must be an object of schemas'],
+  [texts, isString, 'must be a string'],
+  [numbers, Number.isFinite, 'must be a number'],
+  [counts, (value) => Number.isInteger(value) && Number(value) >= 0, 'must be a whole number, 0 or more'],
+  ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0, 'must be a number above 0'],
+  ['type', isTypes, `must be one of ${types.join(', ')}, or a list of them`],
+  ['enum', Array.isArray, 'must be a list of values'],
+  ['uniqueItems', (value) => typeof value === 'boolean', 'must be true or false'],
+  ['required', isNames, 'must be a list of names'],
+]
+
+const laterKeywords =
+  'prefixItems dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains maxContains $dynamicRef'
+
+/** One draft of JSON Schema. */
+export interface Dialect {
+  /** As Standard JSON Schema calls it. */
+  readonly name: 'draft-2020-12' | 'draft-07'
+  readonly uri: string
+  readonly shapes: ReadonlyMap<string, readonly [is: Is, problem: string]>
+  /** Throws if the keywords contradict the draft; returns them in the words of 2020-12. */
+  normalize(source: Keywords<unknown>): Keywords<unknown>
+  /** The draft's own name of a keyword, for JSON pointers. */
+  spelling(keyword: string, source: Keywords<unknown>): string
+}
+
+const toShapes = (shapes: readonly Shape[]): Dialect['shapes'] =>
+  new Map(
+    [...shared, ...shapes].flatMap(([keywords, is, problem]) =>
+      words(keywords).map((keyword) => [keyword, [is, problem]]),
+    ),
+  )
+
+export const draft2020: Dialect = {
+  name: 'draft-2020-12',
+  uri: 'https://json-schema.org/draft/2020-12/schema',
+  shapes: toShapes([
+    [anchors, (value) => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value), 'must be a name without "#"'],
+    ['items', (value) => !Array.isArray(value), 'must be one schema; write "prefixItems" for a list'],
+    ['dependentRequired', isNamesByName, 'must be an object of lists of names'],
+    [
+      '$id',
+      (value) => isString(value) && !/#./.test(value),
+      'must be a URI without a fragment; write that as "$anchor"',
+    ],
+    ['additionalItems', never, 'is of an earlier draft; write "prefixItems", and "items" for the rest'],
+    ['dependencies', never, 'is of an earlier draft; write "dependentRequired" or "dependentSchemas"'],
+    ['$recursiveRef', never, 'is of another draft; write "$dynamicRef"'],
+  ]),
+  normalize: (source) => source,
+  spelling: (keyword) => keyword,
+}
+
+/** Draft-07's own keywords, beside those both drafts have. */
+type Draft7 = Keywords<unknown> & {
+  readonly additionalItems?: unknown
+  readonly dependencies?: Record<string, unknown>
+}
+
+const draft7: Dialect = {
+  name: 'draft-07',
+  uri: 'http://json-schema.org/draft-07/schema',
+  shapes: toShapes([
+    ['dependencies', isObject, 'must be an object of schemas or lists of names'],
+    [
+      '$id',
+      (value) => isString(value) && /^(?:#[A-Za-z][\w.:-]*|[^#]*#?)$/.test(value),
+      'must be a URI, or "#" and a name',
+    ],
+    [laterKeywords, never, 'is of a later draft; declare 2020-12 in "$schema", or write it in the words of draft-07'],
+  ]),
+  normalize(source: Draft7) {
+    // Whatever stands beside a `$ref` does not count in this draft.
+    if (source.$ref !== undefined) return { $ref: source.$ref }
+    const { $id, items, additionalItems, dependencies = {}, $anchor: _a, $dynamicAnchor: _d, ...same } = source
+    const dependent = Object.entries(dependencies)
+    return {
+      ...same,
+      ...($id === undefined ? {} : $id.startsWith('#') && $id !== '#' ? { $anchor: $id.slice(1) } : { $id }),
+      ...(Array.isArray(items) ? { prefixItems: items } : items === undefined ? {} : { items }),
+      ...(Array.isArray(items) && additionalItems !== undefined ? { items: additionalItems } : {}),
+      dependentRequired: Object.fromEntries(dependent.filter(([, value]) => isNames(value))) as Record<
+        string,
+        string[]
+      >,
+      dependentSchemas: Object.fromEntries(dependent.filter(([, value]) => !isNames(value))),
+    }
+  },
+  spelling(keyword, { items }) {
+    if (keyword === 'dependentSchemas') return 'dependencies'
+    if (!Array.isArray(items)) return keyword
+    return keyword === 'prefixItems' ? 'items' : keyword === 'items' ? 'additionalItems' : keyword
+  },
+}
+
+const dialects = [draft2020, draft7]
+const uris = new Map(dialects.flatMap((dialect) => [dialect.uri, `${dialect.uri}#`].map((uri) => [uri, dialect])))
+// Many generators write the address of draft-07 with https.
+uris.set('https://json-schema.org/draft-07/schema#', draft7).set('https://json-schema.org/draft-07/schema', draft7)
+
+/** The dialect that `$schema` names. */
+export function dialectOf($schema: unknown, at: string): Dialect {
+  return (
+    uris.get(String($schema)) ??
+    refuse(at, `"$schema" must be "${draft2020.uri}" or "${draft7.uri}#"; convert the schema or remove "$schema"`)
+  )
+}
+
+/** Checks one schema and not those it holds. */
+export function checkKeywords(schema: unknown, at: string, { shapes }: Dialect): asserts schema is Keywords<unknown> {
+  if (!isObject(schema)) refuse(at, 'a schema must be an object, true or false; correct it')
+  for (const [keyword, value] of Object.entries(schema)) {
+    const [is, problem] = shapes.get(keyword) ?? []
+    if (is?.(value) === false) refuse(at, `"${keyword}" ${problem}`)
+  }
+  const { pattern = '', patternProperties = {} }: Keywords<unknown> = schema
+  const problem = [pattern, ...Object.keys(patternProperties)].map(problemIn).find((found) => found !== undefined)
+  if (problem) refuse(at, problem)
+}
+
+const bookkeeping = new Set(words(`$defs definitions $id $ref $dynamicRef ${anchors}`))
+/** Whether a normalized keyword by itself says something about values. */
+export const isRule = (keyword: string): boolean => draft2020.shapes.has(keyword) && !bookkeeping.has(keyword)

@@ -1,0 +1,79 @@
+/**
+ * Turns the author's document into schemas without annotations, whose every reference is a key of one map.
+ *
+ * References are looked up once, here, and not while a value is checked. A `$dynamicRef` means a different schema
+ * depending on the way that led to it, so the schemas around it are resolved once for each of those ways.
+ */
+
+import { isRule } from './dialects.ts'
+import type { Keywords, Schema } from './keywords.ts'
+import { inPlace, mapSchemas, refuse } from './keywords.ts'
+import type { ParsedSchema, Place } from './parse.ts'
+
+const maxSubschemas = 10_000
+/** References that lead on for the same value: validation calls as deep as they go. */
+const maxInPlace = 100
+
+export interface ResolvedSchema {
+  readonly root: string
+  /** In these a `$ref` stands alone, and is a key of this map. */
+  readonly schemas: ReadonlyMap<string, Schema>
+}
+/** For every dynamic anchor the outermost place that has it. */
+type Scope = ReadonlyMap<string, Place>
+interface Target {
+  readonly uri: string
+  readonly parsed: ParsedSchema
+  readonly scope: Scope
+}
+
+export function resolveRefs(document: ParsedSchema): ResolvedSchema {
+  const targets = new Map<string, Target>()
+  const schemas = new Map<string, Schema>()
+  const open = new Set<Target>()
+  let left = maxSubschemas
+  const root = toTarget(document, new Map())
+  // Grows while it is read: what is pointed to waits here, unless it is about the same value.
+  for (const target of targets.values()) complete(target)
+  return { root: root.uri, schemas }
+
+  function toTarget(parsed: ParsedSchema, outer: Scope): Target {
+    const scope = enter(outer, parsed)
+    const names = [...scope].map(([anchor, { at }]) => `${anchor} ${at}`)
+    const key = [typeof parsed === 'boolean' ? parsed : parsed.at, ...names.sort()].join('\n')
+    const target = targets.get(key) ?? { uri: `urn:sluice:${targets.size}`, parsed, scope }
+    targets.set(key, target)
+    return target
+  }
+
+  function complete(target: Target): void {
+    if (schemas.has(target.uri)) return
+    open.add(target)
+    schemas.set(target.uri, emit(target.parsed, target.scope, true))
+    open.delete(target)
+  }
+
+  /** `isSameValue` as long as it speaks of the same value as the targets that are open. */
+  function emit(parsed: ParsedSchema, outer: Scope, isSameValue: boolean): Schema {
+    if (typeof parsed === 'boolean') return parsed
+    if (left-- <= 0) refuse(parsed.at, `more than ${maxSubschemas} subschemas to follow; split or simplify the schema`)
+    const scope = enter(outer, parsed)
+    const references = parsed.references.map(([to, dynamicAnchor = '']) => {
+      const target = toTarget(scope.get(dynamicAnchor) ?? to, scope)
+      if (isSameValue && (open.has(target) || open.size > maxInPlace))
+        refuse(parsed.at, 'it refers to itself for the same value, or to too much; put "properties" or "items" between')
+      if (isSameValue) complete(target)
+      return { $ref: target.uri }
+    })
+    const rules = Object.fromEntries(Object.entries(parsed.keywords).filter(([keyword]) => isRule(keyword)))
+    const { allOf = [], ...node } = mapSchemas(rules as Keywords<ParsedSchema>, (inner, keyword) =>
+      emit(inner, scope, isSameValue && inPlace.has(keyword)),
+    )
+    const all = [...allOf, ...references]
+    return all.length > 0 ? { ...node, allOf: all } : node
+  }
+}
+
+/** Inside a resource its dynamic anchors count, unless an outer resource has the name already. */
+const enter = (outer: Scope, parsed: ParsedSchema): Scope =>
+  typeof parsed === 'boolean' ? outer : new Map([...parsed.resource.dynamicAnchors, ...outer])

@@ -1,0 +1,96 @@
+/**
+ * Validates values against a resolved schema: closures over the schema, made once; no code generation, so that it works
+ * on workerd and below a page's content security policy.
+ *
+ * Steps are counted, so that no value takes long. After the first thousand steps the outcome of each referenced schema is
+ * remembered per value: alternatives inside alternatives would otherwise be tested exponentially often.
+ */
+
+import type { Schema } from './keywords.ts'
+import { mapSchemas } from './keywords.ts'
+import type { Issue, Outcome, Test } from './outcome.ts'
+import { failed, isPass, join, maxIssues, passed } from './outcome.ts'
+import type { ResolvedSchema } from './resolve-refs.ts'
+import { toRule } from './rules.ts'
+
+/** About 50 ms. */
+const maxSteps = 500_000
+const stepsBeforeMemory = 1_000
+const none: ReadonlySet<never> = new Set()
+const readBySiblings = new Set(['then', 'else', 'minContains', 'maxContains'])
+const isLate = (keyword: string): boolean => keyword.startsWith('unevaluated')
+
+/** The returned function returns `undefined` for a value that passes. */
+export function toValidator(
+  { root, schemas }: ResolvedSchema,
+  format: 'check' | 'note' = 'check',
+): (value: unknown) => readonly Issue[] | undefined {
+  let steps = 0
+  const memories: Map<unknown, Outcome>[] = []
+  const tests = new Map<string, Test>()
+  const isTracking = JSON.stringify([...schemas.values()]).includes('"unevaluated')
+  for (const [uri, schema] of schemas) tests.set(uri, remember(toTest(schema)))
+  const test = toTest({ $ref: root })
+  return function findIssues(value) {
+    steps = 0
+    try {
+      const { issues } = test(value)
+      if (issues.length === 0) return undefined
+      // Without duplicates: schemas joined by `allOf` often ask for the same thing.
+      const distinct = new Map(issues.map((issue) => [JSON.stringify(issue), issue]))
+      return [...distinct.values()].slice(0, maxIssues)
+    } catch {
+      // Out of steps or out of stack. A value that cannot be checked does not pass.
+      return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
+    } finally {
+      if (steps > stepsBeforeMemory) for (const memory of memories) memory.clear()
+    }
+  }
+
+  function remember(test: Test): Test {
+    const memory = new Map<unknown, Outcome>()
+    memories.push(memory)
+    return (value) => {
+      if (steps <= stepsBeforeMemory) return test(value)
+      const outcome = memory.get(value) ?? test(value)
+      memory.set(value, outcome)
+      return outcome
+    }
+  }
+
+  function toTest(schema: Schema): Test {
+    if (schema === true) return () => passed
+    const refused = failed('is not allowed')
+    if (schema === false) return () => refused
+    const { $ref } = schema
+    if ($ref !== undefined) {
+      let target: Test | undefined
+      return (value) => {
+        target ??= tests.get($ref)
+        return target ? target(value) : refused
+      }
+    }
+    const inner = mapSchemas(schema, toTest)
+    const isRead = (keyword: string): boolean =>
+      readBySiblings.has(keyword) || (keyword === 'format' && format === 'note')
+    const keywords = Object.keys(inner).filter((keyword) => !isRead(keyword))
+    const rulesOf = (isWanted: (keyword: string) => boolean) =>
+      keywords.filter(isWanted).map((keyword) => toRule(keyword, inner, isTracking))
+    const early = rulesOf((keyword) => !isLate(keyword))
+    const late = rulesOf(isLate)
+    return (value) => {
+      steps += 1
+      if (steps > maxSteps) throw new RangeError('Too many steps')
+      let outcome = passed
+      for (const rule of early) {
+        outcome = join(outcome, rule(value, none))
+        if (outcome.issues.length >= maxIssues) return outcome
+      }
+      if (late.length === 0 || !isPass(outcome)) return outcome
+      // What is left over is known only once everything else has passed.
+      const seen = new Set(outcome.seen)
+      for (const rule of late) outcome = join(outcome, rule(value, seen))
+      return outcome
+    }
+  }
+}
