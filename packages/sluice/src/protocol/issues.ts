@@ -63,7 +63,7 @@ function valueAt(root: unknown, steps: readonly string[]): unknown {
   return here
 }
 
-function isOfType(value: unknown, type: string): boolean {
+export function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case 'object':
       return isObject(value)

@@ -13,6 +13,7 @@ import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
+import { validateInput } from './early-refusal.ts'
 import { toIssues } from './issues.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
@@ -90,7 +91,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     completion,
     asks: definition.ask !== undefined,
     async prepare(args): Promise<Ready | Refused> {
-      const parsed = input ? await input['~standard'].validate(args) : { value: {}, issues: undefined }
+      const parsed = input ? await validateInput(input, schema, args) : { value: {}, issues: undefined }
       if (parsed.issues) return { issues: toIssues(parsed.issues, schema, args) }
       const value = parsed.value as Out<S>
       return {

@@ -10,6 +10,7 @@ import type { OwnArguments } from '../core/own-arguments.ts'
 import type { Effect, Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
+import { validateInput } from './early-refusal.ts'
 import type { Format } from './format.ts'
 import { toIssues } from './issues.ts'
 import { policyOf } from './policy.ts'
@@ -204,7 +205,7 @@ export function tool<
   }
   function check(args: unknown, toon: boolean): Ready | Refused | Promise<Ready | Refused> {
     if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>, toon) : unexpected
-    const parsed = input['~standard'].validate(args)
+    const parsed = validateInput(input, inputSchema, args)
     return parsed instanceof Promise ? parsed.then((late) => conclude(late, args, toon)) : conclude(parsed, args, toon)
   }
   function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown, toon: boolean): Ready | Refused {

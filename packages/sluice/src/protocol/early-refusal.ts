@@ -1,0 +1,91 @@
+/**
+ * Compares large arguments with the JSON Schema that the tool itself publishes, before its schema library sees them.
+ * Libraries make an issue for every wrong value: a union over a list of a few thousand `{}` takes them seconds and
+ * hundreds of megabytes. This stops at the hundredth mismatch, and knows only what every library publishes alike.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { isOfType } from './issues.ts'
+import type { Schema } from './schema.ts'
+
+/** Smaller arguments go straight to their library, which then cannot make many issues. */
+const fewValues = 256
+const maxMismatches = 100
+/** Alternatives inside of alternatives multiply. Past this the library decides. */
+const maxSteps = 500_000
+const maxDepth = 64
+
+/** The library's own verdict, unless the arguments break the published schema in a hundred places. */
+export function validateInput(input: Schema, published: Params, args: unknown): ReturnType<Validate> {
+  const { vendor, validate } = input['~standard']
+  // Ours stops by itself.
+  const issues = vendor !== 'sluice' && isLarge(args) ? mismatches(published, args) : []
+  return issues.length < maxMismatches ? validate(args) : { issues }
+}
+type Validate = Schema['~standard']['validate']
+
+function isLarge(root: unknown): boolean {
+  let values = 0
+  const count = (value: unknown, depth: number): void => {
+    if (++values <= fewValues && depth < maxDepth && typeof value === 'object' && value !== null)
+      for (const item of Object.values(value)) if (values <= fewValues) count(item, depth + 1)
+  }
+  count(root, 0)
+  return values > fewValues
+}
+
+type Path = readonly (string | number)[]
+
+function mismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issue[] {
+  const found: StandardSchemaV1.Issue[] = []
+  let steps = maxSteps
+  try {
+    fits(root, args, [], true)
+    return found
+  } catch {
+    // A `$ref` to itself, or a value whose getters throw: the library decides.
+    return []
+  }
+
+  /** `report` is off inside of alternatives, of which one that fits is enough. */
+  function fits(schema: unknown, value: unknown, path: Path, report: boolean): boolean {
+    if (!isObject(schema) || --steps < 0 || path.length > maxDepth) return true
+    const { $ref, type, minLength, required, items, properties } = schema
+    const wrong = (at = path): false => {
+      if (report && found.length < maxMismatches)
+        found.push({ message: 'Does not fit the schema of this tool', path: at })
+      return false
+    }
+    if (typeof $ref === 'string' && !fits(pointed(root, $ref), value, path, report)) return false
+    if (type !== undefined && ![type].flat().some((each) => isOfType(value, String(each)))) return wrong()
+    if (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength) return wrong()
+    for (const choices of [schema['anyOf'], schema['oneOf']])
+      if (Array.isArray(choices) && !choices.some((choice) => fits(choice, value, path, false))) return wrong()
+    for (const known of [schema['enum'], 'const' in schema ? [schema['const']] : undefined])
+      if (Array.isArray(known) && !known.some((each) => each === value || typeof each === 'object')) return wrong()
+    let isFit = true
+    const below = (sub: unknown, item: unknown, key: string | number): void => {
+      if (report ? found.length < maxMismatches : isFit) isFit = fits(sub, item, [...path, key], report) && isFit
+    }
+    if (Array.isArray(value)) value.forEach((item, at) => void below(items, item, at))
+    else if (isObject(value)) {
+      for (const name of Array.isArray(required) ? required : [])
+        if (!Object.hasOwn(value, name)) isFit = wrong([...path, name])
+      for (const [name, sub] of isObject(properties) ? Object.entries(properties) : [])
+        if (Object.hasOwn(value, name)) below(sub, value[name], name)
+    }
+    return isFit
+  }
+}
+
+/** What a `$ref` within the document names; `undefined`, which everything fits, if it names nothing. */
+const pointed = (root: Params, ref: string): unknown =>
+  ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (here, step) => (isObject(here) ? here[step.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined),
+      root,
+    )

@@ -1,0 +1,86 @@
+/** What one wrong call may cost: schema libraries make an issue for every wrong value, so they see only a few. */
+
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import { createServer, defineServer, tool } from 'sluice'
+import { jsonSchema } from 'sluice/json-schema'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { isObject } from '../../packages/sluice/src/core/json.ts'
+import type { Schema } from '../../packages/sluice/src/protocol/schema.ts'
+
+const jsonList = {
+  type: 'object',
+  properties: { list: { type: 'array', items: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] } } },
+  required: ['list'],
+  $defs: {
+    a: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    b: { type: 'object', properties: { b: { type: 'number' } }, required: ['b'] },
+  },
+} as const
+
+/** A list of objects of two kinds, in the words of each library. */
+const schemas: readonly (readonly [library: string, schema: Schema])[] = [
+  ['Zod', z.object({ list: z.array(z.union([z.object({ a: z.string() }), z.object({ b: z.number() })])) })],
+  [
+    'Valibot',
+    toStandardJsonSchema(
+      v.object({ list: v.array(v.union([v.object({ a: v.string() }), v.object({ b: v.number() })])) }),
+    ),
+  ],
+  ['ArkType', type({ list: type({ a: 'string' }).or({ b: 'number' }).array() })],
+  ['JSON Schema', jsonSchema(jsonList)],
+]
+
+describe.each(schemas)('%s', (_, schema) => {
+  /** What the library made of the arguments it saw, call by call: how many issues. */
+  function serving() {
+    const issues: number[] = []
+    const seen: Schema = {
+      '~standard': {
+        ...schema['~standard'],
+        validate(value) {
+          const result = schema['~standard'].validate(value)
+          if (!(result instanceof Promise)) issues.push(result.issues?.length ?? 0)
+          return result
+        },
+      },
+    }
+    const counting = tool({ name: 'count', description: 'Counts', input: seen, run: () => 'counted' })
+    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [counting] }))
+    const call = async (list: readonly unknown[]) => {
+      const params = { name: 'count', arguments: { list } }
+      const answer = await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      return isObject(answer) ? answer['result'] : undefined
+    }
+    return { issues, call }
+  }
+  const right = Array.from({ length: 3_000 }, () => ({ a: 'x' }))
+
+  test.each([
+    ['nothing in them', right.map(() => ({}))],
+    ['texts instead', right.map(() => 'x')],
+    ['a wrong type in each', right.map(() => ({ b: 'x' }))],
+    ['the second half wrong', right.map((item, at) => (at < 1_500 ? item : {}))],
+  ])('of 3,000 items with %s, only a few become issues', async (_, list) => {
+    const { issues, call } = serving()
+    expect(await call(list)).toMatchObject({
+      isError: true,
+      _meta: { 'dev.sluice/error': { reason: 'invalidArguments', issues: { length: 10 } } },
+    })
+    for (const made of issues) expect(made).toBeLessThanOrEqual(100)
+  })
+
+  test('a large call that is right runs', async () => {
+    const { issues, call } = serving()
+    expect(await call(right)).toMatchObject({ isError: false })
+    expect(issues).toEqual([0])
+  })
+
+  test('a large call that is wrong in a few places is refused in the words of its library', async () => {
+    const { issues, call } = serving()
+    expect(await call(right.map((item, at) => (at % 1_000 === 0 ? {} : item)))).toMatchObject({ isError: true })
+    expect(issues).toHaveLength(1)
+  })
+})
