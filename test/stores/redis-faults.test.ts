@@ -14,6 +14,7 @@ import { checkRedisDurability, redisBus, redisStore } from '../../packages/sluic
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import type { RedisServer } from '../services/redis.ts'
 import { startRedis } from '../services/redis.ts'
+import { startRedisPair } from '../services/redis-pair.ts'
 
 let server: RedisServer
 beforeAll(async () => {
@@ -156,6 +157,51 @@ test('a replica, a cluster without slots: refused with storeUnavailable', async 
   } finally {
     await ask('REPLICAOF', 'NO', 'ONE')
   }
+})
+
+test('after a failover nothing stays with the server that became a replica: writes, reads and messages', async () => {
+  const pair = await startRedisPair()
+  closing.push(() => pair.stop())
+  const clock = fakeClock()
+  const options = { url: pair.url, clock, deadlineMs: 20_000 }
+  const [writer, reader] = [open({ ...options, prefix: 'one' }), open({ ...options, prefix: 'one' })]
+  const [bus, other] = [redisBus(options), redisBus(options)]
+  closing.push(
+    () => bus.close(),
+    () => other.close(),
+  )
+  const heard: string[] = []
+  bus.subscribe('news', (message) => heard.push(message))
+  await writer.set(['a'], 'old')
+  expect(await reader.get(['a'])).toBe('old')
+  await eventually(async () => {
+    await other.publish('news', 'before')
+    return heard.includes('before')
+  })
+  await pair.failOver()
+  await expect(writer.set(['a'], 'new')).rejects.toMatchObject({ ...unavailable, message: 'The store is read-only' })
+  // The next call opens a connection to the new primary.
+  await writer.set(['a'], 'new')
+  // A store that only reads would see old values for good, and a bus that only publishes would reach nobody.
+  await eventually(async () => {
+    await clock.advance(1000)
+    await reader.get(['a']).catch(() => undefined)
+    await other.publish('news', 'after').catch(() => undefined)
+    return heard.includes('after')
+  })
+  await pair.detach()
+  await writer.set(['a'], 'newest')
+  expect(await reader.get(['a'])).toBe('newest')
+})
+
+test('a server that is a replica from the start is not read from', async () => {
+  const replica = await startRedis(['--replicaof', '127.0.0.1 1'])
+  closing.push(() => replica.stop())
+  await expect(open({ url: replica.url }).get(['a'])).rejects.toMatchObject({
+    ...unavailable,
+    message: expect.stringMatching(/^The store is (read-only|a replica without its primary)$/),
+  })
+  await expect(open({ url: replica.url }).durable?.()).rejects.toThrow('it is a replica: connect to the primary')
 })
 
 test('scripts that Redis has forgotten are sent again', async () => {

@@ -9,7 +9,8 @@ import { createLink } from './redis-link.ts'
  * could be, as sentences for the log.
  */
 export async function checkRedisDurability(options: RedisOptions): Promise<readonly string[]> {
-  const link = createLink(options)
+  // A replica must be able to say that it is one.
+  const link = createLink(options, { role: 'any' })
   try {
     return await durabilityOf(link)
   } finally {
@@ -17,8 +18,7 @@ export async function checkRedisDurability(options: RedisOptions): Promise<reado
   }
 }
 
-/** The same on a connection that is there. */
-export async function durabilityOf(link: Link): Promise<readonly string[]> {
+async function durabilityOf(link: Link): Promise<readonly string[]> {
   const info = parseInfo(await link.run((client) => client.sendCommand<string>(['INFO'])))
   const faults = faultsIn(info)
   if (faults.length > 0) throw new Error(`This Redis cannot be trusted with tickets and keys: ${faults.join('; ')}`)

@@ -4,6 +4,10 @@
  * The client's own reconnecting is off: it waits for ever for the answer to a command already sent, so a connection that
  * is open but dead would hold every call. Here each operation has a deadline, and one that passes it costs the connection.
  * Nothing is sent twice: whether a command without an answer took effect is not known, and `storeUnavailable` says so.
+ *
+ * After a failover the connection may lead to a server that is now a replica. It refuses writes, but it still answers reads
+ * (with old values) and accepts messages (which reach nobody), so that the address is resolved again only if this side ends
+ * the connection. A write that does nothing asks: on every new connection, and every second while it is used.
  */
 
 import type { RedisClientType } from 'redis'
@@ -38,9 +42,19 @@ const retryMs = 200
 /** The deadline is counted in ticks: a tool that blocks the event loop for a second must not cost a healthy connection. */
 const ticksToDeadline = 5
 
-/** `opened` runs on every new connection, before anything else may use it. */
-export function createLink(options: RedisOptions, opened?: (client: Client) => Promise<void>): Link {
+/** Between two questions whether the server still takes writes. */
+const probeMs = 1000
+
+export interface LinkOptions {
+  /** Runs on every new connection, before anything else may use it. */
+  opened?(client: Client): Promise<void>
+  /** With `any` a replica is good enough: for questions about the server itself. Otherwise its connection is given up. */
+  readonly role?: 'primary' | 'any'
+}
+
+export function createLink(options: RedisOptions, { opened, role = 'primary' }: LinkOptions = {}): Link {
   const { deadlineMs = 1000, clock = systemClock } = options
+  const probed = `${namesOf(options)}probe`
   const waiting = new Set<{ readonly since: number }>()
   let ready: Client | undefined
   let opening: Promise<Client> | undefined
@@ -50,10 +64,19 @@ export function createLink(options: RedisOptions, opened?: (client: Client) => P
   let closed = false
   let ticks = 0
   let ticking = false
+  let askedAt = 0
 
   const lose = (client: Client): void => {
     if (ready === client) ready = undefined
     client.destroy()
+  }
+  /** Deletes a key that is never there. Rejects only if this connection is of no use. */
+  const probe = async (client: Client): Promise<void> => {
+    if (role === 'any') return
+    askedAt = clock.now()
+    await client.sendCommand(['DEL', probed]).catch((thrown: unknown) => {
+      if (isUseless(thrown)) throw thrown
+    })
   }
   const open = async (): Promise<Client> => {
     const client = clientFor(options, deadlineMs)
@@ -61,6 +84,7 @@ export function createLink(options: RedisOptions, opened?: (client: Client) => P
     const callOff = clock.after(deadlineMs, () => lose(client))
     try {
       await client.connect()
+      await probe(client)
       await opened?.(client)
       if (closed || !client.isReady) throw new Error('Lost while it was opened')
       away = false
@@ -103,8 +127,11 @@ export function createLink(options: RedisOptions, opened?: (client: Client) => P
   return {
     async run(command) {
       const mine = { since: ticks }
+      let client: Client | undefined
       try {
-        const client = ready ?? (await connected())
+        client = ready ?? (await connected())
+        const asked = client
+        if (Math.abs(clock.now() - askedAt) >= probeMs) probe(asked).catch(() => lose(asked))
         mine.since = ticks
         waiting.add(mine)
         if (!ticking) {
@@ -113,6 +140,7 @@ export function createLink(options: RedisOptions, opened?: (client: Client) => P
         }
         return await command(client)
       } catch (thrown) {
+        if (client && role === 'primary' && isUseless(thrown)) lose(client)
         throw toUnavailable(thrown)
       } finally {
         waiting.delete(mine)
@@ -165,6 +193,7 @@ const meanings = new Map([
   ['MISCONF', 'not able to save'],
   ['READONLY', 'read-only'],
   ['LOADING', 'starting'],
+  ['MASTERDOWN', 'a replica without its primary'],
   ['BUSY', 'busy'],
   ['CLUSTERDOWN', 'a cluster that is down'],
   ['NOAUTH', 'closed to us'],
@@ -172,3 +201,6 @@ const meanings = new Map([
   ['WRONGPASS', 'closed to us'],
   ['MOVED', 'a cluster, which needs one endpoint for all slots'],
 ])
+/** The server answers, but not as the primary, or not to us any more: only a new connection can lead to one that does. */
+const useless = new Set(['READONLY', 'LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'MOVED', 'NOAUTH'])
+const isUseless = (thrown: unknown): boolean => useless.has(codeOf(thrown))

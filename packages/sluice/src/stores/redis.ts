@@ -11,7 +11,7 @@ import { sharedHub } from '../core/shared-hub.ts'
 import type { Entry, Key, Store } from '../core/store.ts'
 import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
 import { hearSafely } from './memory-bus.ts'
-import { durabilityOf } from './redis-durability.ts'
+import { checkRedisDurability } from './redis-durability.ts'
 import type { Link, RedisOptions } from './redis-link.ts'
 import { createLink, namesOf } from './redis-link.ts'
 import type { Script } from './redis-scripts.ts'
@@ -34,7 +34,7 @@ export function redisStore(options: RedisOptions): RedisStore {
     evaluate(link, script, ['1', names, ...args])
   return {
     shared: sharedHub,
-    durable: () => durabilityOf(link),
+    durable: () => checkRedisDurability(options),
     async get(key) {
       const name = `${names}v:${encodeKey(key)}`
       return (await link.run((client) => client.sendCommand<string | null>(['GET', name]))) ?? undefined
@@ -104,8 +104,10 @@ export function redisBus(options: RedisOptions): RedisBus {
   const names = `${namesOf(options)}bus:`
   const clock = options.clock ?? systemClock
   const channels = new Map<string, { readonly hearers: Set<(message: string) => void>; hear(message: string): void }>()
-  const link = createLink(options, async (client) => {
-    await Promise.all([...channels].map(([channel, { hear }]) => client.subscribe(names + channel, hear)))
+  const link = createLink(options, {
+    async opened(client) {
+      await Promise.all([...channels].map(([channel, { hear }]) => client.subscribe(names + channel, hear)))
+    },
   })
   let callOff: (() => void) | undefined
   const beat = (): void => {

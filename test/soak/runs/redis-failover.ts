@@ -1,0 +1,61 @@
+/**
+ * 10 failovers of a real Redis pair under writes: what was acknowledged is there, and no process stays with the server that
+ * became a replica. Counts the longest time without an accepted write.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { redisStore } from '../../../packages/sluice/src/stores/redis.ts'
+import { startRedisPair } from '../../services/redis-pair.ts'
+import type { Soak } from '../soak.ts'
+
+/** With new connections led to the new primary at once, a second probe is the most it may take. */
+const maxGapMs = 5000
+
+export const run: Soak = async ({ times, say }) => {
+  const pair = await startRedisPair()
+  const stores = Array.from({ length: 4 }, () => redisStore({ url: pair.url }))
+  const acknowledged = new Map<string, string>()
+  let [refused, longest, isOver, failovers] = [0, 0, false, 0]
+  const write = async (store: (typeof stores)[number], mine: number): Promise<void> => {
+    let last = performance.now()
+    for (let number = 0; !isOver; number++) {
+      const [key, value] = [`${mine}/${number % 50}`, String(number)]
+      const wrote = await store.set(['soak', key], value).then(
+        () => true,
+        () => false,
+      )
+      if (wrote) {
+        acknowledged.set(key, value)
+        longest = Math.max(longest, performance.now() - last)
+        last = performance.now()
+      } else {
+        refused++
+        // Whether a write without an answer took effect is not known.
+        acknowledged.delete(key)
+      }
+      await sleep(1)
+    }
+  }
+  const lost: string[] = []
+  try {
+    const writing = stores.map(write)
+    for (; failovers < times(10); failovers++) {
+      await sleep(1000)
+      await pair.failOver()
+      say(`${failovers + 1} failovers`)
+    }
+    await sleep(2000)
+    isOver = true
+    await Promise.all(writing)
+    for (const [key, value] of acknowledged) {
+      const found = await stores[0]?.get(['soak', key])
+      if (found !== value) lost.push(`${key} was acknowledged as ${value} and is ${found}`)
+    }
+    if (longest > maxGapMs) lost.push(`A process wrote nothing for ${Math.round(longest)} ms`)
+  } finally {
+    isOver = true
+    for (const store of stores) await store.close()
+    await pair.stop()
+  }
+  return { counted: { failovers, 'writes refused': refused, 'ms longest without a write': Math.round(longest) }, lost }
+}
