@@ -65,18 +65,17 @@ const define = () =>
         description: 'Answers with the tenant’s own canary, and with what the tenant left behind before',
         input,
         async run({ text }, { call, store, progress, log: say, updated }) {
-          const { id, cache } = call.tenant
+          const { id } = call.tenant
           const mine = canaryOf(id, text)
           await wander()
           progress(1, 2, mine)
-          const [kept, cached] = [await store.get(['kept', text]), cache.get(['kept', text])]
+          const kept = await store.get(['kept', text])
           await store.set(['kept', text], mine)
-          cache.set(['kept', text], mine, 60_000)
           await wander()
           say('warning', mine)
           if (Number(text) % 10 === 0) updated(changedBy(id, text))
           progress(2, 2, mine)
-          return { mine, kept, cached }
+          return { mine, kept }
         },
       }),
       tool({

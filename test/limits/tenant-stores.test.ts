@@ -39,7 +39,7 @@ const stateOf = async (store: Store, key: Key): Promise<unknown> => [
 ]
 const make = () => {
   const clock = fakeClock()
-  return createTenants({ store: memoryStore(clock), clock, logger: silent })
+  return createTenants({ store: memoryStore(clock), logger: silent })
 }
 
 test('the table knows every verb there is', () => {

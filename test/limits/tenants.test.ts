@@ -36,10 +36,9 @@ const remember = tool({
   name: 'remember',
   description: 'Keeps what its tenant says, in every way there is',
   async run(_, { call, store }) {
-    const { cache, logger, id } = call.tenant
-    const found = [await store.get(['said']), cache.get(['said']), ...(await store.list([], { limit: 99 }))]
+    const { logger, id } = call.tenant
+    const found = [await store.get(['said']), ...(await store.list([], { limit: 99 }))]
     await store.set(['said'], `secret of ${id}`)
-    cache.set(['said'], `secret of ${id}`, 60_000)
     logger.info({ event: 'said' })
     return { found: found.filter((each) => each !== undefined) }
   },
@@ -55,7 +54,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     lines.push(line)
   }
   const logger = { info: push, warn: push, error: push }
-  const tenants = createTenants({ store, clock, logger })
+  const tenants = createTenants({ store, logger })
   const guarded = prompt({
     name: 'guarded',
     description: 'Not for everybody',
@@ -111,7 +110,7 @@ const call = (name: string): Params => ({ name, arguments: {} })
 const errorOf = (response: Params): Params => response['error'] as Params
 const resultOf = (response: Params): Params => response['result'] as Params
 
-test('what one tenant stores, caches or logs is not there for another', async () => {
+test('what one tenant stores or logs is not there for another', async () => {
   const { send, lines } = make()
   await send('ann@a', 'tools/call', call('remember'))
   expect(JSON.stringify(await send('ann@b', 'tools/call', call('remember')))).not.toContain('secret of a')

@@ -40,7 +40,7 @@ export function surroundings(given: SurroundingsOptions): Surroundings {
     logger,
     secrets: secretsOf(given.secret, { shared: store.shared !== undefined, edge: onEdge() }),
     hasSecret: given.secret !== undefined,
-    tenants: createTenants({ store, logger, clock }),
+    tenants: createTenants({ store, logger }),
     reference,
     closing: given.closing ?? (() => false),
     record: given.record ?? (() => {}),

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import type { Id, Params } from './json.ts'
 import type { Logger } from './log.ts'
 import type { Stop } from './stop.ts'
-import type { Key, Store } from './store.ts'
+import type { Store } from './store.ts'
 import type { Ready, Target } from './target.ts'
 
 /** Who a call comes from, as verified. */
@@ -28,20 +28,10 @@ export interface Caller {
 export interface Tenant {
   readonly id: string
   readonly store: Store
-  /** In this process only, bounded, and gone when it likes: for what can be found out again. */
-  readonly cache: Cache
   /** Stamps each line with the tenant. */
   readonly logger: Logger
   /** The tools it has at all; `undefined` where tenants do not differ in that, and lists are everybody's. */
   readonly tools: ReadonlySet<string> | 'all' | undefined
-}
-
-/** Text, as in a store: an object would be shared by all calls that got it, and nobody could tell how large it is. */
-export interface Cache {
-  get(key: Key): string | undefined
-  /** For at most `ttlMs`. What is too large is not kept. */
-  set(key: Key, value: string, ttlMs: number): void
-  delete(key: Key): void
 }
 
 /** What the transport knows and the message does not say. */

@@ -17,7 +17,7 @@ function make(options: Partial<TenantOptions> = {}) {
   const push = (line: LogLine): void => {
     lines.push(line)
   }
-  const tenants = createTenants({ store, clock, logger: { info: push, warn: push, error: push } })
+  const tenants = createTenants({ store, logger: { info: push, warn: push, error: push } })
   let seen: Tenant | undefined
   const serve = tenant(
     { from: 'tenants', ...options },
@@ -139,11 +139,9 @@ test('a public call has a tenant that can keep nothing, and no header gives it o
   const { serve, seen } = make()
   const via: Call['via'] = { transport: 'http', peer: '', header: () => 'acme' }
   await expect(serve(aCall({ via }))).resolves.toEqual({ tenant: '' })
-  const { store, cache } = seen()
+  const { store } = seen()
   for (const verb of Object.values(store))
     await expect(verb(['k'], 'v', 'w')).rejects.toMatchObject({ reason: 'forbidden' })
-  cache.set(['k'], 'v', 1000)
-  expect(cache.get(['k'])).toBeUndefined()
 })
 
 /** One line per verb, so that a new one does not compile until somebody says what it must not reach. */
@@ -186,10 +184,8 @@ test('a tenant is made once and forgotten without harm', async () => {
   const first = tenants.of('a')
   expect(tenants.of('a')).toBe(first)
   await first.store.set(['k'], 'v')
-  first.cache.set(['k'], 'v', 1000)
   for (let i = 0; i < 10_000; i++) tenants.of(`t${i}`)
   expect(await tenants.of('a').store.get(['k'])).toBe('v')
-  expect(tenants.of('a').cache.get(['k'])).toBe('v')
 })
 
 test('the tools a tenant has are asked for on every call, also on public ones', async () => {

@@ -1,27 +1,21 @@
-/** What a tenant is handed: its own part of the store and the cache, and a logger that says whose line it is. */
+/** Creates tenants: each has its own part of the store, and a logger that stamps its lines. */
 
-import type { Cache, Tenant } from '../core/call.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Tenant } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 import type { Tenants } from '../core/part.ts'
 import type { Store } from '../core/store.ts'
 import { below } from '../core/store.ts'
-import { createCaches } from './tenant-cache.ts'
 
 export interface TenantsOptions {
   readonly store: Store
   readonly logger: Logger
-  readonly clock: Clock
-  /** Characters cached in memory over all tenants, an eighth of it for one: 16 Mi unless said. */
-  readonly cacheChars?: number
 }
 
 /** Tenants kept ready, so that a call makes nothing. They hold no data: one that was dropped is made again. */
 const maxReady = 10_000
 
-export function createTenants({ store, logger, clock, cacheChars = 16 * 1024 * 1024 }: TenantsOptions): Tenants {
-  const caches = createCaches(clock, cacheChars)
+export function createTenants({ store, logger }: TenantsOptions): Tenants {
   const ready = new Map<string, Tenant>()
   return {
     of(id) {
@@ -30,7 +24,6 @@ export function createTenants({ store, logger, clock, cacheChars = 16 * 1024 * 1
       const made: Tenant = {
         id,
         store: below(store, ['tenant', id]),
-        cache: caches.of(id),
         logger: stamping(logger, id),
         tools: undefined,
       }
@@ -39,7 +32,7 @@ export function createTenants({ store, logger, clock, cacheChars = 16 * 1024 * 1
       return made
     },
     // No tenant can be called this: ids have at least one character.
-    nobody: { id: '', store: refusing, cache: forgetting, logger, tools: undefined },
+    nobody: { id: '', store: refusing, logger, tools: undefined },
   }
 }
 
@@ -62,4 +55,3 @@ const refusing: Store = {
   append: refuse,
   list: refuse,
 }
-const forgetting: Cache = { get: () => undefined, set() {}, delete() {} }

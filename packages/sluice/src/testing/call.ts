@@ -41,5 +41,5 @@ export function aCall(given: Partial<Call> = {}): Call {
 
 function aTenant(id: string): Tenant {
   const clock = fakeClock()
-  return createTenants({ store: memoryStore(clock), logger: silent, clock }).of(id)
+  return createTenants({ store: memoryStore(clock), logger: silent }).of(id)
 }
