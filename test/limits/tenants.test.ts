@@ -95,6 +95,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     errors: 'mcp',
     reference: () => 'ref',
     publish: () => {},
+    maxResultLength: 1e6,
     leaving: () => false,
   })
   async function send(who: string | undefined, method: string, params: Params = {}): Promise<Params> {

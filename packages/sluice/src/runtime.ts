@@ -40,6 +40,11 @@ export interface Runtime {
   readonly errors?: ErrorStyle
   /** Entries on one page of a list. */
   readonly pageSize?: number
+  /**
+   * How many characters of JSON a tool, resource, prompt or completer may return: 4 Mi by default. Without a limit one
+   * result of 400 MB takes the process down. Past it the caller gets `resultTooLarge`.
+   */
+  readonly maxResultLength?: number
   /** How long a question to a client before 2026-07-28 may stay open. */
   readonly answerWithinMs?: number
 }

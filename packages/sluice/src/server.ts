@@ -46,7 +46,7 @@ const isWhole = (context: Partial<Context>): context is Context => context.via !
 
 /** Runs a definition with the parts an operator hands in; without any it serves anybody, from memory. */
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
-  const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000 } = runtime
+  const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000, maxResultLength = 4 * 1024 * 1024 } = runtime
   let phase: 'open' | 'draining' | 'leaving' = 'open'
   const { around, pieces } = assemble(definition.info.name, runtime, () => phase !== 'open')
   const { clock, logger, reference, tenants } = around
@@ -108,7 +108,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     tenant: runtime.tenant ? tenants.nobody : tenants.of('default'),
     publish: hub.publish,
     leaving: () => phase === 'leaving',
-    ...{ refused, errors, reference },
+    ...{ refused, errors, reference, maxResultLength },
   })
 
   function hear(connection: Connection, send: (news: Params, position: string) => void, after?: string): () => void {

@@ -79,6 +79,8 @@ export interface Call {
   readonly request: ((method: string, params: Params) => Promise<unknown>) | undefined
   /** Tells every subscriber, on whatever process, that something changed. */
   readonly publish: (event: ServerEvent) => void
+  /** How many characters of JSON its result may have. */
+  readonly maxResultLength: number
   /** Ends this call's HTTP response early, so that the client fetches the rest later; elsewhere nothing happens. */
   readonly detach: () => void
   /** The one thing that travels outward: facts for the log, the span, the metrics and the audit. Shared by all copies. */

@@ -20,6 +20,7 @@ export type Reason =
   | 'invalidArguments'
   | 'toolFailed'
   | 'toolCrashed'
+  | 'resultTooLarge'
   | 'payloadTooLarge'
   | 'unsupportedMedia'
   | 'notAcceptable'
@@ -63,6 +64,8 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: n
   toolFailed: [-32603],
   /** The tool threw something else: a bug. Its text stays inside. */
   toolCrashed: [-32603],
+  /** What the definition returned is past `maxResultLength`. Inside tools/call it leaves as a tool error result. */
+  resultTooLarge: [-32603],
   payloadTooLarge: [-32600, 41300],
   unsupportedMedia: [-32600, 41500],
   notAcceptable: [-32600, 40600],

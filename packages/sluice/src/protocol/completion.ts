@@ -9,6 +9,7 @@ import type { Call } from '../core/call.ts'
 import { invalidParams } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { measure } from './outgoing.ts'
 
 /** Gets what was typed so far and the arguments already chosen; the best matches first. */
 export type Completer = (
@@ -48,6 +49,9 @@ function parseCompletion({ ref, argument, context }: Params): CompletionRequest 
 async function complete(completers: Completers, request: CompletionRequest, call: Call): Promise<Result> {
   const completer = Object.hasOwn(completers, request.argument) ? completers[request.argument] : undefined
   const values = (await completer?.(request.value, request.context, call)) ?? []
+  if (!Array.isArray(values) || !values.every((each) => typeof each === 'string'))
+    throw new TypeError(`complete.${request.argument} must return a list of texts`)
+  measure(values, call)
   return {
     completion: { values: values.slice(0, most), total: values.length, hasMore: values.length > most },
   }

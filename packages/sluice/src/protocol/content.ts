@@ -1,6 +1,7 @@
 /** Content blocks, as tools and prompts give them and as the wire takes them. */
 
 import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import { toBase64 } from '../core/seal.ts'
 
 export interface Annotations {
@@ -55,15 +56,40 @@ export interface ResourceContents {
   readonly _meta?: Params
 }
 
-/** Bytes become base64 here; everything else passes as it is. */
-export function toWireBlock(block: ContentBlock): ContentBlock {
-  if ((block.type === 'image' || block.type === 'audio') && typeof block.data !== 'string')
-    return { ...block, data: toBase64(block.data) }
-  if (block.type === 'resource') return { ...block, resource: toWireContents(block.resource) }
-  return block
+/** Throws unless it is a block of the protocol. Bytes become base64. */
+export function toWireBlock(block: unknown): Params {
+  if (isObject(block) && hasMeta(block)) {
+    const { type, data, resource } = block
+    if (type === 'resource') return { ...block, resource: toWireContents(resource) }
+    if (type === 'text' && hasTexts(block, 'text')) return block
+    if (type === 'resource_link' && hasTexts(block, 'uri', 'name')) return block
+    if ((type === 'image' || type === 'audio') && hasTexts(block, 'mimeType') && isBinary(data))
+      return { ...block, data: toText(data) }
+  }
+  throw new TypeError(
+    'returned what is not a content block: use text, image, audio, resource or resource_link, or an object around data',
+  )
 }
 
-export const toWireContents = (contents: ResourceContents): ResourceContents =>
-  contents.blob === undefined || typeof contents.blob === 'string'
-    ? contents
-    : { ...contents, blob: toBase64(contents.blob) }
+/** Throws unless it has a URI, and text or bytes. */
+export function toWireContents(contents: unknown): Params {
+  if (isObject(contents) && hasMeta(contents) && hasTexts(contents, 'uri')) {
+    const { blob, mimeType = '' } = contents
+    if (typeof mimeType === 'string') {
+      if (blob === undefined && hasTexts(contents, 'text')) return contents
+      if (isBinary(blob)) return { ...contents, blob: toText(blob) }
+    }
+  }
+  throw new TypeError('returned what is not resource contents: use a uri, with text or with a blob of bytes or base64')
+}
+
+const hasTexts = (value: Params, ...names: readonly string[]): boolean =>
+  names.every((name) => typeof value[name] === 'string')
+
+export const hasMeta = ({ _meta = {}, annotations = {} }: Params): boolean => isObject(_meta) && isObject(annotations)
+
+const isBinary = (data: unknown): data is string | Uint8Array =>
+  data instanceof Uint8Array ||
+  (typeof data === 'string' && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data))
+
+const toText = (data: string | Uint8Array): string => (typeof data === 'string' ? data : toBase64(data))

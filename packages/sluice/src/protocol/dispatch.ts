@@ -41,6 +41,7 @@ export interface DispatchOptions {
   readonly bridged: Handler
   readonly caller: Caller
   readonly tenant: Tenant
+  readonly maxResultLength: number
   /** Hears of what was refused before it became a call. */
   refused(line: LogLine): void
   readonly errors: ErrorStyle
@@ -58,7 +59,7 @@ const nothing: Params = {}
 const ignore = (): void => {}
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { modern, bridged, caller, tenant, errors, reference, publish } = options
+  const { modern, bridged, caller, tenant, errors, reference, publish, maxResultLength } = options
 
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
@@ -138,6 +139,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ? (asked, about) => connection.request(asked, about, { send: (sent) => context.send?.(sent), stop })
         : undefined,
       publish,
+      maxResultLength,
       detach,
       facts: {},
       // Written to this very object, which the observers outside of `resolve` hold.

@@ -72,6 +72,7 @@ export const errorText = (id: Id | undefined, error: WireError): string => JSON.
 const forTheModel: ReadonlySet<string> = new Set([
   'toolFailed',
   'toolCrashed',
+  'resultTooLarge',
   'invalidArguments',
   'approvalDenied',
   'approvalVoid',

@@ -5,6 +5,7 @@
  */
 
 import type { Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -15,6 +16,7 @@ import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
 import { validateInput } from './early-refusal.ts'
 import { toIssues } from './issues.ts'
+import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
@@ -96,7 +98,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
       const value = parsed.value as Out<S>
       return {
         ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
-        run: async (call, given) => toResult(await definition.run(value, workOf<A>(call, given)), description),
+        run: async (call, given) => toResult(await definition.run(value, workOf<A>(call, given)), description, call),
       }
     },
   }
@@ -118,17 +120,20 @@ function argumentsOf(schema: Params, name: string): readonly Params[] {
   })
 }
 
-function toResult(output: PromptOutput, description: string): Result {
+function toResult(output: PromptOutput, description: string, call: Call): Result {
+  measure(output, call)
   if (typeof output === 'string') return { description, messages: [toMessage({ role: 'user', content: output })] }
   const { messages, ...more } = 'messages' in output ? output : { messages: output }
   if (!Array.isArray(messages)) throw new TypeError('run must return text or messages')
-  return { description, ...more, messages: messages.map(toMessage) }
+  const result = { description, ...more, messages: messages.map(toMessage) }
+  if (typeof result.description !== 'string') throw new TypeError('description must be text')
+  return result
 }
 
-const toMessage = ({ role, content }: PromptMessage): Params => ({
-  role,
-  content: typeof content === 'string' ? { type: 'text', text: content } : toWireBlock(content),
-})
+function toMessage({ role, content }: PromptMessage): Params {
+  if (role !== 'user' && role !== 'assistant') throw new TypeError('role must be "user" or "assistant"')
+  return { role, content: typeof content === 'string' ? { type: 'text', text: content } : toWireBlock(content) }
+}
 
 /** One refusal for a prompt nobody defined and for one the caller may not see. */
 export const unknownPrompt = (name: string): RpcError =>

@@ -6,6 +6,7 @@ import type { Call } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
 import type { List } from './lists.ts'
 import { fromCursor, modernFields, toCursor } from './lists.ts'
+import { measure } from './outgoing.ts'
 import { projectEntry } from './project.ts'
 import type { Resource } from './resources.ts'
 import { featuresOf } from './revisions.ts'
@@ -44,6 +45,9 @@ export function createResourceList(
       source = first
     }
     const listing = await source.list?.(own === null ? {} : { cursor: own }, workOf(call, {}))
+    for (const { uri, name } of listing?.resources ?? [])
+      if (typeof uri !== 'string' || typeof name !== 'string') throw new TypeError('each entry needs a uri and a name')
+    measure(listing, call)
     const following = open[open.indexOf(source) + 1]
     const nextCursor =
       listing?.next !== undefined ? placeAt(source.name, listing.next) : following && placeAt(following.name)

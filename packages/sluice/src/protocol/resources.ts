@@ -15,6 +15,7 @@ import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
 import type { Annotations, Icon, ResourceContents } from './content.ts'
 import { toWireContents } from './content.ts'
+import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
@@ -127,6 +128,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
         async run(call, given): Promise<Result> {
           const read = await definition.read(variables, workOf<A>(call, given))
           if (read === undefined) throw notFound(at)
+          measure(read, call)
           return { contents: toContents(read, at, mimeType), ...hints }
         },
       }
@@ -138,7 +140,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
 export const notFound = (uri: string): RpcError =>
   new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048).toWellFormed() } })
 
-function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
+function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly Params[] {
   const basis = { uri, ...(mimeType !== undefined && { mimeType }) }
   if (typeof read === 'string') return [{ ...basis, text: read }]
   if (read instanceof Uint8Array)

@@ -9,10 +9,11 @@ import { isObject } from '../core/json.ts'
 import type { OwnArguments } from '../core/own-arguments.ts'
 import type { Effect, Ready, Refused, Target } from '../core/target.ts'
 import type { ContentBlock, Icon } from './content.ts'
-import { toWireBlock } from './content.ts'
+import { hasMeta, toWireBlock } from './content.ts'
 import { validateInput } from './early-refusal.ts'
 import type { Format } from './format.ts'
 import { toIssues } from './issues.ts'
+import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
@@ -170,15 +171,15 @@ export function tool<
   function run(value: Out<S>, call: Call, given: Params, toon: boolean): Result | Promise<Result> {
     try {
       const returned: unknown = definition.run(value, workOf<A>(call, given))
-      return output || isLate(returned) ? late(returned, toon) : written(toResult(returned), toon)
+      return output || isLate(returned) ? late(returned, call, toon) : written(toResult(returned, call), toon)
     } catch (thrown) {
       throw crashed(thrown)
     }
   }
-  async function late(returned: unknown, toon: boolean): Promise<Result> {
+  async function late(returned: unknown, call: Call, toon: boolean): Promise<Result> {
     try {
       const settled = await returned
-      return written(output ? await toCheckedResult(settled, output) : toResult(settled), toon)
+      return written(output ? await toCheckedResult(settled, output, call) : toResult(settled, call), toon)
     } catch (thrown) {
       throw crashed(thrown)
     }
@@ -221,30 +222,41 @@ const isLate = (returned: unknown): boolean => typeof returned === 'object' && r
 
 const isWhole = (returned: unknown): returned is ToolResult => isObject(returned) && Array.isArray(returned['content'])
 
-function toResult(returned: unknown): Result {
+function toResult(returned: unknown, call: Call): Result {
+  if (isWhole(returned) || Array.isArray(returned)) {
+    measure(returned, call)
+    const whole: Params = isWhole(returned) ? { ...returned } : { content: returned }
+    const { content, structuredContent, isError = false, _meta } = whole
+    if (typeof isError !== 'boolean') throw new TypeError('isError must be true or false')
+    if (!hasMeta(whole)) throw new TypeError('_meta must be an object')
+    return {
+      content: Array.isArray(content) ? content.map(toWireBlock) : [],
+      isError,
+      ...(structuredContent !== undefined && { structuredContent }),
+      ...(_meta !== undefined && { _meta }),
+    }
+  }
+  if (isObject(returned)) return structured(returned, call)
+  measure(returned, call)
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }], isError: false }
-  if (Array.isArray(returned)) return { content: returned.map(toWireBlock), isError: false }
-  if (isWhole(returned)) return { isError: false, ...returned, content: returned.content.map(toWireBlock) }
-  if (isObject(returned)) return structured(returned)
   throw new TypeError(
     `run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`,
   )
 }
 
-const structured = (value: unknown): Result => ({
-  content: [{ type: 'text', text: JSON.stringify(value) }],
-  structuredContent: value,
-  isError: false,
-})
+function structured(value: unknown, call: Call): Result {
+  measure(value, call, false)
+  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, isError: false }
+}
 
 /** A result that breaks the tool's own promise is a bug of the tool, not something to pass on. */
-async function toCheckedResult(returned: unknown, output: Schema): Promise<Result> {
+async function toCheckedResult(returned: unknown, output: Schema, call: Call): Promise<Result> {
   const whole = isWhole(returned) ? returned : undefined
-  if (whole?.isError) return toResult(whole)
+  if (whole?.isError) return toResult(whole, call)
   const parsed = await output['~standard'].validate(whole ? whole.structuredContent : returned)
   if (parsed.issues)
     throw new TypeError(
       `run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`,
     )
-  return whole ? { ...toResult(whole), structuredContent: parsed.value } : structured(parsed.value)
+  return whole ? toResult({ ...whole, structuredContent: parsed.value }, call) : structured(parsed.value, call)
 }
