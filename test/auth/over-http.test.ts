@@ -92,9 +92,9 @@ test.each(['legacy', { pin: '2026-07-28' }] as const)(
     })
     await client.close()
     const call = serving.inside.at(-1)
-    expect(call).toMatchObject({ method: 'tools/call', caller: { subject: 'robot' } })
+    expect(call).toMatchObject({ method: 'tools/call', caller: { subject: `${issuer.url} robot` } })
     expect([call?.via.header('authorization'), call?.via.header('user-agent')]).toEqual([undefined, expect.any(String)])
-    expect(call?.facts).toMatchObject({ caller: 'robot', tokenFrom: 'header' })
+    expect(call?.facts).toMatchObject({ caller: `${issuer.url} robot`, tokenFrom: 'header' })
   },
 )
 

@@ -15,6 +15,11 @@ export interface Verifier {
    */
   verify(token: string, call: Pick<Call, 'via' | 'facts'>): Promise<Caller | undefined>
   /**
+   * Stands before its callers' subjects where there is more than one verifier: two issuers may both have an "alice", and
+   * neither may use the tickets, grants and recorded results of the other.
+   */
+  readonly issuer?: string | undefined
+  /**
    * Where it is told of such things: calls `hear` with the `credential` of a caller that may be good no longer, so that
    * streams are looked at now and not seconds later. The returned function ends it.
    */
@@ -69,7 +74,10 @@ export function createIdentify(options: IdentifyOptions, clock: Clock): Identify
     for (const verifier of verifiers)
       try {
         const caller = await verifier.verify(token, call)
-        if (caller && caller.expires > clock.now()) return caller
+        if (!caller || caller.expires <= clock.now()) continue
+        const { issuer } = verifier
+        if (issuer === undefined || verifiers.length === 1) return caller
+        return { ...caller, subject: `${issuer} ${caller.subject}` }
       } catch (thrown) {
         // Another may still vouch: one issuer that is away must not lock out the others' callers.
         unable ??= thrown

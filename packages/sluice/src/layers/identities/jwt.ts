@@ -36,8 +36,11 @@ export type JwtOptions = KeySource & {
   readonly algorithms?: readonly Algorithm[]
   /** How long past its expiry a token is still taken, at most 60. None, since clients renew ahead of time. */
   readonly clockToleranceSeconds?: number
-  /** The caller's name, from verified claims; `sub` unless said. Two issuers may both have an "alice". */
-  readonly subject?: (claims: Params) => string | undefined
+  /**
+   * The claim that names the caller, or a function of the verified claims. By default it is `sub`, and where there is more
+   * than one verifier the issuer and `sub`: two issuers may both have an "alice".
+   */
+  readonly subject?: string | ((claims: Params) => string | undefined)
 }
 
 /** What reaches outside: clock, network and log; those of the runtime unless given. */
@@ -67,7 +70,7 @@ const isCompact = new RegExp(`^${part}\\.${part}\\.${part}$`)
 /** Takes the tokens of one issuer, as a verifier of `authenticate`. */
 export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
   const { clock = systemClock, fetch = globalFetch, logger = silent } = outside
-  const { issuer, audience, clockToleranceSeconds = 0, subject = subOf } = options
+  const { issuer, audience, clockToleranceSeconds = 0, subject = 'sub' } = options
   const audiences = [audience].flat()
   if (!issuer || audiences.length === 0 || audiences.includes(''))
     throw new TypeError('jwt: issuer and audience are needed')
@@ -118,12 +121,13 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
     if (typeof iat === 'number' && iat * 1000 > clock.now() + aheadSeconds * 1000) throw new Unfit('iat')
     // Bound to a key its holder must prove to have, which is not checked here: as a bearer token it would be stolen goods.
     if (claims['cnf'] !== undefined) throw new Unfit('cnf')
-    const name = subject(claims)
+    const name = typeof subject === 'string' ? claims[subject] : subject(claims)
     if (typeof name !== 'string' || name === '') throw new Unfit('sub')
     return { subject: name, credential: `jwt ${issuer} ${clientOf(claims)}`, scopes: scopesOf(claims), claims, expires }
   }
 
   return {
+    issuer: options.subject === undefined ? issuer : undefined,
     async verify(token, { facts }) {
       const before = known.get(token)
       if (before) return before
@@ -167,8 +171,6 @@ function why(thrown: unknown): string {
 }
 
 const globalFetch: Fetch = (url, init) => fetch(url, init)
-
-const subOf = ({ sub }: Params): string | undefined => (typeof sub === 'string' ? sub : undefined)
 
 /** The same for every token this client gets for this person, so that renewing one is not changing who is there. */
 const clientOf = ({ client_id, azp }: Params): string => String(client_id ?? azp ?? '')

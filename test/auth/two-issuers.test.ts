@@ -1,0 +1,96 @@
+/** Two issuers may both have an "alice": what one of them did, asked for or may do is not the other's. */
+
+import { SignJWT } from 'jose'
+import { apiKeys, authenticate, createServer, defineServer, memoryStore, once, tool } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import type { JwtOptions } from 'sluice/jwt'
+import { jwt } from 'sluice/jwt'
+import { expect, test } from 'vitest'
+import { operator, requiredIn } from '../approvals/shop.ts'
+
+const secret = 'a secret of thirty-two characters'
+const audience = 'https://mcp.example'
+const [first, second] = ['https://first.example', 'https://second.example']
+
+const tokenOf = (issuer: string, claims: Record<string, string> = {}) =>
+  new SignJWT({ email: 'alice@example.com', ...claims })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject('alice')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(secret))
+
+const verifierOf = (issuer: string, more: Partial<JwtOptions> = {}) => jwt({ secret, issuer, audience, ...more })
+
+function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
+  let runs = 0
+  const desk = approvals()
+  const whoami = tool({ name: 'whoami', description: 'Tells', run: (_, { caller }) => caller.subject })
+  const count = tool({ name: 'count', description: 'Counts', run: () => String(++runs) })
+  const gated = tool({
+    name: 'gated',
+    description: 'Asks',
+    approval: 'always',
+    stateless: true,
+    run: () => String(++runs),
+  })
+  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [whoami, count, gated] }), {
+    authenticate: authenticate({ verifiers }),
+    once: once(),
+    approvals: desk,
+  })
+  async function call(token: string, name: string, key?: string) {
+    const header = (asked: string) => (asked === 'authorization' ? `Bearer ${token}` : undefined)
+    const _meta = key === undefined ? {} : { 'dev.sluice/idempotencyKey': key }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {}, _meta } }
+    const answer = await server.handle(message, { via: { transport: 'http', peer: '', header } })
+    return answer as { result: { content: readonly [{ text: string }] } }
+  }
+  const textOf = async (...asked: Parameters<typeof call>) => (await call(...asked)).result.content[0].text
+  return { desk, call, textOf, runs: () => runs }
+}
+
+test('with one verifier a caller is its subject', async () => {
+  const { textOf } = serving([verifierOf(first)])
+  expect(await textOf(await tokenOf(first), 'whoami')).toBe('alice')
+})
+
+test('with more than one a caller is issuer and subject, and a key is who it was made for', async () => {
+  const keys = apiKeys(memoryStore())
+  const made = await keys.create({ subject: 'alice' })
+  const { textOf } = serving([verifierOf(first), verifierOf(second), keys])
+  expect(await textOf(await tokenOf(first), 'whoami')).toBe('https://first.example alice')
+  expect(await textOf(await tokenOf(second), 'whoami')).toBe('https://second.example alice')
+  expect(await textOf(made.secret, 'whoami')).toBe('alice')
+})
+
+test('a recorded result is not given to the other alice', async () => {
+  const { textOf } = serving([verifierOf(first), verifierOf(second)])
+  const key = crypto.randomUUID()
+  expect(await textOf(await tokenOf(first), 'count', key)).toBe('1')
+  expect(await textOf(await tokenOf(first), 'count', key)).toBe('1')
+  expect(await textOf(await tokenOf(second), 'count', key)).toBe('2')
+})
+
+test('an approval is not spent by the other alice', async () => {
+  const { desk, call, textOf, runs } = serving([verifierOf(first), verifierOf(second)])
+  const { request_id } = requiredIn(await call(await tokenOf(first), 'gated'))
+  await desk.decide(request_id, { approved: true }, operator)
+  expect(requiredIn(await call(await tokenOf(second), 'gated')).request_id).not.toBe(request_id)
+  expect(runs()).toBe(0)
+  expect(await textOf(await tokenOf(first), 'gated')).toBe('1')
+})
+
+test.each([
+  ['a claim by its name', 'email'],
+  ['a function', ({ email }: { readonly email?: unknown }) => (typeof email === 'string' ? email : undefined)],
+] as const)('with "subject" set to %s, callers are called that', async (_, subject) => {
+  const { textOf } = serving([verifierOf(first, { subject }), verifierOf(second, { subject })])
+  for (const issuer of [first, second]) expect(await textOf(await tokenOf(issuer), 'whoami')).toBe('alice@example.com')
+})
+
+test('a token without the claim that names the caller is refused', async () => {
+  const { call } = serving([verifierOf(first, { subject: 'nickname' })])
+  expect(await call(await tokenOf(first), 'whoami')).toMatchObject({ error: { data: { reason: 'unauthorized' } } })
+})
