@@ -24,7 +24,7 @@ const nodeOnly: readonly RegExp[] = [
   /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger)\.ts$/,
   /^transports\/http\/(node|node-message|listen|fastify|pressure)\.ts$/,
   /^transports\/websocket\/node\.ts$/,
-  /^stores\/(sqlite|redis|contract)/,
+  /^stores\/(sqlite|redis|contract|private-files)/,
   /^operate\/console\//,
 ]
 

@@ -1,13 +1,16 @@
 /** The binary of a package that is a server: `--stdio` (what clients start) or `--http`, and a folder for its data. */
 
-import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Environment } from './environment.ts'
 import { removeVariables, takeEnvironment } from './environment.ts'
 import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, stderrLogger } from './node.ts'
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
+import { makePrivateFolder } from './stores/private-files.ts'
+
+export { ownerTenant } from './layers/tenants.ts'
 
 /** What a server’s own binary says of itself and brings along. */
 export interface MainOptions {
@@ -44,7 +47,7 @@ function usage({ name, about, argument, commands = {}, overHttp }: MainOptions):
   const rows: readonly (readonly [takes: string, does: string])[] = [
     [argument === undefined ? '' : `[${argument}]`, 'speak MCP on stdin and stdout (what a client starts)'],
     ...(overHttp === undefined ? httpRows : []),
-    ['--data <folder>', 'keep its data there'],
+    ['--data <folder>', 'keep its data there, as sluice start does'],
     ...Object.entries(commands).map(([command, { usage }]) => [`${command} ${usage[0]}`, usage[1]] as const),
     ['--version', ''],
   ]
@@ -58,9 +61,21 @@ function usage({ name, about, argument, commands = {}, overHttp }: MainOptions):
   return [`${about}\n`, ...lines, ...(overHttp === undefined ? [] : ['', `Over HTTP: ${overHttp}`])].join('\n')
 }
 
-/** Where a server keeps its data when nobody says: the place the desktop gives programs for it. */
-export const dataFolder = (name: string, env: NodeJS.ProcessEnv = process.env): string =>
-  join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'sluice', name)
+/**
+ * Returns a server's own folder in a data folder, and makes it. Every program has this layout, so that `sluice start`, a
+ * binary that a client starts and an import find the same data.
+ */
+export function serverFolder(data: string, server: string): string {
+  const folder = join(resolve(data), 'servers', server)
+  makePrivateFolder(folder)
+  return folder
+}
+
+/** Returns the folder of a binary such as `sluice-memory`, in `--data`, `SLUICE_DATA`, or where the desktop keeps the data of programs. */
+export function dataFolder(name: string, data: string | undefined, env: Environment = process.env): string {
+  const usual = join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'sluice')
+  return serverFolder(data ?? (env['SLUICE_DATA'] || usual), name.replace(/^sluice-/, ''))
+}
 
 /** Without it, who starts a server by hand sees nothing happen. */
 const typed = 'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
@@ -96,15 +111,16 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     process.stdout.write(`${version}\n`)
     return
   }
-  const folder = flags.data ?? dataFolder(name)
+  const env = takeEnvironment()
+  let folder: string
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    folder = dataFolder(name, flags.data, env)
   } catch (thrown) {
-    return giveUp(`cannot keep data in ${folder}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return giveUp(`cannot make the data folder: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
   const logger = stderrLogger()
   const argument = flags.argument === undefined ? {} : { argument: flags.argument }
-  const opened = await open({ folder, env: takeEnvironment(), logger, clock: nodeClock, ...argument }).catch(giveUp)
+  const opened = await open({ folder, env, logger, clock: nodeClock, ...argument }).catch(giveUp)
   if (!opened) return
   removeVariables(opened.secrets ?? [])
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)

@@ -24,6 +24,15 @@ export { nodeClock } from './node-clock.ts'
 export { readLines } from './read-lines.ts'
 export type { SignalOptions } from './signals.ts'
 export { onSignals } from './signals.ts'
+export {
+  createPrivateFile,
+  isLoose,
+  makePrivateFile,
+  makePrivateFolder,
+  readPrivateFile,
+  replacePrivateFile,
+  tighten,
+} from './stores/private-files.ts'
 export { toFastify } from './transports/http/fastify.ts'
 export { gate } from './transports/http/gate.ts'
 export type { DrainOptions, Listening, ListenOptions } from './transports/http/listen.ts'

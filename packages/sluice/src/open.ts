@@ -29,6 +29,11 @@ export interface Opened {
   readonly maxMessageBytes?: number
   /** What it means to be served without a credential (`publicMethods`), unless the operator says otherwise. */
   readonly publicMethods?: readonly string[]
+  /**
+   * What to do where processes share a store but not a file system, for a server that keeps data in its folder: "set
+   * SLUICE_MEMORY_POSTGRES". The host refuses to start there, because each process would have data of its own.
+   */
+  readonly keepsFiles?: string
   /** Names of variables that hold credentials and were read; the host removes them from `process.env`. */
   readonly secrets?: readonly string[]
   /** For the host's table: `ready`, or what a person has to do first. */

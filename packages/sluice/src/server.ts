@@ -17,6 +17,7 @@ import { authorize } from './layers/authorize.ts'
 import { observe } from './layers/observe.ts'
 import { refuseKeys } from './layers/once-key.ts'
 import { run } from './layers/run.ts'
+import { ownerTenant } from './layers/tenants.ts'
 import type { Stragglers, Underway } from './layers/timeout.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
@@ -105,7 +106,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     modern,
     bridged: pipeline(present([pieces.ask?.bridge?.(sinks)]), modern),
     caller: anonymous,
-    tenant: runtime.tenant ? tenants.nobody : tenants.of('default'),
+    tenant: runtime.tenant ? tenants.nobody : tenants.of(ownerTenant),
     publish: hub.publish,
     leaving: () => phase === 'leaving',
     ...{ refused, errors, reference, maxResultLength },

@@ -10,6 +10,9 @@ await runMain(open, {
   version,
   about: description,
   commands: {
-    import: { usage: ['<files…>', 'add FIT, GPX and TCX files, ZIPs or folders of them'], run: importCommand },
+    import: {
+      usage: ['<files…> [--tenant id]', 'add FIT, GPX and TCX files, ZIPs or folders of them'],
+      run: importCommand,
+    },
   },
 })

@@ -1,10 +1,10 @@
 /** `sluice-fitness import`: files and folders into the log, with a bar. */
 
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { dataFolder } from 'sluice/main'
+import { dataFolder, ownerTenant } from 'sluice/main'
 import { nodeClock } from 'sluice/node'
 import type { Source } from './files/import.ts'
 import { importInto } from './files/import.ts'
@@ -16,11 +16,10 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { data: { type: 'string' }, tenant: { type: 'string', default: 'default' } },
+    options: { data: { type: 'string' }, tenant: { type: 'string', default: ownerTenant } },
   })
   if (positionals.length === 0) throw new Error('Name files, ZIPs or folders: sluice-fitness import export.zip')
-  const folder = values.data ?? dataFolder('sluice-fitness')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folder = dataFolder('sluice-fitness', values.data)
   const archive = await archiveFrom({ folder, env: process.env })
   const reader = createFileReader(nodeClock)
   try {

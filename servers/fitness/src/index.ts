@@ -41,6 +41,7 @@ export const open: Open = async ({ folder, env, clock, logger }) => {
     definition: defineFitness({ archive, files, strava, clock, logger }),
     maxMessageBytes,
     publicMethods,
+    ...(!env['FITNESS_POSTGRES'] && { keepsFiles: 'set FITNESS_POSTGRES to a PostgreSQL database' }),
     secrets: ['FITNESS_KEY', 'FITNESS_POSTGRES', 'STRAVA_CLIENT_SECRET'],
     state: 'ready',
     async close() {

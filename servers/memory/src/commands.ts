@@ -1,10 +1,9 @@
 /** What a person does with whole workspaces: `sluice-memory export`, `import`, `graph` and `clear`. */
 
-import { mkdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { Command } from 'sluice/main'
-import { dataFolder } from 'sluice/main'
+import { dataFolder, ownerTenant } from 'sluice/main'
 import { nodeClock, readLines } from 'sluice/node'
 import type { Archive, Workspace } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
@@ -14,31 +13,35 @@ import { clearPhrase } from './inputs.ts'
 import { counted } from './tools/answer.ts'
 import { exportPage, importLines } from './transfer.ts'
 
-/** Whoever has the file has it all: the command works for the tenant of a server without tenants. */
-const tenant = 'default'
-
 const options = {
   workspace: { type: 'string', default: defaultWorkspace },
   data: { type: 'string' },
+  // Whoever can read the file can read all of it: without a name it is the owner's own.
+  tenant: { type: 'string', default: ownerTenant },
   format: { type: 'string', default: 'json' },
 } as const
 
+interface Wanted {
+  readonly tenant: string
+  readonly id: string
+  readonly format: string
+}
+
 async function withArchive(
   argv: readonly string[],
-  work: (archive: Archive, workspace: string, format: string) => Promise<void>,
+  work: (archive: Archive, wanted: Wanted) => Promise<void>,
 ): Promise<void> {
   const { values } = parseArgs({ args: [...argv], options })
-  const folder = values.data ?? dataFolder('sluice-memory')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folder = dataFolder('sluice-memory', values.data)
   const archive = await archiveFrom({ folder, env: process.env, clock: nodeClock })
   try {
-    await work(archive, values.workspace, values.format)
+    await work(archive, { tenant: values.tenant, id: values.workspace, format: values.format })
   } finally {
     await archive.close()
   }
 }
 
-async function existing(archive: Archive, id: string): Promise<Workspace> {
+async function existing(archive: Archive, { tenant, id }: Wanted): Promise<Workspace> {
   const workspace = await archive.workspace(tenant, id)
   if (workspace) return workspace
   const there = await archive.listWorkspaces(tenant)
@@ -52,10 +55,10 @@ const write = (text: string): Promise<void> =>
   })
 
 export const exportCommand: Command = {
-  usage: ['[--workspace id] > file.jsonl', 'write a workspace as JSON Lines'],
+  usage: ['[--workspace id] [--tenant id] > file.jsonl', 'write a workspace as JSON Lines'],
   run: (argv) =>
-    withArchive(argv, async (archive, id) => {
-      const workspace = await existing(archive, id)
+    withArchive(argv, async (archive, wanted) => {
+      const workspace = await existing(archive, wanted)
       let cursor: string | undefined
       do {
         const { lines, next } = await exportPage(workspace, cursor, 1024 * 1024)
@@ -66,12 +69,13 @@ export const exportCommand: Command = {
 }
 
 export const importCommand: Command = {
-  usage: ['[--workspace id] < file.jsonl', 'read JSON Lines into a workspace'],
+  usage: ['[--workspace id] [--tenant id] < file.jsonl', 'read JSON Lines into a workspace'],
   run: (argv) =>
-    withArchive(argv, async (archive, id) => {
+    withArchive(argv, async (archive, wanted) => {
+      const { tenant, id } = wanted
       await archive.createWorkspace(tenant, { id, name: id, description: '', createdAt: nodeClock.now() })
       const lines = readLines(process.stdin)
-      const { memories, relations, known, refused } = await importLines(await existing(archive, id), lines, () =>
+      const { memories, relations, known, refused } = await importLines(await existing(archive, wanted), lines, () =>
         nodeClock.now(),
       )
       process.stderr.write(
@@ -83,23 +87,24 @@ export const importCommand: Command = {
 }
 
 export const graphCommand: Command = {
-  usage: ['[--format json|graphml] > file', 'write entities and relations'],
+  usage: ['[--format json|graphml] [--tenant id] > file', 'write entities and relations'],
   run: (argv) =>
-    withArchive(argv, async (archive, id, format) => {
+    withArchive(argv, async (archive, wanted) => {
+      const { format } = wanted
       if (format !== 'json' && format !== 'graphml') throw new Error(`--format takes json or graphml, not '${format}'`)
-      const graph = await wholeGraph(await existing(archive, id))
+      const graph = await wholeGraph(await existing(archive, wanted))
       await write(format === 'json' ? `${JSON.stringify(graph)}\n` : toGraphML(graph))
     }),
 }
 
 export const clearCommand: Command = {
-  usage: ['[--workspace id]', 'delete everything in a workspace; asks first'],
+  usage: ['[--workspace id] [--tenant id]', 'delete everything in a workspace; asks first'],
   run: (argv) =>
-    withArchive(argv, async (archive, id) => {
-      const workspace = await existing(archive, id)
+    withArchive(argv, async (archive, wanted) => {
+      const workspace = await existing(archive, wanted)
       const { memories } = await workspace.counts()
       process.stderr.write(
-        `Workspace ${id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,
+        `Workspace ${wanted.id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,
       )
       if ((await firstLine()).trim() !== clearPhrase) throw new Error('That was not the phrase; nothing was deleted.')
       await workspace.clear()

@@ -50,6 +50,7 @@ export const open: Open = async (site) => {
     definition: defineMemory(desk),
     layers: [trouble],
     maxMessageBytes,
+    ...(!env['SLUICE_MEMORY_POSTGRES'] && { keepsFiles: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
     state: service && !canEmbed ? 'vectors cannot be kept here, so search is by words alone' : 'ready',
     async close() {
       closing.abort()

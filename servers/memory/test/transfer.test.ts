@@ -155,5 +155,5 @@ test('the command says what is wrong and ends with 1', async () => {
     err: expect.stringContaining('json or graphml'),
   })
   expect((await command(['export', '--colour'])).code).toBe(1)
-  expect((await command(['--help'])).out).toContain('sluice-memory export [--workspace id] > file.jsonl')
+  expect((await command(['--help'])).out).toContain('sluice-memory export [--workspace id] [--tenant id] > file.jsonl')
 }, 120_000)

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from 'sluice'
+import { makePrivateFile } from 'sluice/node'
 import { RouteError } from './failure.ts'
 import { fold } from './offline/places.ts'
 import type { Place } from './route.ts'
@@ -51,7 +52,9 @@ const tables = `
   ) STRICT;`
 
 export function openDatabase(folder: string, clock: Clock): Database {
-  const sqlite = new DatabaseSync(join(folder, 'routes.db'))
+  const path = join(folder, 'routes.db')
+  makePrivateFile(path)
+  const sqlite = new DatabaseSync(path)
   sqlite.exec(tables)
   const now = (): string => new Date(clock.now()).toISOString()
   const columns = 'id, name, address, lat, lon, saved_at AS savedAt'

@@ -35,6 +35,7 @@ export const open: Open = async ({ folder, env, clock, logger }) => {
   return {
     definition: defineRoutes({ provider, database }, history),
     layers: [history.layer],
+    keepsFiles: 'leave it out',
     secrets: ['TOMTOM_API_KEY'],
     state: 'ready',
     close: async () => database.close(),

@@ -9,7 +9,8 @@ import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
 import { watchModule } from '../host/reload.ts'
-import { clock, explained, isGated, runSites, toServer } from '../host/run.ts'
+import { mendRights } from '../host/rights.ts'
+import { clock, explained, isGated, refuseSplit, runSites, toServer } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
 import { CommandError, exitCodes, numberOf, shown, styled } from '../output.ts'
@@ -48,11 +49,13 @@ export async function serve(around: Around, target: string, options: ServeOption
     throw new CommandError('--watch is for modules of your own', exitCodes.usage)
   const name = module === undefined ? target : nameOf(module)
   const folder = dataFolder(loaded.config.data)
+  for (const each of mendRights(folder)) terminal.err(each)
   const logger = loggerOf(loaded.config)
   const open = (): Promise<Opened> => openServer({ name, module, folder, env, logger, clock })
   const opened = await (isStdio ? quietly(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${shown(opened.state)}`)
   const config = openUnlessSaid(loaded, isGated(opened.definition))
+  refuseSplit([{ name, opened }], config)
   const host = await createHost(config, { env, logger, owner, stdio: isStdio })
   let closing: Promise<void> | undefined
   /** Once: on a pipe, whose end is the process's, it is asked for from there too. */

@@ -8,8 +8,9 @@ import type { Identities } from '../host/identities.ts'
 import { demoNames, identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
 import { toPaste, writePasted } from '../host/paste.ts'
+import { mendRights } from '../host/rights.ts'
 import type { Named } from '../host/run.ts'
-import { clock, explained, runSites } from '../host/run.ts'
+import { clock, explained, refuseSplit, runSites } from '../host/run.ts'
 import { openServer, ownNames } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
 import { exitCodes, numberOf, shown, styled, type Terminal, table, toJson, wrapped } from '../output.ts'
@@ -38,6 +39,7 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     },
   })
   const folder = dataFolder(config.data)
+  for (const each of mendRights(folder)) terminal.err(each)
   // The table is what people want to see; lines of requests go to a file beside the data unless said otherwise.
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)
@@ -48,6 +50,7 @@ export async function start(around: Around, options: StartOptions): Promise<numb
   for (const [name, { module, enabled = true, env: more = {} }] of wanted)
     if (enabled)
       named.push({ name, opened: await openServer({ name, module, folder, env: { ...env, ...more }, logger, clock }) })
+  refuseSplit(named, config)
 
   const at = config.console
   const page =
@@ -128,10 +131,6 @@ function clientLines(
   pasted: ReturnType<typeof toPaste>,
   path: (file: string) => string,
 ): readonly string[] {
-  const rows = pasted.map(({ client, file, into }) => [
-    client,
-    into === undefined ? `sh ${path(file)}` : path(file),
-    into ?? 'run it',
-  ])
+  const rows = pasted.map(({ client, file, into }) => [client, path(file), into])
   return [table(terminal, ['CLIENT', 'PASTE', 'INTO'], rows), '']
 }

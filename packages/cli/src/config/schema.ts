@@ -69,6 +69,10 @@ export const configSchema = z.strictObject({
     .union([z.enum(['sqlite', 'memory']), z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) })])
     .default('sqlite')
     .describe('Where state is kept; Redis for several processes. Its password comes from SLUICE_REDIS_PASSWORD'),
+  sharedData: z
+    .boolean()
+    .default(false)
+    .describe('Every process that shares Redis has this same data folder, so files in it are shared too'),
   secretFile: path
     .optional()
     .describe('Seals what travels through clients; otherwise SLUICE_SECRET, or a file in the data folder'),

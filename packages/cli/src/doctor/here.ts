@@ -1,8 +1,9 @@
 /** This machine: Node, the data folder, the ports, Lisp. */
 
-import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
+import { isLoose, makePrivateFolder } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { ownNames } from '../host/servers.ts'
 import type { Finding } from './finding.ts'
@@ -36,7 +37,7 @@ export function node(version: string): Finding {
 function folder(path: string): Finding {
   const nearest = existing(path)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makePrivateFolder(path)
     accessSync(path, constants.W_OK)
   } catch {
     return bad(
@@ -45,6 +46,7 @@ function folder(path: string): Finding {
       `Make ${nearest} writable for this account, or choose another folder with --data`,
     )
   }
+  if (isLoose(path)) return note('Data folder', `${path} is open to other accounts`, `chmod 700 ${path}`)
   const { bavail, bsize } = statfsSync(path)
   const mb = Math.round((bavail * bsize) / 1e6)
   return mb < 200

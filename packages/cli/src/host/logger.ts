@@ -1,9 +1,10 @@
 /** The configured log: pino, to stderr or a file, never to stdout. */
 
-import { mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import pino from 'pino'
 import type { Logger } from 'sluice'
+import { makePrivateFolder } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 
@@ -15,7 +16,7 @@ export function loggerOf({ log }: Config): Logger {
 /** Open before the first line: pino would open it later, and a command that fails at once would end with its stack. */
 function opened(file: string): number {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(resolve(file)))
     return openSync(file, 'a', 0o600)
   } catch (thrown) {
     const why = thrown instanceof Error && 'code' in thrown ? ` (${String(thrown.code)})` : ''

@@ -1,15 +1,15 @@
 /** What to paste into which client. Also written to files, so that nothing has to be copied out of a terminal. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makePrivateFolder, replacePrivateFile } from 'sluice/node'
 
 export interface Pasted {
   readonly client: string
   readonly file: string
   readonly text: string
-  /** Where it belongs; absent for what is run. */
-  readonly into?: string
+  /** Where it belongs. */
+  readonly into: string
 }
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
@@ -30,8 +30,10 @@ export function toPaste(urls: { readonly [name: string]: string }, key: string, 
   return [
     {
       client: 'Claude Code',
-      file: 'claude-code.sh',
-      text: `${entries.map(([name, url]) => `claude mcp add --transport http sluice-${name} ${url} --header "Authorization: Bearer ${key}"`).join('\n')}\n`,
+      // A file, and not "claude mcp add": every account on the machine can read the key on a command line.
+      file: 'claude-code.json',
+      into: '~/.claude.json',
+      text: json({ mcpServers: named((_, url) => ({ type: 'http', url, headers })) }),
     },
     {
       client: 'Claude Desktop',
@@ -67,7 +69,7 @@ export function toPaste(urls: { readonly [name: string]: string }, key: string, 
 
 export function writePasted(folder: string, pasted: readonly Pasted[]): string {
   const into = join(folder, 'clients')
-  mkdirSync(into, { recursive: true, mode: 0o700 })
-  for (const { file, text } of pasted) writeFileSync(join(into, file), text, { mode: 0o600 })
+  makePrivateFolder(into)
+  for (const { file, text } of pasted) replacePrivateFile(join(into, file), text)
   return into
 }

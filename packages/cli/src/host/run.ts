@@ -6,7 +6,7 @@ import type { SitesServing } from 'sluice/node'
 import { gate, nodeClock, protectedResource, serveSites } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
-import { CommandError } from '../output.ts'
+import { CommandError, exitCodes } from '../output.ts'
 import type { Host } from './host.ts'
 import { defined } from './options.ts'
 
@@ -48,6 +48,21 @@ export async function runSites(named: readonly Named[], host: Host, config: Conf
   } catch (thrown) {
     throw explained(thrown, config.host, config.port, '--port')
   }
+}
+
+/** Refuses servers that would have other data in each process: a client would find what it wrote in one call of several. */
+export function refuseSplit(named: readonly Named[], { store, sharedData }: Config): void {
+  if (typeof store !== 'object' || sharedData) return
+  const lines = named.flatMap(({ name, opened }) => (opened.keepsFiles ? [`  ${name}: ${opened.keepsFiles}`] : []))
+  if (lines.length === 0) return
+  throw new CommandError(
+    [
+      'The store is Redis, which several processes share, but these servers keep data in files that each machine has alone:',
+      ...lines,
+      'If every process uses this same data folder, set sharedData: true.',
+    ].join('\n'),
+    exitCodes.usage,
+  )
 }
 
 /** What a person can do about a port that cannot be had. */

@@ -1,9 +1,10 @@
 /** Servers by name or by module: the five that come along, and whatever exports one. */
 
-import { existsSync, mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Clock, Logger, Open, Opened, ServerDefinition, Site } from 'sluice'
+import { serverFolder } from 'sluice/main'
 import { type Environment, removeVariables } from 'sluice/node'
 import { secretNames } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
@@ -29,8 +30,7 @@ export interface OpenAs {
 }
 
 export async function openServer({ name, module, folder, env, logger, clock }: OpenAs): Promise<Opened> {
-  const site = { folder: join(folder, 'servers', name), env: withoutSecrets(env), logger, clock }
-  mkdirSync(site.folder, { recursive: true, mode: 0o700 })
+  const site = { folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock }
   const opened = await openAt(name, module, site)
   removeVariables(opened.secrets ?? [])
   return opened

@@ -1,11 +1,11 @@
 /** The store a configuration names, opened; and what seals things. */
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Bus, Store } from 'sluice'
 import { memoryStore } from 'sluice'
-import { type Environment, secretFromEnvironment } from 'sluice/node'
+import { createPrivateFile, type Environment, makePrivateFolder, secretFromEnvironment } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
@@ -44,9 +44,9 @@ export async function openStore({ store, data }: Config, env: Environment): Prom
 export function dataFolder(path: string): string {
   const folder = resolve(path)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makePrivateFolder(folder)
   } catch (thrown) {
-    const why = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
+    const why = thrown instanceof Error ? ('code' in thrown ? String(thrown.code) : thrown.message) : 'unknown'
     throw new CommandError(
       `${folder} cannot be made (${why}). Choose another folder with --data, or make this one writable.`,
     )
@@ -70,18 +70,17 @@ export function redisUrl(text: string, password: string | undefined): string {
 export function secretOf({ secretFile, data, store }: Config, env: Environment): readonly string[] {
   const given = secretFromEnvironment(env)
   if (given) return given
-  if (secretFile !== undefined) return linesOf(secretFile)
+  if (secretFile !== undefined) return linesOf(readFileSync(secretFile, 'utf8'))
   if (typeof store === 'object')
     throw new CommandError(
       'Processes that share Redis must share a secret: set SLUICE_SECRET or secretFile (make one with: openssl rand -hex 32)',
     )
   const file = join(dataFolder(data), 'secret')
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
-  return linesOf(file)
+  return linesOf(createPrivateFile(file, () => `${randomBytes(32).toString('hex')}\n`))
 }
 
-const linesOf = (file: string): readonly string[] =>
-  readFileSync(file, 'utf8')
+const linesOf = (text: string): readonly string[] =>
+  text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')

@@ -7,6 +7,9 @@ import type { Tenants } from '../core/part.ts'
 import type { Store } from '../core/store.ts'
 import { below } from '../core/store.ts'
 
+/** The tenant of calls where there are no tenants: what the owner of a data folder keeps in it, over stdio and with their own key. */
+export const ownerTenant = 'default'
+
 export interface TenantsOptions {
   readonly store: Store
   readonly logger: Logger

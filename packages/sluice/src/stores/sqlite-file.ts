@@ -1,8 +1,8 @@
 /** A SQLite file as we want one: who may open it, how it is brought up to date, and what its errors mean. */
 
-import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { RpcError } from '../core/error.ts'
+import { makePrivateFile } from './private-files.ts'
 
 /** "Slui" in the file's header, so that the database of another program is not taken for an empty store. */
 const applicationId = 0x536c7569
@@ -67,7 +67,7 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
   let database: DatabaseSync | undefined
   try {
     // SQLite makes files others may read, and gives -wal and -shm the same rights: tickets and key hashes are in there.
-    closeSync(openSync(path, 'a', 0o600))
+    makePrivateFile(path)
     const opened = new DatabaseSync(path, { timeout: busyMs, allowExtension: extension !== undefined })
     database = opened
     if (extension !== undefined) {

@@ -1,8 +1,8 @@
 /** Tokens at rest: AES-256-GCM under a key in a file of this account, bound to the tenant and the provider. */
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createPrivateFile } from 'sluice/node'
 
 export interface Vault {
   seal(text: string, about: string): string
@@ -15,9 +15,7 @@ export interface Vault {
 /** `FITNESS_KEY` where several processes share a database; otherwise a file, made once. */
 export function createVault(folder: string, given: string | undefined): Vault {
   const file = join(folder, 'fitness.key')
-  if (given === undefined && !existsSync(file))
-    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' })
-  const secret = given ?? readFileSync(file, 'utf8').trim()
+  const secret = given ?? createPrivateFile(file, () => randomBytes(32).toString('hex')).trim()
   if (secret.length < 32)
     throw new Error('FITNESS_KEY needs at least 32 characters (make one with: openssl rand -hex 32)')
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'sluice fitness', purpose, 32))

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import {
+  createPrivateFile,
+  isLoose,
+  makePrivateFile,
+  makePrivateFolder,
+  readPrivateFile,
+  replacePrivateFile,
+  tighten,
+} from './private-files.ts'
+import { sqliteStore } from './sqlite.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-private-'))
+  const before = process.umask(0)
+  onTestFinished(() => {
+    process.umask(before)
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+test('folders and files are this account’s alone, whatever the umask', async () => {
+  const deep = join(folder, 'a/b')
+  makePrivateFolder(deep)
+  makePrivateFile(join(deep, 'x.db'))
+  replacePrivateFile(join(deep, 'y'), 'text')
+  createPrivateFile(join(deep, 'z'), () => 'text')
+  expect([modeOf(join(folder, 'a')), modeOf(deep)]).toEqual([0o700, 0o700])
+  expect(['x.db', 'y', 'z'].map((name) => modeOf(join(deep, name)))).toEqual([0o600, 0o600, 0o600])
+  const store = sqliteStore(join(deep, 'store.db'))
+  await store.set(['a'], 'b')
+  for (const name of readdirSync(deep)) expect(isLoose(join(deep, name)), name).toBe(false)
+  await store.close()
+})
+
+test('a database that others may read is theirs no longer once it is opened', async () => {
+  const path = join(folder, 'store.db')
+  await sqliteStore(path).close()
+  chmodSync(path, 0o664)
+  await sqliteStore(path).close()
+  expect(modeOf(path)).toBe(0o600)
+  chmodSync(path, 0o644)
+  expect([tighten(path), modeOf(path)]).toEqual([true, 0o600])
+})
+
+test('a path that is not a regular file is refused at once, not waited for', () => {
+  const fifo = join(folder, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  expect(() => sqliteStore(fifo)).toThrow('is not a regular file')
+  expect(() => readPrivateFile(fifo)).toThrow('is not a regular file')
+  expect(() => createPrivateFile(fifo, () => 'x')).toThrow('is not a regular file')
+  expect(() => replacePrivateFile(fifo, 'x')).toThrow('is not a regular file')
+  mkdirSync(join(folder, 'folder.db'))
+  expect(() => sqliteStore(join(folder, 'folder.db'))).toThrow('is not a regular file')
+})
+
+test('a folder that cannot be made is refused at once, also where the kernel says that its parent is missing', () => {
+  expect(() => makePrivateFolder('/proc/sluice/data')).toThrow()
+  writeFileSync(join(folder, 'file'), '')
+  expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is not a folder')
+})
+
+test('a file that is made once stays as it is; an empty one, as a kill may leave it, counts as missing', () => {
+  const path = join(folder, 'secret')
+  writeFileSync(path, '')
+  expect(createPrivateFile(path, () => 'first')).toBe('first')
+  expect(createPrivateFile(path, () => 'second')).toBe('first')
+  replacePrivateFile(path, 'third')
+  expect(readFileSync(path, 'utf8')).toBe('third')
+  expect(readdirSync(folder)).toEqual(['secret'])
+})
