@@ -16,6 +16,10 @@ export interface Held {
   readonly stragglers: number
   /** Sockets whose client has gone, and that the process has not closed. */
   readonly halfClosed: number
+  /** Bytes of answers that clients have not read. */
+  readonly unsent: number
+  /** Connections closed because their client did not read. */
+  readonly cut: number
   /** Bytes that the last flood had said when it was cut off. */
   readonly flooded: number
 }

@@ -31,6 +31,8 @@ const modern = (method: string, params: Params, meta: Params = {}): Params => ({
   params: { ...params, _meta: { ...envelope({}), ...meta } },
 })
 const post = (port: number, message: Params): string => posted(port, message, modernHeaders(message))
+/** A call of a tool without arguments. */
+export const callOf = (port: number, name: string): string => post(port, modern('tools/call', { name, arguments: {} }))
 const echo = modern('tools/call', { name: 'echo', arguments: { text: 'x' } })
 const wait = modern('tools/call', { name: 'wait', arguments: {} }, { progressToken: 1 })
 export const listen: Params = modern('subscriptions/listen', { notifications: { toolsListChanged: true } })

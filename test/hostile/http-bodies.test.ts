@@ -66,11 +66,23 @@ describe('content types', () => {
     http.destroy()
   })
 
-  test('the second of two does not count', async () => {
+  test.each([
+    ['text/plain', 'application/json'],
+    ['application/json', 'text/plain'],
+    ['application/json; charset=utf-8', 'text/plain'],
+    ['application/json; x=y', 'application/json; charset=latin1'],
+  ])('of two that differ, %j and %j, neither decides', async (first, second) => {
     const before = ran()
-    const http = await sendRaw(withHeaders(['content-type', 'text/plain'], ['content-type', 'application/json']), body)
+    const http = await sendRaw(withHeaders(['content-type', first], ['Content-Type', second]), body)
     expect((await http.next()).status).toBe(415)
     expect(ran()).toBe(before)
+    http.destroy()
+  })
+
+  test('the same twice is once', async () => {
+    const twice = withHeaders(['content-type', 'application/json'], ['Content-Type', 'application/json'])
+    const http = await sendRaw(twice, body)
+    expect((await http.next()).status).toBe(200)
     http.destroy()
   })
 

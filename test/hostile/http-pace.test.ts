@@ -1,6 +1,6 @@
 /** Requests in the wrong order, of the wrong kind, or at the wrong pace, on bare sockets. */
 
-import { serveHttp } from 'sluice/node'
+import { gate, serveHttp } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
 import { attacked } from './fixture.ts'
 import { callOf, headersFor, request } from './messages.ts'
@@ -48,6 +48,71 @@ describe('order and patience', () => {
     http.write(body)
     expect((await http.next()).status).toBe(200)
     http.destroy()
+  })
+
+  test.each<[string, readonly (readonly [string, string])[], number]>([
+    ['a type that is not served', [['content-type', 'text/plain']], 415],
+    ['a length that is too large', [['content-type', 'application/json']], 413],
+    [
+      'a foreign origin',
+      [
+        ['content-type', 'application/json'],
+        ['origin', 'https://evil.example'],
+      ],
+      403,
+    ],
+  ])('Expect: 100-continue with %s gets the refusal, and nothing before it', async (_, headers, status) => {
+    const length = status === 413 ? String(maxBodyBytes + 1) : '10'
+    const fields = [['host', host], ['content-length', length], ['expect', '100-continue'], ...headers] as const
+    const http = await sendRaw(fields, '')
+    expect((await http.next()).status).toBe(status)
+    // What follows could be the body or the next request: nobody can tell.
+    await http.closed
+  })
+
+  test('Expect: 100-continue from a client that is not let in gets 503, and nothing before it', async () => {
+    const full = await serveHttp(attacked().server, { port: 0, gate: gate({ concurrency: 1, queue: 0 }) })
+    const at = Number(new URL(full.url).port)
+    const busy = await rawHttp(at)
+    const wait = callOf(1, 'wait')
+    busy.write(toPost(at, JSON.stringify(wait), headersFor(wait)))
+    const ask = requestHead([
+      ['host', `127.0.0.1:${at}`],
+      ['content-type', 'application/json'],
+      ['content-length', '10'],
+      ['expect', '100-continue'],
+    ])
+    for (let status = 0; status !== 503; ) {
+      const http = await rawHttp(at)
+      http.write(ask)
+      // Until the first call has its slot, one is free.
+      status = (await http.next()).status
+      http.destroy()
+    }
+    busy.destroy()
+    await full.close()
+  })
+
+  test.each(['text/plain', 'application/json'])('an endless body of %s is cut off after the refusal', async (type) => {
+    const fields = { host, 'content-type': type, 'transfer-encoding': 'chunked' }
+    const http = await sendRaw(fields, '')
+    http.socket.on('error', () => {})
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 'x'), Buffer.from('\r\n')])
+    let sent = 0
+    let over = false
+    const onClosed = (): void => {
+      over = true
+    }
+    http.closed.then(onClosed, onClosed)
+    const status = http.next()
+    while (!over && sent < 200 * 1024 * 1024) {
+      sent += chunk.length
+      if (!http.socket.write(chunk)) await new Promise(setImmediate)
+    }
+    expect((await status).status).toBe(type === 'text/plain' ? 415 : 413)
+    // What is read on, and what the kernel keeps on its way.
+    expect(sent).toBeLessThan(40 * 1024 * 1024)
+    await http.closed
   })
 
   test('an expectation nobody knows is refused', async () => {

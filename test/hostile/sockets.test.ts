@@ -3,8 +3,10 @@
 import { createServer, defineServer, tool } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
+import { fakeClock } from 'sluice/testing'
 import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openSocket } from './channels.ts'
 import { serveEdgeSockets } from './edge-sockets.ts'
 import type { Attacked } from './fixture.ts'
 import { attacked } from './fixture.ts'
@@ -120,28 +122,60 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
   })
 })
 
-test('where reading cannot be stopped, what is too much is refused by its id, and a cancellation is heard', async () => {
+test.each(kinds)(
+  'past the limit a request is refused by its id, and pings and cancellations are heard, $name',
+  async ({ open: serve }) => {
+    const { server, runs } = attacked()
+    const serving = await serve(server)
+    onTestFinished(serving.close)
+    const { http } = await rawSocket(serving.port)
+    onTestFinished(http.destroy)
+    const calls = Array.from({ length: 101 }, (_, id) => frameOf(JSON.stringify(callOf(id, 'wait'))))
+    http.write(Buffer.concat(calls))
+    expect(await http.seen(/"id":100,"error".*Too many requests/)).not.toMatch(/"id":\d?\d[,}]/)
+    expect(runs.get('wait')).toBe(100)
+    http.write(frameOf(JSON.stringify(request('there?', 'ping'))))
+    await http.seen(/"id":"there\?","result":\{/)
+    http.write(frameOf('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'))
+    await expect.poll(() => runs.get('wait stopped')).toBe(1)
+    http.write(frameOf(JSON.stringify(callOf('room', 'echo', { text: 'again' }))))
+    await http.seen(/"text":"again"/)
+  },
+)
+
+test.each(kinds)('a hundred calls that ask a question at once are all answered, $name', async ({ open: serve }) => {
   const { server, runs } = attacked()
-  const serving = await serveEdgeSockets(server)
+  const serving = await serve(server)
   onTestFinished(serving.close)
-  const { http } = await rawSocket(serving.port)
-  onTestFinished(http.destroy)
-  const calls = Array.from({ length: 201 }, (_, id) => frameOf(JSON.stringify(callOf(id, 'wait'))))
-  http.write(Buffer.concat(calls))
-  expect(await http.seen(/"id":200,"error".*under way/)).not.toMatch(/"id":1?\d?\d[,}]/)
-  expect(runs.get('wait')).toBe(200)
-  http.write(frameOf('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'))
-  await expect.poll(() => runs.get('wait stopped')).toBe(1)
+  const socket = await openSocket(`ws://127.0.0.1:${serving.port}/ws`)
+  onTestFinished(() => socket.ws.terminate())
+  const say = (message: object): void => socket.ws.send(JSON.stringify(message))
+  const hello = initialize()
+  say({ ...hello, params: { ...(hello['params'] as object), capabilities: { elicitation: { form: {} } } } })
+  await socket.next()
+  for (let id = 0; id < 100; id++) say(request(id, 'tools/call', { name: 'asks', arguments: {} }))
+  for (let answered = 0; answered < 100; ) {
+    const message = await socket.next()
+    if (message['method'] === 'elicitation/create')
+      say({ jsonrpc: '2.0', id: message['id'], result: { action: 'accept', content: { region: 'eu' } } })
+    else {
+      expect(message).toMatchObject({ result: { isError: false } })
+      answered++
+    }
+  }
+  expect(runs.get('asks')).toBe(100)
 })
 
 test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve }) => {
   const long = 'x'.repeat(200_000)
+  const clock = fakeClock()
   const { server, open } = watched(
     createServer(
       defineServer({
         info: { name: 'long', version: '1' },
         tools: [tool({ name: 'long', description: 'A long text', run: () => long })],
       }),
+      { clock },
     ),
   )
   const serving = await serve(server)
@@ -154,7 +188,8 @@ test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve 
     http.write(frameOf(JSON.stringify(callOf(id, 'long'))))
     await new Promise(setImmediate)
   }
-  await expect.poll(open, { timeout: 20_000 }).toBe(0)
+  // Where bytes can be seen to leave, by the time in which none did; elsewhere by their number.
+  while (open() > 0) await clock.advance(1_000)
 })
 
 describe('clients go away in every way', () => {

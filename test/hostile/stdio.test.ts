@@ -328,9 +328,9 @@ describe('the end', () => {
   })
 })
 
-test('more calls than may be under way at once are all answered', async () => {
+test('two thousand calls in one burst are all answered', async () => {
   const { server } = attacked()
-  const pipe = pipeTo(server, { maxInFlight: 10 })
+  const pipe = pipeTo(server)
   const calls = 2000
   for (let id = 0; id < calls; id++) pipe.send(callOf(id, 'echo', { text: String(id) }))
   const heard = new Map<unknown, unknown>()
@@ -339,4 +339,28 @@ test('more calls than may be under way at once are all answered', async () => {
     heard.set(answer['id'], textOf(answer))
   }
   for (const [id, text] of heard) expect(text).toBe(String(id))
+})
+
+test('past the limit requests are refused by their id, and pings, cancellations and answers are still taken', async () => {
+  const { server, runs } = attacked()
+  const pipe = pipeTo(server, { maxInFlight: 3 })
+  pipe.send({
+    ...initialize(),
+    params: { ...(initialize()['params'] as object), capabilities: { elicitation: { form: {} } } },
+  })
+  await pipe.next()
+  pipe.send(request('asks', 'tools/call', { name: 'asks', arguments: {} }))
+  const question = await pipe.next()
+  expect(question).toMatchObject({ method: 'elicitation/create' })
+  for (const id of [1, 2]) pipe.send(callOf(id, 'wait'))
+  pipe.send(callOf(3, 'echo', { text: 'x' }))
+  expect(await pipe.next()).toMatchObject({ id: 3, error: { data: { reason: 'overloaded', retryAfterMs: 1000 } } })
+  pipe.send(request(4, 'ping'))
+  expect(await pipe.next()).toMatchObject({ id: 4, result: {} })
+  pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+  pipe.send({ jsonrpc: '2.0', id: question['id'], result: { action: 'accept', content: { region: 'eu' } } })
+  expect(textOf(await pipe.next())).toBe('eu')
+  expect(runs.get('wait stopped')).toBe(1)
+  pipe.send(callOf(5, 'echo', { text: 'again' }))
+  expect(textOf(await pipe.next())).toBe('again')
 })

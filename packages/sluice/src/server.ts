@@ -27,7 +27,7 @@ import { defineServer } from './protocol/definition.ts'
 import type { Context } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
 import type { Reply } from './protocol/encode.ts'
-import { errorText } from './protocol/encode.ts'
+import { batchText, errorText } from './protocol/encode.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compile } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
@@ -156,7 +156,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     async text(message, context) {
       const reply = await dispatch(message, toContext(context))
       if (reply === null) return null
-      return 'length' in reply ? `[${reply.map(toText).join(',')}]` : toText(reply)
+      return 'length' in reply ? batchText(reply, toText, reference) : toText(reply)
     },
     refuse(thrown, via, message) {
       const named = reference()

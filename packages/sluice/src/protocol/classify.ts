@@ -99,6 +99,10 @@ export function isOneWay(message: unknown): boolean {
   return typeof method === 'string' && method !== '' && id === undefined
 }
 
+/** Logs and progress: to a client that does not read them they are worth less than its connection. */
+export const mayDrop = (message: object): boolean =>
+  'method' in message && (message.method === 'notifications/message' || message.method === 'notifications/progress')
+
 const isId = (id: unknown): id is Id =>
   typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isSafeInteger(id) && !Object.is(id, -0)
 

@@ -68,6 +68,32 @@ const errorObject = (id: Id | undefined, error: WireError): object =>
 
 export const errorText = (id: Id | undefined, error: WireError): string => JSON.stringify(errorObject(id, error))
 
+/** Characters of the answers to one batch: a few kilobytes of it can ask for megabytes. */
+const maxBatchText = 1024 * 1024
+
+/** An answer that no longer fits is replaced by an error, so that each message still has its answer. The first always fits. */
+export function batchText(
+  replies: readonly Reply[],
+  toText: (reply: Reply) => string,
+  reference: () => string,
+): string {
+  let size = 0
+  const texts = replies.map((reply) => {
+    const text = toText(reply)
+    if (size > 0 && size + text.length > maxBatchText) return errorText(reply.id, unfit(reply, reference()))
+    size += text.length
+    return text
+  })
+  return `[${texts.join(',')}]`
+}
+
+function unfit(reply: Reply, reference: string): WireError {
+  const ran = 'method' in reply && reply.method === 'tools/call'
+  const problem = `The answers of this batch are longer than ${maxBatchText} characters. `
+  const todo = ran ? 'The tool has run: send calls with long answers on their own' : 'Send this message on its own'
+  return toWire(new RpcError('payloadTooLarge', problem + todo), 'legacy', reference)
+}
+
 /** Reasons that are the model's business, so inside `tools/call` they are results it can read and act on. */
 const forTheModel: ReadonlySet<string> = new Set([
   'toolFailed',

@@ -143,10 +143,20 @@ test('a request whose client left while it waited for its turn runs nothing', as
   expect(ran).toEqual([])
 })
 
-test('a reader that stalls is cut off', async () => {
+test('a reader that is behind loses logs and still gets its answer', async () => {
   const fetch = toFetch(createServer(definition))
   const message = modern('tools/call', { name: 'flood' }, { 'io.modelcontextprotocol/logLevel': 'info' })
-  const response = await fetch(post(message))
+  const text = await (await fetch(post(message))).text()
+  expect(text).toContain('"text":"done"')
+  expect(text.length).toBeGreaterThan(1024 * 1024)
+  expect(text.length).toBeLessThan(1.2 * 1024 * 1024)
+})
+
+test('a reader that takes nothing of what cannot be dropped is cut off', async () => {
+  const server = createServer(definition)
+  const fetch = toFetch(server)
+  const response = await fetch(post(modern('subscriptions/listen', { notifications: { toolsListChanged: true } })))
+  for (let change = 0; change < 100_000; change++) server.listChanged('tools')
   await expect(response.text()).rejects.toThrow('stalled')
 })
 

@@ -17,8 +17,10 @@ export { sharedSessions } from './http/shared-sessions.ts'
 export type { SiteOptions } from './http/site.ts'
 export { protectedResource } from './http/well-known.ts'
 
-/** A reader that stalls is cut off here. */
-const maxUnsent = 1024 * 1024
+/** Bytes past which logs and progress are dropped. */
+const behindAt = 1024 * 1024
+/** Bytes past which a reader has stalled, and is cut off. */
+const maxWaiting = 4 * 1024 * 1024
 
 /** What runtimes hand in beside the request: workerd its environment and a context, Deno and Bun one thing each. */
 export interface FetchHandler {
@@ -144,7 +146,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
             if (!complete) gone?.()
           },
         },
-        { highWaterMark: maxUnsent, size: (chunk) => chunk?.byteLength ?? 0 },
+        { highWaterMark: maxWaiting, size: (chunk) => chunk?.byteLength ?? 0 },
       )
       resolve(new Response(body, { status: 200, headers }))
       return {
@@ -167,6 +169,9 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
         },
         get closed() {
           return controller === undefined
+        },
+        get behind() {
+          return (controller?.desiredSize ?? maxWaiting) < maxWaiting - behindAt
         },
       }
     },

@@ -5,33 +5,64 @@
 
 export interface LinePace {
   add(line: string): void
-  /** What still waits is forgotten. */
+  /** Lines that wait for their turn. */
+  readonly waiting: number
+  /** Takes no line until `resume`. */
+  hold(): void
+  resume(): void
+  /** Forgets the lines that wait. */
   clear(): void
 }
 
 /** Fewer cost more writes than they save waiting, more leave a client with a full window idle. */
 const perTurn = 32
 
-/** `turn` is called between one group and the next. */
+/** `turn` is called before and after each group. */
 export function createLinePace(take: (line: string) => void, turn: () => void): LinePace {
   let waiting: string[] = []
   let taken = 0
+  let held = false
+  let scheduled = false
 
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(next)
+  }
   function next(): void {
+    scheduled = false
     taken = 0
     if (waiting.length === 0) return
     turn()
-    for (const line of waiting.splice(0, perTurn)) now(line)
+    let at = 0
+    for (const line of waiting) {
+      if (held || at === perTurn) break
+      at++
+      now(line)
+    }
+    waiting = waiting.slice(at)
+    turn()
   }
   function now(line: string): void {
-    if (taken++ === 0) setImmediate(next)
+    taken++
+    schedule()
     take(line)
   }
   return {
     add(line) {
-      // While one waits, `taken` is full: no line ever overtakes another.
-      if (taken >= perTurn) waiting.push(line)
+      // No line overtakes another.
+      if (held || waiting.length > 0 || taken >= perTurn) waiting.push(line)
       else now(line)
+    },
+    get waiting() {
+      return waiting.length
+    },
+    hold() {
+      held = true
+    },
+    resume() {
+      held = false
+      if (waiting.length > 0) schedule()
     },
     clear() {
       waiting = []

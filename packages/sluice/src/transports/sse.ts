@@ -9,7 +9,7 @@
 import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { createStop } from '../core/stop.ts'
-import { isOneWay } from '../protocol/classify.ts'
+import { isOneWay, mayDrop } from '../protocol/classify.ts'
 import { inSession } from './http/answering.ts'
 import type { Around } from './http/exchange.ts'
 import { admit } from './http/exchange.ts'
@@ -38,7 +38,7 @@ export interface SseOptions {
 export const sse =
   ({ path = '/sse', messages = '/messages', endpoint }: SseOptions = {}): Way =>
   (around) => {
-    const { server, gate, maxBodyBytes, openStream, refuse } = around
+    const { server, gate, maxBodyBytes, openStream, dropped, refuse } = around
     const sessions = sessionsOf(around)
 
     /** The session is the stream: it begins and ends with it, and with the credential that opened it. */
@@ -100,7 +100,10 @@ export const sse =
     ): Promise<void> {
       const text = await server.text(message, {
         via: inSession(request, session),
-        send: (sent) => session.say(JSON.stringify(sent)),
+        send(sent) {
+          if (session.behind && mayDrop(sent)) dropped()
+          else session.say(JSON.stringify(sent))
+        },
         endless: () => admission?.release(),
       })
       await sessions.save(session)

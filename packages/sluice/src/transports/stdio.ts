@@ -8,12 +8,13 @@ import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../core/call.ts'
 import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
-import { isOneWay } from '../protocol/classify.ts'
+import { isOneWay, mayDrop, methodOf } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
 import { createLinePace } from './line-pace.ts'
 import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter } from './lines.ts'
 import { guardStdout } from './stdout-guard.ts'
+import { tooMany } from './too-many.ts'
 
 /** Which streams, how much at once, and how it ends. */
 export interface StdioOptions {
@@ -21,7 +22,10 @@ export interface StdioOptions {
   readonly input?: Readable
   readonly output?: Writable
   readonly maxLineBytes?: number
-  /** Reading stops while this many calls wait or are under way. */
+  /**
+   * Requests running at once: 1000 by default. Further ones are refused by their id; answers, cancellations and pings are
+   * always taken.
+   */
   readonly maxInFlight?: number
   /** How long calls under way may go on after the client closed its end. */
   readonly graceMs?: number
@@ -36,8 +40,12 @@ export interface StdioServing {
   close(): void
 }
 
-/** Bytes that may lie unread when a notification comes. */
-const maxUnsent = 1024 * 1024
+/** Bytes unread past which logs and progress are dropped. */
+const behindAt = 1024 * 1024
+/** Bytes unread past which changes are dropped too. Answers and questions are bounded by what was asked. */
+const maxWaiting = 4 * 1024 * 1024
+/** Lines that may wait for their turn before reading stops. They need nothing of the client to be taken. */
+const maxLines = 1000
 
 export function listenStdio(server: Server, options: StdioOptions = {}): StdioServing {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000 } = options
@@ -50,9 +58,13 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       // The client does not read: take no more from it until it does.
       stalled = true
       input.pause()
+      // Each line that was read already may ask for much more than its own length.
+      pace.hold()
     },
     drained() {
       stalled = false
+      complained = false
+      pace.resume()
       readOn()
     },
   })
@@ -60,7 +72,10 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   // It listens already; what is not ready refuses call by call, and the log says why.
   server.ready().catch((thrown: unknown) => server.logger.error({ event: 'notReady', ...bugOf(thrown) }))
   const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }
-  let inFlight = 0
+  /** Lines that have no answer yet, for the end of the input. */
+  let open = 0
+  let running = 0
+  let complained = false
   let stalled = false
   let ended = false
   let leaving = false
@@ -72,47 +87,74 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
 
   /** At once: clients lose progress that they read together with the answer. */
   function send(message: object): void {
-    // Answers are bounded by what was asked. What nobody asked for is not, and a reader this far behind has gone.
-    if (output.writableLength > maxUnsent) {
-      close()
+    const unread = output.writableLength
+    if (unread > behindAt && mayDrop(message)) {
+      complain()
+      return
+    }
+    // A client that sleeps is not a client that left: the end of the pipe says that.
+    if (unread > maxWaiting && !('id' in message)) {
+      complain()
       return
     }
     out.put(JSON.stringify(message))
     out.flush()
   }
+  /** Once until the client has caught up. */
+  function complain(): void {
+    if (complained) return
+    complained = true
+    server.logger.warn({ event: 'clientBehind', message: 'The client does not read: notifications to it are dropped' })
+  }
   function readOn(): void {
-    if (!stalled && !ended && inFlight < maxInFlight) input.resume()
+    if (!stalled && !ended && pace.waiting < maxLines) input.resume()
   }
 
   function arrive(line: string): void {
     if (isBlank(line)) return
-    // What waits for its turn counts too, or it would be read without bound.
-    if (++inFlight >= maxInFlight) input.pause()
+    open++
     pace.add(line)
+    if (pace.waiting >= maxLines) input.pause()
   }
   function take(line: string): void {
-    let counted = true
-    const done = (): void => {
-      if (!counted) return
-      counted = false
-      inFlight--
-      if (inFlight === maxInFlight - 1) readOn()
-      if (inFlight === 0) idle?.()
-    }
-    const say = (answer: string | null): void => {
-      if (answer !== null) out.put(answer)
-      done()
-    }
+    let message: unknown
     try {
-      // Never rejects; if it did, the pipe must go on.
-      server.text(frame(line), { via, send, endless: done }).then(say, done)
+      message = frame(line)
     } catch (thrown) {
       const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
-      say(isOneWay(value) ? null : refusal)
+      closeLine(isOneWay(value) ? null : refusal)
+      return
     }
+    // What is answered at once, or ends what is running, is never too much.
+    if (isOneWay(message) || methodOf(message) === 'ping') serve(message, 0)
+    else if (running < maxInFlight) serve(message, 1)
+    else closeLine(server.refuse(tooMany(), via, message))
   }
-  const pace = createLinePace(take, out.flush)
+  /** `size` is how much of `maxInFlight` it takes. */
+  function serve(message: unknown, size: 0 | 1): void {
+    let counted = true
+    const done = (answer: string | null): void => {
+      if (counted) running -= size
+      if (counted) closeLine(answer)
+      else if (answer !== null) out.put(answer)
+      counted = false
+    }
+    running += size
+    server.text(message, { via, send, endless: () => done(null) }).then(done, (thrown: unknown) => {
+      done(server.refuse(thrown, via, message))
+    })
+  }
+  function closeLine(answer: string | null): void {
+    if (answer !== null) out.put(answer)
+    open--
+    if (open === 0) idle?.()
+  }
+  function nextTurn(): void {
+    out.flush()
+    readOn()
+  }
+  const pace = createLinePace(take, nextTurn)
   const lines = createLineSplitter(maxLineBytes, {
     line: arrive,
     notUtf8: () => out.put(server.refuse(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),
@@ -124,7 +166,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   /** The client closed its end. What it asked last may still be answered; what takes longer is aborted. */
   function finish(): void {
     lines.end()
-    if (inFlight === 0) {
+    if (open === 0) {
       close()
       return
     }

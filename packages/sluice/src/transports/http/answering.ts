@@ -7,7 +7,7 @@ import type { Via } from '../../core/call.ts'
 import type { RpcError, WireError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
 import { createStop } from '../../core/stop.ts'
-import { idOf, isOneWay } from '../../protocol/classify.ts'
+import { idOf, isOneWay, mayDrop } from '../../protocol/classify.ts'
 import type { Context } from '../../protocol/dispatch.ts'
 import { errorText } from '../../protocol/encode.ts'
 import type { Features } from '../../protocol/revisions.ts'
@@ -29,12 +29,14 @@ export interface Posted {
   /** The place this request holds, given back when it only waits. */
   readonly admission: Pick<Admission, 'release'> | undefined
 }
-type Stream = Pick<Resumable, 'write' | 'finish' | 'detach'>
+type Stream = Pick<Resumable, 'write' | 'finish' | 'detach' | 'behind'>
 /** What the endpoint has for all its requests. */
 export interface Outlet {
   openStream(reply: HttpReply, headers: HttpHeaders): Sink
   /** What a refusal says in headers. */
   headersFor(error: RpcError): HttpHeaders
+  /** Counts a log or progress message that its reader was too slow for. */
+  dropped(): void
 }
 
 /** A class, because one is made per request and its methods should not be. */
@@ -91,7 +93,9 @@ export class Answering implements Context {
   }
 
   write(sent: object): void {
-    this.#open().write(JSON.stringify(sent))
+    const stream = this.#open()
+    if (stream.behind && mayDrop(sent)) this.#outlet.dropped()
+    else stream.write(JSON.stringify(sent))
   }
 
   #open(): Stream {
@@ -121,6 +125,9 @@ class Plain implements Stream {
     this.#sink.end()
   }
   detach(): void {}
+  get behind(): boolean {
+    return this.#sink.behind ?? false
+  }
 }
 
 export const inSession = (request: HttpRequest, { connection }: Session): Via => ({

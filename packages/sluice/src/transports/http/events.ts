@@ -9,6 +9,8 @@ export interface Sink {
   write(text: string): void
   end(): void
   readonly closed: boolean
+  /** Whether its reader is so far behind that logs and progress are dropped; left out where that is not known. */
+  readonly behind?: boolean
 }
 
 export const eventHeaders: { readonly [name: string]: string } = {
@@ -39,6 +41,8 @@ export interface Resumable {
   readonly finished: boolean
   /** Characters kept. */
   readonly size: number
+  /** As that of its sink. */
+  readonly behind?: boolean
 }
 
 /**
@@ -128,6 +132,9 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
     get size() {
       return size
     },
+    get behind() {
+      return sink?.behind ?? false
+    },
   }
 }
 
@@ -149,6 +156,9 @@ export class Standing {
   }
   get attached(): boolean {
     return this.#sink !== undefined && !this.#sink.closed
+  }
+  get behind(): boolean {
+    return this.#sink?.behind ?? false
   }
   /** From now on, or from after a position. */
   attach(sink: Sink, after?: string): void {

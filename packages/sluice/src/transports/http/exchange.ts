@@ -56,6 +56,8 @@ export interface Around {
   /** Host and Origin; throws. What comes back are the headers for a page that is welcome. */
   check(request: HttpRequest): HttpHeaders
   openStream(reply: HttpReply, headers: HttpHeaders): Sink
+  /** Counts a log or progress message that its reader was too slow for. */
+  dropped(): void
   /** Answers with why, as status, headers and body. */
   refuse(thrown: unknown, request: HttpRequest, reply: HttpReply, headers: HttpHeaders, message?: unknown): void
 }
@@ -109,7 +111,15 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
     return sink
   }
 
-  const outlet: Outlet = { openStream, headersFor }
+  let drops = 0
+  const dropped = (): void => void drops++
+  server.counts.push({
+    name: 'sluice_messages_dropped_total',
+    help: 'Logs and progress dropped because the client was behind.',
+    type: 'counter',
+    read: () => drops,
+  })
+  const outlet: Outlet = { openStream, headersFor, dropped }
   const legacy = options.sessions ? options.sessions(server, outlet, options.share) : undefined
   const sessions = legacy?.kept
 
@@ -120,7 +130,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   return {
-    around: { server, sessions, gate, maxBodyBytes, check, openStream, refuse },
+    around: { server, sessions, gate, maxBodyBytes, check, openStream, dropped, refuse },
     resource,
     hasSession,
     connect: (peer) => (gate ? gate.connect(peer) : () => {}),

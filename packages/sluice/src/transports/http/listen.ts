@@ -1,6 +1,6 @@
 /** One port of `node:http` for any number of servers, each below a path of its own, with limits on how slowly a request may come in. */
 
-import type { IncomingMessage, Server as NodeServer } from 'node:http'
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '../../core/part.ts'
@@ -8,9 +8,11 @@ import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
 import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import { whenNext } from './pipelined.ts'
 import type { OwnedPressure } from './pressure.ts'
 import { createPressure } from './pressure.ts'
 import { pathOf } from './site.ts'
+import { createUnsent } from './unsent.ts'
 import type { Serve } from './way.ts'
 
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
@@ -23,6 +25,11 @@ export interface ListenOptions extends NodeSiteOptions {
   /** Loopback unless said: whoever opens it to the network also names its `hosts`. */
   readonly host?: string
   readonly maxConnections?: number
+  /**
+   * Bytes of answers that may wait for clients to read them, on all connections together: 64 MiB by default. Past it, the
+   * connections that took nothing for the longest time are closed. In a small container set it lower.
+   */
+  readonly maxUnsentBytes?: number
   /** How long `close` waits for calls under way before it cuts their connections. */
   readonly closeWithinMs?: number
 }
@@ -61,7 +68,7 @@ interface Mounted extends Mount {
 
 /** Behind one gate: what one of the servers is busy with, the others cannot be. */
 export async function listen(mounts: readonly [Mount, ...Mount[]], options: ListenOptions): Promise<Listening> {
-  const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, closeWithinMs = 5_000 } = options
+  const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, maxUnsentBytes, closeWithinMs = 5_000 } = options
   await Promise.all(mounts.map(({ server }) => server.ready()))
   const [{ server: first }] = mounts
   const hasSession = (id: string): boolean => mounted.some(({ site }) => site.hasSession(id))
@@ -74,26 +81,37 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
       return pressure
     },
   })
+  const unsent = createUnsent({ clock: first.clock, maxBytes: maxUnsentBytes })
   const mounted: readonly Mounted[] = mounts.map(({ base, server, options: own }) => {
     const all = { ...options, ...own, ...(gate && { gate: () => gate }) }
-    return { base, server, options: own, site: createNodeSite(server, all), endpoint: base + (all.path ?? '/mcp') }
+    return {
+      base,
+      server,
+      options: own,
+      site: createNodeSite(server, all, unsent),
+      endpoint: base + (all.path ?? '/mcp'),
+    }
   })
   const routes = routesOf(mounted)
   let leaving = false
+  function take(request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void {
+    const path = pathOf(request.url ?? '')
+    // Whoever keeps a connection would find it closed under the next request.
+    if (leaving) response.shouldKeepAlive = false
+    const reply = new NodeReply(response, unsent)
+    const asked = new NodeRequest(request, asksFirst ? () => reply.goOn() : undefined)
+    const serve = routes.get(path)
+    const served = serve ? serve(asked, reply) : aside(path, mounted, asked, reply)
+    served.catch(() => response.destroy())
+  }
   const node = createNodeServer(
     // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
     { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
-    (request, response) => {
-      const path = pathOf(request.url ?? '')
-      // Whoever keeps a connection would find it closed under the next request.
-      if (leaving) response.shouldKeepAlive = false
-      const asked = new NodeRequest(request)
-      const reply = new NodeReply(response)
-      const serve = routes.get(path)
-      // Each answers its own failures. One that cannot must not leave its client waiting, nor end the process.
-      const served = serve ? serve(asked, reply) : aside(path, mounted, asked, reply)
-      served.catch(() => response.destroy())
-    },
+    (request, response) => whenNext(request, response, () => take(request, response, false)),
+  )
+  // Without a listener Node says 100 by itself, before anything was checked.
+  node.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    whenNext(request, response, () => take(request, response, true)),
   )
   node.maxConnections = maxConnections
   if (gate)

@@ -8,9 +8,9 @@ export function checkContentType(type: string | undefined): void {
   const [media = '', ...parameters] = (type ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='))
   const isUtf8 = charset === undefined || charset.replaceAll('"', '') === 'charset=utf-8'
-  // A page can send text/plain and forms to any origin without asking first.
-  if (media.trim() !== 'application/json' || !isUtf8)
-    throw new RpcError('unsupportedMedia', 'Content-Type must be application/json in UTF-8')
+  // A page can send text/plain and forms to any origin without asking first. A comma is that of two headers, joined.
+  if (media.trim() !== 'application/json' || !isUtf8 || type?.includes(','))
+    throw new RpcError('unsupportedMedia', 'Content-Type must be application/json in UTF-8, once')
 }
 
 /** Compressed requests are refused: 158 bytes of brotli can hold 100 MB. */

@@ -11,12 +11,14 @@ import { createTurn } from '../turn.ts'
 import type { Sink } from './events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { onSocketClose } from './socket-life.ts'
+import type { Unsent } from './unsent.ts'
+import { behindAt, maxWaiting } from './unsent.ts'
 
 /** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
 const http = process.getBuiltinModule('node:http')
 
-/** A reader that stalls is cut off here: without it one slow client costs hundreds of megabytes. */
-export const maxUnsent: number = 1024 * 1024
+/** Bytes of a refused body that are read on, so that a client that is still writing sees the answer. */
+const maxDiscarded = 4 * 1024 * 1024
 
 /** Of all servers in this process: they share its loop. */
 const atEndOfTurn = createTurn()
@@ -24,9 +26,12 @@ const atEndOfTurn = createTurn()
 export class NodeRequest implements HttpRequest {
   readonly transport = 'http'
   readonly #message: IncomingMessage
+  /** Tells a client that waits for it to send the body (`Expect: 100-continue`). */
+  readonly #goOn: (() => void) | undefined
   readonly method: string
-  constructor(message: IncomingMessage) {
+  constructor(message: IncomingMessage, goOn?: () => void) {
     this.#message = message
+    this.#goOn = goOn
     this.method = message.method ?? ''
   }
   get url(): string {
@@ -52,7 +57,19 @@ export class NodeRequest implements HttpRequest {
   }
   header(name: string): string | undefined {
     const value = this.#message.headers[name]
+    // Node keeps the first of two and drops the other in silence; a proxy before us may have gone by the other.
+    if (value !== undefined && (name === 'content-type' || name === 'authorization')) return this.#all(name)
     return typeof value === 'string' ? value : value?.join(', ')
+  }
+  /** All values of a header, joined as Node joins most of them. */
+  #all(name: string): string {
+    const { rawHeaders } = this.#message
+    const values: string[] = []
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const each = rawHeaders[i]
+      if (each?.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '')
+    }
+    return values.length === 1 && values[0] !== undefined ? values[0] : [...new Set(values)].join(', ')
   }
   onGone(then: () => void): () => void {
     return onSocketClose(this.#message.socket, then)
@@ -65,9 +82,9 @@ export class NodeRequest implements HttpRequest {
       const chunks: Buffer[] = []
       let size = 0
       const tooLarge = (): void => {
-        // Read on, into nothing: the client is still writing and would not see an answer on a reset connection.
+        // What still comes is discarded by the reply.
         message.removeAllListeners('data')
-        message.resume()
+        message.pause()
         reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
       }
       if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
@@ -75,6 +92,7 @@ export class NodeRequest implements HttpRequest {
       if (message.readableEnded) return reject(new RpcError('internalError', bodyTaken))
       // Destroyed while it waited: its events have all been emitted, and none would settle this promise.
       if (message.destroyed) return reject(clientLeft())
+      this.#goOn?.()
       message.on('data', (chunk: Buffer) => {
         size += chunk.length
         if (size > maxBytes) tooLarge()
@@ -107,11 +125,14 @@ const bodyTaken =
 
 export class NodeReply implements HttpReply {
   readonly #response: ServerResponse
+  readonly #unsent: Unsent | undefined
   #over: (() => void) | undefined = undefined
   #stop: Stop | undefined = undefined
   #listening = false
-  constructor(response: ServerResponse) {
+  #toldToGoOn = false
+  constructor(response: ServerResponse, unsent?: Unsent) {
     this.#response = response
+    this.#unsent = unsent
   }
   end(status: number, headers: HttpHeaders, body = ''): void {
     const response = this.#response
@@ -119,9 +140,43 @@ export class NodeReply implements HttpReply {
     const lines = status === 204 ? [] : ['content-length', String(Buffer.byteLength(body))]
     for (const name in headers) lines.push(name, headers[name] ?? '')
     response.writeHead(status, lines)
-    // What is left of the request's body Node reads into nothing, within `requestTimeout`: a client that is still
-    // writing would not see this answer on a connection that was reset.
-    response.end(body)
+    if (this.#mayBeEndless()) {
+      if (body === '') response.flushHeaders()
+      else response.write(body)
+      this.#discard()
+    } else response.end(body)
+    this.#unsent?.wrote(response)
+  }
+  /** Tells a client that asked first to send its body. */
+  goOn(): void {
+    this.#toldToGoOn = true
+    this.#response.writeContinue()
+  }
+  /** Whether much of the body may still come: it is chunked, or longer than is read for nothing. */
+  #mayBeEndless(): boolean {
+    const { complete, headers } = this.#response.req
+    if (complete || (headers.expect !== undefined && !this.#toldToGoOn)) return false
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDiscarded
+  }
+  /**
+   * The answer is on its way and the client still writes: on a connection that is reset it might never see the answer, and
+   * one that is read for ever is work for nothing. So a few megabytes more are read, and the connection is
+   * closed unless the body ended by then.
+   */
+  #discard(): void {
+    const response = this.#response
+    const { req } = response
+    let left = maxDiscarded
+    req.removeAllListeners('data')
+    req.on('data', ({ length }: Buffer) => {
+      left -= length
+      if (left >= 0) return
+      req.removeAllListeners('data')
+      this.#unsent?.cut(response.socket)
+      response.socket?.destroy()
+    })
+    req.on('end', () => response.end())
+    req.resume()
   }
   stream(headers: HttpHeaders, over: () => void): Sink {
     const response = this.#response
@@ -129,7 +184,7 @@ export class NodeReply implements HttpReply {
     response.flushHeaders()
     this.#over = over
     this.#listen()
-    return new NodeSink(response)
+    return new NodeSink(response, this.#unsent)
   }
   onGone(stop: Stop): void {
     this.#stop = stop
@@ -152,20 +207,31 @@ export class NodeReply implements HttpReply {
 /** A class, because there may be thousands and its methods should not be. */
 class NodeSink implements Sink {
   readonly #response: ServerResponse
-  constructor(response: ServerResponse) {
+  readonly #unsent: Unsent | undefined
+  constructor(response: ServerResponse, unsent: Unsent | undefined) {
     this.#response = response
+    this.#unsent = unsent
   }
   write(text: string): void {
     if (this.closed) return
+    const response = this.#response
     // Looked at before writing: one message may be larger than that, and its reader is not stalled.
-    if (this.#response.writableLength > maxUnsent) this.#response.destroy()
-    else this.#response.write(text)
+    if (response.writableLength > maxWaiting) {
+      this.#unsent?.cut(response.socket)
+      response.destroy()
+      return
+    }
+    response.write(text)
+    this.#unsent?.wrote(response)
   }
   end(): void {
     this.#response.end()
   }
   get closed(): boolean {
     return this.#response.destroyed || this.#response.writableEnded
+  }
+  get behind(): boolean {
+    return this.#response.writableLength > behindAt
   }
 }
 

@@ -106,6 +106,9 @@ class Stoppable implements Sink {
   get closed(): boolean {
     return this.#sink.closed
   }
+  get behind(): boolean {
+    return this.#sink.behind ?? false
+  }
 }
 
 const over = (): RpcError => new RpcError('cancelled', 'The stream has ended')

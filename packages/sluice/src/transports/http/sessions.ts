@@ -28,6 +28,8 @@ export interface Session {
   attach(sink: Sink): void
   /** On the stream for what belongs to no call, on whatever process that is: where there is no other (2024-11-05). */
   say(text: string): void
+  /** Whether the reader of its one stream is so far behind that logs and progress are dropped. */
+  readonly behind: boolean
   /** Something of it goes on here: a call, or a stream somebody listens to. */
   readonly busy: boolean
   /** Nobody is at the other end of this one any more. */
@@ -251,6 +253,9 @@ class OpenSession implements Session {
   }
   attach(sink: Sink): void {
     this.#standing.attach(sink)
+  }
+  get behind(): boolean {
+    return this.#standing.behind
   }
   say(text: string): void {
     if (this.#standing.attached || !this.shared) this.#standing.write(text)

@@ -21,7 +21,7 @@ const closeMs = 1_000
 /** WebSocket on Node, beside the endpoint: `serveHttp(server, { websocket: websocket() })`. */
 export const websocket =
   (options: SocketOptions = {}): SocketWay =>
-  (around) => {
+  (around, unsent) => {
     const { path = '/ws', maxPayload = around.maxBodyBytes } = options
     const open = new Set<Talk>()
     const settings = {
@@ -39,13 +39,23 @@ export const websocket =
       // Nobody else listens yet, and a client that goes meanwhile must not end the process.
       socket.on('error', ignore)
       const asked = new NodeRequest(request)
+      const connection = { socket: request.socket }
       try {
         const guest = await welcome(around, asked)
         if (!socket.writable) guest.via.connection.close()
         else
           upgrader.handleUpgrade(request, socket, head, (ws) => {
             socket.off('error', ignore)
-            const talk = createTalk(around, guest, toWire(ws), options)
+            const talk: Talk = createTalk(
+              around,
+              guest,
+              toWire(
+                ws,
+                () => talk.drained(),
+                () => unsent.wrote(connection),
+              ),
+              options,
+            )
             open.add(talk)
             ws.on('close', () => open.delete(talk))
             listen(ws, talk)
@@ -82,8 +92,11 @@ function listen(ws: WebSocket, talk: Talk): void {
   ws.on('close', talk.ended)
 }
 
-const toWire = (ws: WebSocket): Wire => ({
-  send: (text) => ws.send(text),
+const toWire = (ws: WebSocket, drained: () => void, wrote: () => void): Wire => ({
+  send(text) {
+    ws.send(text, drained)
+    wrote()
+  },
   close: (code, reason) => ws.close(code, reason),
   cut: () => ws.terminate(),
   get unsent() {

@@ -5,10 +5,11 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
-import { isOneWay } from '../../protocol/classify.ts'
+import { isOneWay, mayDrop, methodOf } from '../../protocol/classify.ts'
 import type { Around } from '../http/exchange.ts'
 import { admit } from '../http/exchange.ts'
 import type { Admission } from '../http/gate.ts'
+import { tooMany } from '../too-many.ts'
 import type { Guest } from './welcome.ts'
 
 /** What a runtime's socket can do. */
@@ -36,7 +37,10 @@ export interface SocketOptions {
   readonly pingMs?: number
   /** A client that says nothing, waits for nothing and subscribed to nothing is let go after this: 30 minutes unless said. */
   readonly idleMs?: number
-  /** Messages of one socket under way at once: 100 unless said. Past it the socket is not read. */
+  /**
+   * Requests of one socket running at once: 100 by default. Further ones are refused by their id; answers, cancellations
+   * and pings are always taken.
+   */
   readonly maxInFlight?: number
 }
 
@@ -46,6 +50,8 @@ export interface Talk {
   /** The other side asked whether we are there. */
   pinged(): void
   ponged(): void
+  /** What was sent has been taken by the client. For wires that can pause. */
+  drained(): void
   /** The socket is closed, whoever did it. */
   ended(): void
   /** Says goodbye. */
@@ -54,8 +60,12 @@ export interface Talk {
   readonly quiet: boolean
 }
 
-/** A reader that stalls is cut off here. */
-const maxUnsent = 1024 * 1024
+/** Bytes unsent past which logs and progress are dropped and the socket is not read: its client does not read either. */
+const behindAt = 1024 * 1024
+/** Bytes unsent past which a message that no request asked for cuts the socket. Answers are bounded by what was asked. */
+const maxWaiting = 4 * 1024 * 1024
+/** Notifications and responses that may be looked at at once, by times of `maxInFlight`. They end by themselves. */
+const oneWays = 4
 /** Pings are answered by the runtime, each with a frame of its own: past this many between two of ours it is a flood. */
 const maxPings = 1000
 
@@ -74,7 +84,9 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
     header: () => undefined,
     onGone: (then: () => void) => gone.onStop(then),
   }
-  let inFlight = 0
+  let running = 0
+  let oneWay = 0
+  let paused = false
   let over = false
   let answered = true
   let pings = 0
@@ -103,50 +115,85 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
   }
   const close = (code: number, reason: string): void => end(() => wire.close(code, reason))
 
+  /** Stops reading a client that does not read, and one whose notifications come faster than they are looked at. */
+  function pace(): void {
+    const full = wire.unsent > behindAt || oneWay >= oneWays * maxInFlight
+    if (full === paused || over) return
+    paused = full
+    if (full) wire.pause?.()
+    else wire.resume?.()
+  }
   function say(text: string): void {
     if (over) return
-    // Looked at before sending: one message may be larger than that, and its reader is not stalled.
-    if (wire.unsent > maxUnsent) end(() => wire.cut())
-    else wire.send(text)
+    // A socket that cannot be paused is bounded by bytes alone.
+    if (!wire.pause && wire.unsent > maxWaiting) {
+      end(() => wire.cut())
+      return
+    }
+    wire.send(text)
+    pace()
   }
-  const send = (message: object): void => say(JSON.stringify(message))
+  function send(message: object): void {
+    const { unsent } = wire
+    if (unsent > behindAt && mayDrop(message)) around.dropped()
+    else if (unsent > maxWaiting && !over) end(() => wire.cut())
+    else say(JSON.stringify(message))
+  }
 
   async function take(text: string): Promise<void> {
-    let held = true
-    const done = (): void => {
-      if (!held) return
-      held = false
-      if (inFlight-- === maxInFlight) wire.resume?.()
-    }
-    if (++inFlight === maxInFlight) wire.pause?.()
-    const answer = await answerTo(text, done)
-    done()
-    if (answer !== null) say(answer)
-  }
-
-  async function answerTo(text: string, done: () => void): Promise<string | null> {
     let message: unknown
-    let admission: Admission | undefined
     try {
       message = frame(text)
-      const oneWay = isOneWay(message)
-      // Where reading cannot be stopped, what is too much is refused by its id; a cancellation makes it less.
-      if (!wire.pause && inFlight > (oneWay ? 4 : 2) * maxInFlight)
-        throw new RpcError('overloaded', 'Too many messages are under way')
-      // It passes no layer that would ask who sent it.
-      if (oneWay) await server.admit(via)
-      else if (gate) admission = await admit(gate, knock)
-      const endless = (): void => {
-        admission?.release()
-        done()
-      }
-      return await server.text(message, { via, send, endless })
     } catch (thrown) {
-      const value = thrown instanceof Unsound ? thrown.value : message
+      const value = thrown instanceof Unsound ? thrown.value : undefined
       const refusal = server.refuse(thrown, via, value)
-      return isOneWay(value) ? null : refusal
+      if (!isOneWay(value)) say(refusal)
+      return
+    }
+    if (isOneWay(message)) await hear(message)
+    else await serve(message)
+  }
+
+  /** Always taken: calls that wait for it, or that it ends, would otherwise hold their places for ever. */
+  async function hear(message: unknown): Promise<void> {
+    // Where reading cannot be stopped, a flood is dropped.
+    if (!wire.pause && oneWay >= oneWays * maxInFlight) return
+    oneWay++
+    pace()
+    try {
+      // It passes no layer that would ask who sent it.
+      await server.admit(via)
+      await server.text(message, { via, send })
+    } catch (thrown) {
+      server.refuse(thrown, via, message)
     } finally {
+      oneWay--
+      pace()
+    }
+  }
+
+  async function serve(message: unknown): Promise<void> {
+    const isPing = methodOf(message) === 'ping'
+    let admission: Admission | undefined
+    let held = !isPing
+    const done = (): void => {
+      if (held) running--
+      held = false
       admission?.release()
+    }
+    try {
+      if (!isPing && running >= maxInFlight) {
+        held = false
+        throw tooMany()
+      }
+      if (held) running++
+      if (gate && !isPing) admission = await admit(gate, knock)
+      const answer = await server.text(message, { via, send, endless: done })
+      if (answer !== null) say(answer)
+    } catch (thrown) {
+      say(server.refuse(thrown, via, message))
+    } finally {
+      done()
     }
   }
 
@@ -169,6 +216,7 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
     ponged() {
       answered = true
     },
+    drained: pace,
     ended: () => end(),
     close,
     get quiet() {

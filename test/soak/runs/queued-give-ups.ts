@@ -1,0 +1,55 @@
+/** Clients that give up while they are queued for admission, by FIN and by RST: afterwards all slots are free. */
+
+import { defineServer, log, tool } from 'sluice'
+import { gate, serveHttp } from 'sluice/node'
+import type { Gate, MakeGate } from '../../../packages/sluice/src/transports/http/gate.ts'
+import { callOf, reach } from '../../fleet/knocks.ts'
+import type { Soak } from '../soak.ts'
+
+const slots = 4
+const atOnce = 50
+
+export const run: Soak = async ({ times, random }) => {
+  const count = times(10_000)
+  const work = tool({
+    name: 'work',
+    description: 'Takes a moment',
+    run: () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'done')),
+  })
+  const definition = defineServer({ info: { name: 'gate', version: '1' }, tools: [work] })
+  const silent = { info() {}, warn() {}, error() {} }
+  let made: Gate | undefined
+  const watched: MakeGate = (around) => {
+    made = gate({ concurrency: slots, queue: atOnce })(around)
+    return made
+  }
+  const serving = await serveHttp(definition, { port: 0, gate: watched, runtime: { log: log(silent) } })
+  const port = Number(new URL(serving.url).port)
+  const load = (): Gate['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
+  let queued = 0
+  let turn = 0
+  async function client(): Promise<void> {
+    while (turn < count) {
+      const own = turn++
+      const socket = await reach(port, own)
+      socket.write(callOf(port, 'work'))
+      // Some while they wait, some when they have just been let in, some when they are answered.
+      await new Promise((resolve) => setTimeout(resolve, random() * 12))
+      queued = Math.max(queued, load().waiting)
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      if (own % 2 === 0) socket.resetAndDestroy()
+      else socket.destroy()
+      await closed
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, client))
+  for (let tries = 0; tries < 200 && load().running + load().waiting > 0; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  const after = load()
+  await serving.close()
+  const lost = []
+  if (after.running > 0) lost.push(`${after.running} of ${slots} slots are held, and nobody is there`)
+  if (after.waiting > 0) lost.push(`${after.waiting} are queued, and nobody is there`)
+  if (queued === 0) lost.push('Nobody was queued, so that nothing was shown')
+  return { counted: { clients: count, 'queued at most': queued, 'slots held afterwards': after.running }, lost }
+}

@@ -1,0 +1,60 @@
+/** Clients that ask for a mebibyte each, again and again, and read nothing: how many bytes are held for each byte they sent. */
+
+import type { Socket } from 'node:net'
+import { openDoor } from '../../fleet/door.ts'
+import { callOf, reach } from '../../fleet/knocks.ts'
+import type { Soak } from '../soak.ts'
+
+/** What may wait on all connections of a port. */
+const limit = 64 * 1024 * 1024
+/** MB: the limit, as much again on its way there, and what the garbage collector has not come to. */
+const most = 250
+/** Sent ahead by each client. */
+const ahead = 20
+
+export const run: Soak = async ({ times }) => {
+  const count = times(200)
+  const door = await openDoor()
+  const open: Socket[] = []
+  try {
+    const before = await door.measure()
+    let sent = 0
+    let held = 0
+    let peak = 0
+    const look = async (): Promise<void> => {
+      const { unsent, rss } = await door.measure()
+      held = Math.max(held, unsent)
+      peak = Math.max(peak, rss - before.rss)
+    }
+    for (let client = 0; client < count; client++) {
+      const socket = await reach(door.port, client)
+      socket.pause()
+      const bytes = callOf(door.port, 'long').repeat(ahead)
+      sent += bytes.length
+      socket.write(bytes)
+      open.push(socket)
+      if (client % 20 === 0) await look()
+    }
+    await look()
+    const after = await door.until(({ unsent, underway }) => unsent === 0 && underway === 0)
+    const added = Math.ceil(peak / 1024 / 1024)
+    const lost = []
+    if (held > limit) lost.push(`${held} bytes waited, and ${limit} are allowed`)
+    if (added > most) lost.push(`${added} MB were added, and ${most} are allowed`)
+    if (after.unsent > 0) lost.push(`${after.unsent} bytes still wait`)
+    return {
+      counted: {
+        clients: count,
+        'bytes sent': sent,
+        'bytes held at most': held,
+        'bytes held per byte sent': Math.round((10 * held) / sent) / 10,
+        'MB added': added,
+        'cut off': after.cut - before.cut,
+      },
+      lost,
+    }
+  } finally {
+    for (const socket of open) socket.destroy()
+    await door.stop()
+  }
+}
