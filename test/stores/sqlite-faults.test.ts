@@ -12,6 +12,8 @@ import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { migrate } from '../../packages/sluice/src/stores/sqlite-file.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { makeRoom, smallDisk } from '../services/small-disk.ts'
+import { holdLock } from '../services/sqlite-lock.ts'
+import { heldLock } from './held-lock.ts'
 import { steps } from './migrate-steps.ts'
 
 const closing: (() => unknown)[] = []
@@ -131,6 +133,47 @@ test('a file that another process keeps locked is unavailable for writing, and i
   other.exec('ROLLBACK')
   other.close()
   expect(await store.swap(['a'], '1', '2')).toBe(true)
+})
+
+test('while another process holds the write lock, calls and health checks are answered and no turn waits', {
+  timeout: 60_000,
+}, async () => {
+  const { answered, refused, checks, longestTurnMs, usualTurnMs, lost } = await heldLock(1, 2500)
+  expect(lost).toEqual([])
+  // Writes are refused after a second; what only passes the rate limiter goes on by its local bucket.
+  expect(refused).toBeGreaterThan(5)
+  expect(answered).toBeGreaterThan(5)
+  expect(checks).toBeGreaterThan(20)
+  // SQLite's own waiting would take a second each. A machine that is busy otherwise shows in both figures.
+  expect(longestTurnMs).toBeLessThan(2 * usualTurnMs + 300)
+})
+
+test('a write that meets a lock is done when the lock is free, in order, and with those that came meanwhile', async () => {
+  const path = aPath()
+  const store = open(path)
+  await store.set(['a'], '0')
+  const lock = await holdLock(path)
+  const writes = [store.append(['log'], '1'), store.append(['log'], '2')]
+  // The first try has met the lock; what comes now waits behind it.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  writes.push(store.append(['log'], '3'))
+  const taken = store.take(['t'], { capacity: 1, perSecond: 1 })
+  expect(await store.get(['a'])).toBe('0')
+  await lock.release()
+  await Promise.all(writes)
+  expect(await taken).toBe(0)
+  expect((await store.list(['log'], { limit: 9 })).map(({ value }) => value)).toEqual(['1', '2', '3'])
+})
+
+test('closing waits for writes that wait for a lock', async () => {
+  const path = aPath()
+  const store = open(path)
+  const lock = await holdLock(path)
+  const write = store.set(['a'], '1')
+  const closed = store.close()
+  await lock.release()
+  await Promise.all([write, closed])
+  expect(await open(path).get(['a'])).toBe('1')
 })
 
 test('a damaged file is unavailable, and the path stays inside', async () => {

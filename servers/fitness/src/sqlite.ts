@@ -1,7 +1,7 @@
 /** The file of one machine. */
 
 import type { StatementSync } from 'node:sqlite'
-import { createWriter, openDatabase, toUnavailable } from 'sluice/sqlite'
+import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
 import type { Sql, Value } from './sql.ts'
 import { tables } from './tables.ts'
 
@@ -14,6 +14,7 @@ export function sqliteFile(path: string): Sql {
     migrations: [`PRAGMA application_id = ${applicationId};${tables}`],
   })
   const writer = createWriter(database)
+  const read = createRetry()
   const prepared = new Map<string, StatementSync>()
   const statement = (text: string): StatementSync => {
     const known = prepared.get(text)
@@ -24,17 +25,11 @@ export function sqliteFile(path: string): Sql {
   }
   const run = (text: string, values: readonly Value[]): number => Number(statement(text).run(...values).changes)
   return {
-    async rows(text, values = []) {
-      try {
-        return statement(text).all(...values) as never
-      } catch (thrown) {
-        throw toUnavailable(thrown)
-      }
-    },
+    rows: (text, values = []) => read(() => statement(text).all(...values) as never),
     change: (text, values = []) => writer.write(() => run(text, values)),
     together: (changes) => writer.write(() => changes.map(([text, values]) => run(text, values))),
     async close() {
-      writer.flush()
+      await writer.flush()
       database.close()
     },
   }

@@ -10,6 +10,7 @@ import { afterEach, expect, test } from 'vitest'
 import { programOf } from '../../../test/services/binary.ts'
 import { startPostgres } from '../../../test/services/postgres.ts'
 import { makeRoom, smallDisk } from '../../../test/services/small-disk.ts'
+import { holdLock } from '../../../test/services/sqlite-lock.ts'
 import type { Opened } from './server.ts'
 import { aFolder, openMemory, textOf } from './server.ts'
 
@@ -97,14 +98,17 @@ const tryToAdd = async ({ call }: Opened, text = 'more'): Promise<string> => {
 test('a locked file: storing says so, searching goes on, and when the lock is gone so does storing', async () => {
   const memory = await openMemory()
   await memory.add('kept')
-  const other = new DatabaseSync(join(memory.folder, 'memory.db'))
-  other.exec('BEGIN IMMEDIATE')
+  const lock = await holdLock(join(memory.folder, 'memory.db'))
+  // Whatever else this process serves is served meanwhile.
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 5)
   expect(await tryToAdd(memory)).toBe(
     'The store is locked by another process. Nothing was changed; what was stored before is safe. Tell the person, and try again later.',
   )
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(20)
   expect(await memory.search('kept')).toEqual(['kept'])
-  other.exec('ROLLBACK')
-  other.close()
+  await lock.release()
   await memory.add('after the lock')
   expect(await memory.search('lock')).toEqual(['after the lock'])
 })

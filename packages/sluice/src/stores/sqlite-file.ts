@@ -22,8 +22,8 @@ const migrations: readonly string[] = [
    INSERT INTO appended VALUES (0);`,
 ]
 
-/** How long a verb waits for another process's write, and with it this process: SQLite waits synchronously. */
-const busyMs = 1000
+/** How long opening waits for another process. SQLite waits synchronously, so afterwards it does not wait (`sqlite-retry.ts`). */
+const openMs = 1000
 
 export interface SqliteFile {
   /** Every commit is on the disk before it is acknowledged. */
@@ -60,7 +60,10 @@ export function openFile(path: string): SqliteFile {
   }
 }
 
-/** A file of our own, up to date, in WAL mode, readable by this account alone; every commit is on the disk. */
+/**
+ * A file of our own, up to date, in WAL mode, readable by this account alone; every commit is on the disk. A statement that
+ * meets another process's lock throws at once: `createWriter` and `retryWhileBusy` try again later.
+ */
 export function openDatabase(path: string, { applicationId, migrations, extension }: FileKind): DatabaseSync {
   if (path === '' || path.startsWith(':') || path.startsWith('file:'))
     throw new Error(`The store needs the path of a file, not "${path}"; memoryStore() is the one without`)
@@ -68,7 +71,7 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
   try {
     // SQLite makes files others may read, and gives -wal and -shm the same rights: tickets and key hashes are in there.
     makePrivateFile(path)
-    const opened = new DatabaseSync(path, { timeout: busyMs, allowExtension: extension !== undefined })
+    const opened = new DatabaseSync(path, { timeout: openMs, allowExtension: extension !== undefined })
     database = opened
     if (extension !== undefined) {
       opened.loadExtension(extension)
@@ -78,6 +81,7 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
     patiently(() => opened.exec('PRAGMA journal_mode = WAL'))
     opened.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
     migrate(opened, migrations)
+    opened.exec('PRAGMA busy_timeout = 0')
     return opened
   } catch (thrown) {
     if (database?.isOpen) database.close()
@@ -126,12 +130,12 @@ function refuseForeign(database: DatabaseSync, applicationId: number): void {
 /** Several processes turning one new file to WAL: SQLite answers "busy" at once to all but one, without waiting. */
 function patiently(work: () => void): void {
   const nap = new Int32Array(new SharedArrayBuffer(4))
-  for (let left = busyMs / 10; ; left--) {
+  for (let left = openMs / 10; ; left--) {
     try {
       work()
       return
     } catch (thrown) {
-      if (left <= 0 || codeOf(thrown) !== 5) throw thrown
+      if (left <= 0 || !isBusy(thrown)) throw thrown
       Atomics.wait(nap, 0, 0, 10)
     }
   }
@@ -155,6 +159,8 @@ const faults = new Map<number, Fault>([
 
 const codeOf = (thrown: unknown): number =>
   thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : 0
+/** Another connection holds a lock that this statement needs. */
+export const isBusy = (thrown: unknown): boolean => codeOf(thrown) === 5
 const faultOf = (thrown: unknown): Fault | undefined => faults.get(codeOf(thrown))
 
 /** What a verb throws. The path stays inside: this text may reach a client. */

@@ -12,11 +12,14 @@ import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Key, Store } from '../core/store.ts'
 import { checked, decodeKey, draw, encodeKey, endOf, fullAt, lifeOf, sequence, sizeOf } from './memory.ts'
-import { openFile, toUnavailable } from './sqlite-file.ts'
+import { openFile } from './sqlite-file.ts'
+import { createRetry } from './sqlite-retry.ts'
 import { createWriter } from './sqlite-writer.ts'
 
 export type { FileKind } from './sqlite-file.ts'
 export { openDatabase, toUnavailable } from './sqlite-file.ts'
+export type { RetryWhileBusy } from './sqlite-retry.ts'
+export { createRetry } from './sqlite-retry.ts'
 export type { Writer } from './sqlite-writer.ts'
 export { createWriter } from './sqlite-writer.ts'
 
@@ -73,12 +76,15 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     return writer.write(work)
   }
 
+  // Readers of a WAL file do not wait for writers: what locks them out is another lock.
+  const [read, drawing] = [createRetry(), createRetry()]
+
   const untilOf = (life: number): number | null => (life === Number.POSITIVE_INFINITY ? null : clock.now() + life)
 
   return {
     async get(key) {
       const name = encodeKey(key)
-      const row = mapped(() => sql.get.get(name, clock.now()))
+      const row = await read(() => sql.get.get(name, clock.now()))
       return row && String(row['value'])
     },
     async set(key, value, ttlMs) {
@@ -106,7 +112,7 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     },
     async take(key, bucket) {
       const name = encodeKey(key)
-      return mapped(() => {
+      return drawing(() => {
         if (++draws % sweepEvery === 0) sql.forget.run(clock.now())
         // Written only where the level still stands as it was read: without a lock, and a refusal writes nothing.
         for (;;) {
@@ -125,20 +131,12 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     async list(prefix, { limit, after }) {
       const [below, size] = [encodeKey(prefix), sizeOf(limit)]
       const from = after ? encodeKey(after) : below
-      const rows = mapped(() => sql.list.all(below, from, endOf(below), clock.now(), size))
+      const rows = await read(() => sql.list.all(below, from, endOf(below), clock.now(), size))
       return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
     },
     async close() {
-      writer.flush()
+      await writer.flush()
       close()
     },
-  }
-}
-
-function mapped<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (thrown) {
-    throw toUnavailable(thrown)
   }
 }

@@ -105,7 +105,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
       return true
     },
     async close() {
-      writer.flush()
+      await writer.flush()
       if (database.isOpen) database.close()
     },
   })

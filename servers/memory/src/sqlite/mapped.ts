@@ -1,18 +1,19 @@
 /** A workspace whose verbs throw what a client may read when the file is locked, damaged, full or away. */
 
-import { toUnavailable } from 'sluice/sqlite'
+import type { RetryWhileBusy } from 'sluice/sqlite'
+import { createRetry } from 'sluice/sqlite'
 
+/** Reads that meet a lock are tried again; what writes does so by itself, and has changed nothing when it meets one. */
 export function mapped<T extends object>(verbs: T): T {
-  const wrapped = Object.entries(verbs).map(([name, verb]) => [name, typeof verb === 'function' ? guard(verb) : verb])
+  const retry = createRetry()
+  const wrapped = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    typeof verb === 'function' ? guard(verb, retry) : verb,
+  ])
   return Object.fromEntries(wrapped) as T
 }
 
 const guard =
-  (verb: (...args: never[]) => unknown) =>
-  async (...args: never[]): Promise<unknown> => {
-    try {
-      return await verb(...args)
-    } catch (thrown) {
-      throw toUnavailable(thrown)
-    }
-  }
+  (verb: (...args: never[]) => unknown, retry: RetryWhileBusy) =>
+  (...args: never[]): Promise<unknown> =>
+    retry(() => verb(...args))

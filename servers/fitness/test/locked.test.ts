@@ -1,0 +1,31 @@
+/** The fitness file while another process holds its write lock. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { holdLock } from '../../../test/services/sqlite-lock.ts'
+import { sqliteFile } from '../src/sqlite.ts'
+
+test('writing is refused after a second, the event loop goes on meanwhile, and reading does too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-fitness-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'fitness.db')
+  const file = sqliteFile(path)
+  onTestFinished(() => file.close())
+  const count = 'SELECT count(*) AS count FROM activities'
+  const write = () => file.change('DELETE FROM activities WHERE 1 = 0')
+  await write()
+  const lock = await holdLock(path)
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 5)
+  await expect(write()).rejects.toMatchObject({
+    reason: 'storeUnavailable',
+    message: 'The store is locked by another process',
+  })
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(20)
+  expect(await file.rows(count)).toMatchObject([{ count: 0 }])
+  await lock.release()
+  expect(await write()).toBe(0)
+})

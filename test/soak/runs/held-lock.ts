@@ -1,0 +1,24 @@
+/** 10 times another process holds the store's SQLite write lock for 3 s: health checks and calls are answered meanwhile. */
+
+import { heldLock } from '../../stores/held-lock.ts'
+import type { Soak } from '../soak.ts'
+
+/** What the lock may add to a turn. SQLite's own waiting would add a second. */
+const maxAddedMs = 50
+
+export const run: Soak = async ({ times }) => {
+  const holds = times(10)
+  const { answered, refused, checks, longestTurnMs, usualTurnMs, slowestAnswerMs, lost } = await heldLock(holds, 3000)
+  const counted = {
+    'locks held': holds,
+    'calls answered': answered,
+    'calls refused': refused,
+    'health checks': checks,
+    'ms longest turn': longestTurnMs,
+    'ms longest turn without a lock': usualTurnMs,
+    'ms slowest answer': slowestAnswerMs,
+  }
+  const isTooLong = longestTurnMs > 2 * usualTurnMs + maxAddedMs
+  const tooLong = isTooLong ? [`A turn took ${longestTurnMs} ms, without a lock ${usualTurnMs} ms`] : []
+  return { counted, lost: [...lost, ...tooLong] }
+}
