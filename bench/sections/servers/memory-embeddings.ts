@@ -85,7 +85,7 @@ export async function memoryEmbeddings(): Promise<Section> {
       }
       taken.push(performance.now() - start)
       for (const way of ways) {
-        const memories = await workspace.read(rankings[way].map(({ memory }) => memory))
+        const memories = await workspace.read(rankings[way])
         if ([...memories.values()].some(({ id }) => id === ids[answer]))
           for (const key of [`${way} ${kind}`, way]) found.set(key, (found.get(key) ?? 0) + 1)
       }

@@ -56,6 +56,8 @@ const insert = `INSERT INTO activities (${columns.join(', ')})
 
 /** Written in one transaction: more would hold up everybody else. */
 const batch = 200
+/** Read in one go: more would block the event loop for tens of milliseconds. */
+const pageRows = 500
 
 export const createArchive = (sql: Sql): Archive => ({
   of: (tenant) => logOf(sql, tenant),
@@ -76,11 +78,21 @@ function logOf(sql: Sql, tenant: string): Log {
       return added
     },
     async list(query = {}) {
-      const { where, values } = conditions(tenant, query)
-      const { limit = 1_000_000, offset = 0 } = query
-      const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
-      const text = `SELECT * FROM activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
-      return (await sql.rows(text, [...values, limit, offset])).map(toActivity)
+      const { limit = Number.POSITIVE_INFINITY } = query
+      let offset = query.offset ?? 0
+      const found: Activity[] = []
+      for (let last: Activity | undefined; found.length < limit; ) {
+        const { where, values } = conditions(tenant, query, last)
+        const size = Math.min(pageRows, limit - found.length)
+        const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
+        const text = `SELECT * FROM activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
+        const rows = await sql.rows(text, [...values, size, offset])
+        found.push(...rows.map(toActivity))
+        if (rows.length < size) break
+        last = found.at(-1)
+        offset = 0
+      }
+      return found
     },
     async count(query = {}) {
       const { where, values } = conditions(tenant, query)
@@ -91,7 +103,14 @@ function logOf(sql: Sql, tenant: string): Log {
       const [row] = await sql.rows('SELECT * FROM activities WHERE tenant = $1 AND id = $2', [tenant, id])
       return row && toActivity(row)
     },
-    forget: (provider) => sql.change('DELETE FROM activities WHERE tenant = $1 AND provider = $2', [tenant, provider]),
+    async forget(provider) {
+      const some = 'SELECT id FROM activities WHERE tenant = $1 AND provider = $2 LIMIT $3'
+      const text = `DELETE FROM activities WHERE tenant = $1 AND id IN (${some})`
+      let removed = 0
+      for (let count = pageRows; count === pageRows; removed += count)
+        count = await sql.change(text, [tenant, provider, pageRows])
+      return removed
+    },
     async athlete() {
       return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? usualAthlete
     },
@@ -130,6 +149,7 @@ function logOf(sql: Sql, tenant: string): Log {
 function conditions(
   tenant: string,
   { provider, sport, before, after }: Query,
+  behind?: Activity,
 ): { readonly where: string; readonly values: readonly Value[] } {
   const values: Value[] = [tenant]
   const also = (condition: string, value: Value | undefined): string => {
@@ -138,7 +158,10 @@ function conditions(
     return ` AND ${condition} $${values.length}`
   }
   const where = `tenant = $1${also('provider =', provider)}${also('sport =', sport)}${also('started_at <', before)}${also('started_at >=', after)}`
-  return { where, values }
+  if (!behind) return { where, values }
+  values.push(behind.startedAt, behind.id)
+  const [at, id] = [`$${values.length - 1}`, `$${values.length}`]
+  return { where: `${where} AND (started_at < ${at} OR (started_at = ${at} AND id > ${id}))`, values }
 }
 
 const valuesOf = (tenant: string, each: Activity): readonly Value[] => [

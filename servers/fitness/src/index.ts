@@ -23,10 +23,10 @@ export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>)
 }
 
 /**
- * Holds 6 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
+ * Holds 3 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
  * parsed; larger exports go through the command `import`.
  */
-const maxMessageBytes = 8 * 1024 * 1024
+const maxMessageBytes = 4 * 1024 * 1024
 
 /** Everybody may know what there is, also before signing in; calls are somebody's. */
 const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']

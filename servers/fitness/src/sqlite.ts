@@ -2,11 +2,12 @@
 
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
-import type { Sql, Value } from './sql.ts'
+import type { Row, Sql, Value } from './sql.ts'
 import { tables } from './tables.ts'
 
 /** "Fitn" */
 const applicationId = 0x4669_746e
+const restAfterRows = 50
 
 export function sqliteFile(path: string): Sql {
   const database = openDatabase(path, {
@@ -25,7 +26,12 @@ export function sqliteFile(path: string): Sql {
   }
   const run = (text: string, values: readonly Value[]): number => Number(statement(text).run(...values).changes)
   return {
-    rows: (text, values = []) => read(() => statement(text).all(...values) as never),
+    async rows(text, values = []) {
+      const found = await read(() => statement(text).all(...values) as Row[])
+      // SQLite reads synchronously: reads in a row must not add up to one long turn.
+      if (found.length > restAfterRows) await new Promise((resolve) => setImmediate(resolve))
+      return found
+    },
     change: (text, values = []) => writer.write(() => run(text, values)),
     together: (changes) => writer.write(() => changes.map(([text, values]) => run(text, values))),
     async close() {

@@ -36,21 +36,20 @@ const fatigueDays = 7
 
 /** Every day up to today, rest days too: they are what fatigue falls on. */
 export function loadOf(activities: readonly Activity[], athlete: Athlete, nowMs: number): readonly Day[] {
-  const stress = new Map<string, number>()
+  const stress = new Map<number, number>()
   for (const each of activities) {
-    const day = dayOf(each.startedAt)
+    const day = Math.floor((each.startedAt * 1000) / dayMs)
     stress.set(day, (stress.get(day) ?? 0) + stressOf(each, athlete))
   }
   const first = activities.reduce((least, { startedAt }) => Math.min(least, startedAt * 1000), nowMs)
   const days: Day[] = []
   let [ctl, atl] = [0, 0]
   for (let at = Math.floor(first / dayMs); at <= Math.floor(nowMs / dayMs); at++) {
-    const day = dayOf(at * 86_400)
-    const today = stress.get(day) ?? 0
+    const today = stress.get(at) ?? 0
     const tsb = ctl - atl
     ctl += (today - ctl) / fitnessDays
     atl += (today - atl) / fatigueDays
-    days.push({ day, stress: round(today), ctl: round(ctl), atl: round(atl), tsb: round(tsb) })
+    days.push({ day: dayOf(at * 86_400), stress: round(today), ctl: round(ctl), atl: round(atl), tsb: round(tsb) })
   }
   return days
 }

@@ -26,10 +26,10 @@ export interface Workspace {
   /** All or nothing. False, in the same order, for each memory whose id is taken. */
   add(memories: readonly NewMemory[]): Promise<readonly boolean[]>
   get(id: string): Promise<Memory | undefined>
-  /** Newest first. */
+  /** Newest first. Of each text the first `listedText` characters, since a text may have ten million. */
   list(page: Page): Promise<readonly Memory[]>
-  /** In the order they were stored, from behind `after` on. */
-  walk(after: number, limit: number): Promise<readonly Memory[]>
+  /** In the order they were stored, from behind `after` on. Ends early with the one whose text makes it `maxBytes` together. */
+  walk(after: number, limit: number, maxBytes: number): Promise<readonly Memory[]>
   delete(id: string): Promise<boolean>
   /** Memories, pieces, vectors, entities and relations; the workspace itself stays. */
   clear(): Promise<void>
@@ -38,8 +38,8 @@ export interface Workspace {
   searchText(words: readonly string[], filters: Filters, limit: number): Promise<readonly Hit[]>
   /** Best first: pieces whose vectors are near, among those the filters let through. */
   searchVectors(vector: Float32Array, filters: Filters, limit: number): Promise<readonly Hit[]>
-  /** The memories behind hits, in no order. */
-  read(memories: readonly number[]): Promise<ReadonlyMap<number, Memory>>
+  /** The memories behind hits, each with the piece that was hit as its text. At most one hit of each memory. */
+  read(hits: readonly Pick<Hit, 'memory' | 'start' | 'end'>[]): Promise<ReadonlyMap<number, Memory>>
   /** Pieces without a vector, oldest first. */
   unembedded(limit: number): Promise<readonly Piece[]>
   /** Throws `WrongLength` where the vectors kept so far have another length. */
@@ -98,6 +98,8 @@ export interface Page {
   /** The last memory of the page before. */
   readonly after?: { readonly at: number; readonly key: number } | undefined
 }
+
+export const listedText = 1000
 
 export interface Hit {
   readonly memory: number
@@ -188,6 +190,12 @@ export function lengthOf(vectors: readonly PieceVector[], kept: number): number 
   }
   return length
 }
+
+/** A memory with one range of its text. */
+export const toPiece = (memory: Memory, range: Pick<Hit, 'start' | 'end'> | undefined): Memory => ({
+  ...memory,
+  text: memory.text.slice(range?.start ?? 0, range?.end ?? 0),
+})
 
 /** What tells entities apart: 'Anna' and 'anna ' are one. */
 export const foldName = (name: string): string => name.normalize('NFC').trim().toLowerCase()

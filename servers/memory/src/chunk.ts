@@ -28,8 +28,31 @@ const joints: readonly RegExp[] = [/\n\s*\n/, /\n/]
 const sentenceEnd = /[.!?。！？]$/
 
 /** Every piece but the last depends only on the text up to its end: what is appended moves no earlier piece. */
-export function chunk(text: string, { size = 512, overlap = 50 }: ChunkOptions = {}): readonly Chunk[] {
-  const [starts, ends] = tokensOf(text)
+export function chunk(text: string, options: ChunkOptions = {}): readonly Chunk[] {
+  for (const steps = chunking(text, options); ; ) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same without a long turn of the event loop: ten million characters take a quarter of a second. */
+export async function chunkInTurns(text: string, options: ChunkOptions = {}): Promise<readonly Chunk[]> {
+  for (const steps = chunking(text, options); ; ) {
+    const { done, value } = steps.next()
+    if (done) return value
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Tokens or pieces of work between two pauses: some milliseconds. */
+const stepTokens = 1 << 16
+
+/** Pauses where a caller may let others run. */
+function* chunking(
+  text: string,
+  { size = 512, overlap = 50 }: ChunkOptions,
+): Generator<undefined, readonly Chunk[], undefined> {
+  const [starts, ends] = yield* tokensOf(text)
   const count = starts.length
   if (count <= size) return count === 0 ? [] : [{ start: starts[0] ?? 0, end: ends[count - 1] ?? 0 }]
   const chunks: Chunk[] = []
@@ -38,24 +61,29 @@ export function chunk(text: string, { size = 512, overlap = 50 }: ChunkOptions =
     chunks.push({ start: starts[from] ?? 0, end: ends[until - 1] ?? text.length })
     if (until === count) return chunks
     from = Math.max(until - overlap, from + 1)
+    if (chunks.length % 100 === 0) yield
   }
 }
 
-function tokensOf(text: string): readonly [Int32Array, Int32Array] {
+function* tokensOf(text: string): Generator<undefined, readonly [Int32Array, Int32Array], undefined> {
   // Typed arrays: ten million characters are three million tokens, and as objects they would take a second to collect.
   let [starts, ends] = [new Int32Array(1024), new Int32Array(1024)]
   let count = 0
-  token.lastIndex = 0
-  while (token.test(text)) {
+  // Its place is kept here: during a pause another text may be taken apart with the same expression.
+  for (let from = 0; ; ) {
+    token.lastIndex = from
+    if (!token.test(text)) break
+    from = token.lastIndex
     if (count === starts.length) [starts, ends] = [grown(starts), grown(ends)]
-    ends[count] = token.lastIndex
-    count++
+    ends[count] = from
+    if (++count % stepTokens === 0) yield
   }
   // A token is as long as what precedes its end without a break; asking for each match's index would make an array each.
   for (let at = 0, previous = 0; at < count; at++) {
     const end = ends[at] ?? 0
     starts[at] = firstVisible(text, previous, end)
     previous = end
+    if (at > 0 && at % (stepTokens * 4) === 0) yield
   }
   return [starts.subarray(0, count), ends.subarray(0, count)]
 }

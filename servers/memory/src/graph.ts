@@ -80,11 +80,22 @@ export interface Graph {
 
 const pageSize = 1000
 
-export async function wholeGraph(workspace: Workspace): Promise<Graph> {
+/** `undefined` if it takes more than `maxBytes` as JSON, which is found out without making it. */
+export async function wholeGraph(workspace: Workspace, maxBytes?: undefined): Promise<Graph>
+export async function wholeGraph(workspace: Workspace, maxBytes: number): Promise<Graph | undefined>
+export async function wholeGraph(
+  workspace: Workspace,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+): Promise<Graph | undefined> {
+  let bytes = 0
   const entities = new Map<number, Entity>()
   for (let after = 0; ; ) {
     const page = await workspace.entities(after, pageSize)
-    for (const entity of page) entities.set(entity.key, entity)
+    for (const entity of page) {
+      entities.set(entity.key, entity)
+      bytes += entity.id.length + entity.name.length + entity.type.length
+    }
+    if (bytes > maxBytes) return undefined
     if (page.length < pageSize) break
     after = page.at(-1)?.key ?? after
   }
@@ -94,7 +105,9 @@ export async function wholeGraph(workspace: Workspace): Promise<Graph> {
     for (const { from, to, type, confidence } of page) {
       const [source, target] = [entities.get(from), entities.get(to)]
       if (source && target) edges.push({ from: source.id, to: target.id, type, confidence })
+      bytes += 72 + type.length
     }
+    if (bytes > maxBytes) return undefined
     if (page.length < pageSize) break
     after = page.at(-1)?.key ?? after
   }

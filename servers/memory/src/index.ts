@@ -11,16 +11,19 @@ import { createEmbedder } from './embeddings/embedder.ts'
 import { embeddingService } from './embeddings/settings.ts'
 import { workspaceId } from './inputs.ts'
 import { createRecall } from './recall.ts'
-import { sqliteArchive } from './sqlite/archive.ts'
+import { threadArchive } from './sqlite/thread.ts'
 import { trouble } from './trouble.ts'
 
-/** Ten million characters, the longest of them written as `\uXXXX`. */
-const maxMessageBytes = 64 * 1024 * 1024
+/**
+ * Ten million characters of plain text. A larger message would block the event loop for more than 50 ms while its JSON
+ * is parsed; larger texts go through the command `import`.
+ */
+const maxMessageBytes = 12 * 1024 * 1024
 
 /** The archive the environment asks for: PostgreSQL where it names one, else a file in the server's folder. */
 export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 'env' | 'clock'>): Promise<Archive> {
   const url = env['SLUICE_MEMORY_POSTGRES']
-  if (!url) return sqliteArchive(join(folder, 'memory.db'), clock)
+  if (!url) return threadArchive(join(folder, 'memory.db'))
   const { connectPostgres } = await import('./postgres/connect.ts')
   return connectPostgres(url, clock).catch((thrown: unknown) => {
     const why = thrown instanceof Error ? thrown.message : String(thrown)

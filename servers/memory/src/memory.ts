@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
 import type { Memory, NewMemory } from './archive.ts'
-import { chunk } from './chunk.ts'
+import { chunkInTurns } from './chunk.ts'
 import { type metadata, toTime } from './inputs.ts'
 
-export function toNewMemory(
+export async function toNewMemory(
   text: string,
   given: z.infer<typeof metadata> | undefined,
   now: number,
   id: string = randomUUID(),
-): NewMemory {
+): Promise<NewMemory> {
   const { source, tags = [], timestamp, ...more } = given ?? {}
   return {
     id: id.toLowerCase(),
@@ -20,7 +20,7 @@ export function toNewMemory(
     tags: [...new Set(tags)],
     metadata: JSON.stringify(more),
     at: timestamp === undefined ? now : toTime(timestamp),
-    chunks: chunk(text),
+    chunks: await chunkInTurns(text),
   }
 }
 
@@ -46,7 +46,12 @@ export const uriOf = (workspace: string, id: string): string => `memory://${work
 
 /** The beginning of a text on one line, cut between characters. */
 export function preview(text: string, most = 200): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  // Of a long text the beginning is enough, unless it begins with nothing but space.
+  const line = text
+    .trimStart()
+    .slice(0, most * 20)
+    .replace(/\s+/g, ' ')
+    .trim()
   const signs = [...line.slice(0, most * 2 + 2)]
   return signs.length <= most ? line : `${signs.slice(0, most).join('')}...`
 }

@@ -9,8 +9,9 @@ import { createTally } from './tally.ts'
 import { wordsOf } from './words.ts'
 
 export interface Found {
+  /** With the piece that matched as its text. */
   readonly memory: Memory
-  /** The piece that matched, as a range of the memory's text. */
+  /** The piece as a range of the memory's whole text. */
   readonly start: number
   readonly end: number
   readonly score: number
@@ -63,7 +64,7 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
       ])
       const isAway = typeof meaning === 'string'
       const hits = fuse(isAway ? [text] : [text, meaning], limit)
-      const memories = await workspace.read(hits.map(({ memory }) => memory))
+      const memories = await workspace.read(hits)
       latest.add(workspace.tenant, clock.now() - begun)
       return {
         found: hits.flatMap(({ memory: key, start, end, score }) => {

@@ -27,7 +27,7 @@ const pageRows = 200
 
 /** In the order they were stored, so that the newest stay the newest where they are imported. */
 async function exportMemories(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
-  const page = await workspace.walk(after, pageRows)
+  const page = await workspace.walk(after, pageRows, mostBytes)
   const lines: string[] = []
   let bytes = 0
   for (const memory of page) {
@@ -43,7 +43,8 @@ async function exportMemories(workspace: Workspace, after: number, mostBytes: nu
     lines.push(line)
   }
   const last = page[lines.length - 1]
-  const isLast = lines.length === page.length && page.length < pageRows
+  const textBytes = page.reduce((sum, memory) => sum + Buffer.byteLength(memory.text), 0)
+  const isLast = lines.length === page.length && page.length < pageRows && textBytes < mostBytes
   return { lines, next: isLast || !last ? 'r.0' : `m.${last.key}` }
 }
 
@@ -105,8 +106,9 @@ export async function importLines(
   let number = 0
   for await (const line of lines) {
     number++
+    if (number % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
     if (line.trim() === '') continue
-    const parsed = parseLine(line, now)
+    const parsed = await parseLine(line, now)
     if (typeof parsed === 'string') imported.refused.push(`line ${number}: ${parsed}`)
     else if ('text' in parsed) waiting.push(parsed)
     else (await workspace.relate(parsed)) ? imported.relations++ : imported.known++
@@ -116,7 +118,7 @@ export async function importLines(
   return imported
 }
 
-function parseLine(line: string, now: () => number): NewMemory | NewRelation | string {
+async function parseLine(line: string, now: () => number): Promise<NewMemory | NewRelation | string> {
   let value: unknown
   try {
     value = JSON.parse(line.replace(/^\ufeff/, ''))

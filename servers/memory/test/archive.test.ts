@@ -7,7 +7,7 @@ import { WorkspaceGone, WrongLength } from '../src/archive.ts'
 import { chunk } from '../src/chunk.ts'
 import { wordsOf } from '../src/words.ts'
 import type { Place } from './archives.ts'
-import { pglitePlace, postgresPlace, sqlitePlace } from './archives.ts'
+import { pglitePlace, postgresPlace, sqlitePlace, threadPlace } from './archives.ts'
 
 const all: Filters = { tags: [] }
 
@@ -25,6 +25,7 @@ const aMemory = (text: string, more: Partial<NewMemory> = {}): NewMemory => ({
 
 describe.each([
   ['SQLite', async () => sqlitePlace()],
+  ['SQLite in its thread', async () => threadPlace()],
   ['PostgreSQL', () => postgresPlace()],
   ['PGlite', pglitePlace],
 ] as const)('%s', (_, prepare) => {
@@ -47,7 +48,7 @@ describe.each([
   }
   const found = async (workspace: Workspace, query: string, filters: Filters = all): Promise<readonly string[]> => {
     const hits = await workspace.searchText(wordsOf(query), filters, 50)
-    const memories = await workspace.read(hits.map(({ memory }) => memory))
+    const memories = await workspace.read(hits)
     return hits.map(({ memory }) => memories.get(memory)?.text ?? '')
   }
 
@@ -166,9 +167,9 @@ describe.each([
     }
     expect(texts).toEqual(['m5', 'm4', 'm3', 'm2', 'm1'])
     expect(await workspace.list({ filters: { tags: [], from: 40 }, limit: 9 })).toHaveLength(2)
-    const [, second, third] = await workspace.walk(0, 3)
+    const [, second, third] = await workspace.walk(0, 3, 1000)
     expect(third?.text).toBe('m3')
-    expect((await workspace.walk(second?.key ?? 0, 9)).map(({ text }) => text)).toEqual(['m3', 'm4', 'm5'])
+    expect((await workspace.walk(second?.key ?? 0, 9, 1000)).map(({ text }) => text)).toEqual(['m3', 'm4', 'm5'])
   })
 
   test('deleting takes the memory, its words, and its share of the counts', async () => {
@@ -210,7 +211,7 @@ describe.each([
       expect(await found(other, 'word', { tags: ['t'] })).toEqual([])
       expect(await other.list({ filters: all, limit: 9 })).toEqual([])
       const [hit] = await hers.searchText(['word'], all, 1)
-      expect(await other.read([hit?.memory ?? 0])).toEqual(new Map())
+      expect(await other.read([hit ?? { memory: 0, start: 0, end: 0 }])).toEqual(new Map())
       await other.clear()
     }
     expect(await his.add([memory])).toEqual([true])
@@ -289,7 +290,7 @@ describe.each([
     expect(await workspace.counts()).toMatchObject({ embedded: 3 })
     const near = async (numbers: number[], filters: Filters = all): Promise<readonly string[]> => {
       const hits = await workspace.searchVectors(Float32Array.from(numbers), filters, 10)
-      const memories = await workspace.read(hits.map(({ memory }) => memory))
+      const memories = await workspace.read(hits)
       return hits.map(({ memory }) => memories.get(memory)?.text ?? '')
     }
     expect(await near([0.1, 3])).toEqual(['north', 'north-east', 'east'])

@@ -14,6 +14,7 @@ import { postgresArchive } from '../src/postgres/archive.ts'
 import { connectPostgres } from '../src/postgres/connect.ts'
 import type { Postgres } from '../src/postgres/sql.ts'
 import { sqliteArchive } from '../src/sqlite/archive.ts'
+import { threadArchive } from '../src/sqlite/thread.ts'
 import { noon } from './server.ts'
 
 export interface Place {
@@ -38,6 +39,22 @@ export function sqlitePlace(): Place {
       return at()
     },
     reopen: async () => at(),
+    close: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** As the server opens it. */
+export function threadPlace(): Place {
+  let folder = ''
+  const at = (): Promise<Archive> => threadArchive(join(folder, 'memory.db'))
+  return {
+    vectors: true,
+    open() {
+      rmSync(folder, { recursive: true, force: true })
+      folder = mkdtempSync(join(tmpdir(), 'sluice-memory-'))
+      return at()
+    },
+    reopen: at,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }

@@ -13,7 +13,7 @@ import { round, stressOf } from '../training.ts'
 import { activityId, paceOf, reading, toDetail, toRow } from './shown.ts'
 
 /** In base64: as much as a message may hold. */
-const maxUpload = 8 * 1024 * 1024
+const maxUpload = 4 * 1024 * 1024
 const seconds = z.int().min(0).max(4_102_444_800)
 
 export function activityTools(ground: Ground): readonly Tool[] {
@@ -148,7 +148,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
     tool({
       name: 'import_activities',
       description:
-        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports, up to 6 MB together. Known ones are left as they are.',
+        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports, up to 3 MB together. Known ones are left as they are.',
       input: z.object({
         files: z
           .array(

@@ -1,7 +1,7 @@
 /** One workspace in PostgreSQL. Every query names it by its number, which belongs to one tenant. */
 
 import type { Filters, Hit, Memory, NewMemory, Workspace } from '../archive.ts'
-import { lengthOf, WrongLength } from '../archive.ts'
+import { lengthOf, listedText, toPiece, WrongLength } from '../archive.ts'
 import { folded, spaced } from '../words.ts'
 import { openGraph } from './graph.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
@@ -65,16 +65,19 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
     async list({ filters, limit, after }) {
       const rows = await told(
         postgres.query(
-          `SELECT * FROM ${s}.memories m WHERE m.workspace = $1 AND ${passes}
+          `SELECT n, id, at, source, tags, metadata, left(text, ${listedText}) AS text FROM ${s}.memories m
+             WHERE m.workspace = $1 AND ${passes}
              AND ($6::bigint IS NULL OR (m.at, m.n) < ($6, $7::bigint)) ORDER BY m.at DESC, m.n DESC LIMIT $8`,
           [n, ...bind(filters), after?.at ?? null, after?.key ?? null, limit],
         ),
       )
       return rows.map(toMemory)
     },
-    async walk(after, limit) {
-      const text = `SELECT * FROM ${s}.memories WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`
-      return (await told(postgres.query(text, [n, after, limit]))).map(toMemory)
+    async walk(after, limit, maxBytes) {
+      const some = `SELECT * FROM ${s}.memories WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`
+      const before = 'sum(octet_length(text)) OVER (ORDER BY n) - octet_length(text)'
+      const text = `SELECT * FROM (SELECT *, ${before} AS before FROM (${some}) page) found WHERE before < $4 ORDER BY n`
+      return (await told(postgres.query(text, [n, after, limit, maxBytes]))).map(toMemory)
     },
     async delete(id) {
       const rows = await told(
@@ -140,11 +143,13 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
         ),
       )
     },
-    async read(keys) {
+    async read(hits) {
+      const ranges = new Map(hits.map((hit) => [hit.memory, hit]))
+      const keys = [...ranges.keys()]
       const rows = await told(
         postgres.query(`SELECT * FROM ${s}.memories WHERE workspace = $1 AND n = ANY($2::bigint[])`, [n, keys]),
       )
-      return new Map(rows.map((row) => [Number(row['n']), toMemory(row)]))
+      return new Map(rows.map((row) => [Number(row['n']), toPiece(toMemory(row), ranges.get(Number(row['n'])))]))
     },
     async unembedded(limit) {
       const rows = await told(

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writer } from 'sluice/sqlite'
-import type { NewMemory, Workspace } from '../archive.ts'
-import { lengthOf, WorkspaceGone, WrongLength } from '../archive.ts'
+import type { Memory, NewMemory, Workspace } from '../archive.ts'
+import { lengthOf, listedText, toPiece, WorkspaceGone, WrongLength } from '../archive.ts'
 import { spaced } from '../words.ts'
 import { everyFilter } from './filters.ts'
 import { openGraph } from './graph.ts'
@@ -42,7 +42,8 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     // The plus keeps SQLite from walking the whole workspace by its index instead of going to the rows named.
     read: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n IN (SELECT value FROM json_each(?))`),
     list: database.prepare(
-      `SELECT * FROM memories m WHERE m.workspace = :workspace AND ${passes}
+      `SELECT n, id, at, source, tags, metadata, substr(text, 1, ${listedText}) AS text FROM memories m
+       WHERE m.workspace = :workspace AND ${passes}
          AND (:at IS NULL OR m.at < :at OR (m.at = :at AND m.n < :n)) ORDER BY m.at DESC, m.n DESC LIMIT :limit`,
     ),
     walk: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n > ? ORDER BY n LIMIT ?`),
@@ -109,7 +110,17 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
       const bound = { ...everyFilter(filters, n), at: after?.at ?? null, n: after?.key ?? null, limit }
       return sql.list.all(bound).map(toMemory)
     },
-    walk: async (after, limit) => sql.walk.all(after, limit).map(toMemory),
+    async walk(after, limit, maxBytes) {
+      const found: Memory[] = []
+      let bytes = 0
+      for (const row of sql.walk.iterate(after, limit)) {
+        const memory = toMemory(row)
+        found.push(memory)
+        bytes += Buffer.byteLength(memory.text)
+        if (bytes >= maxBytes) break
+      }
+      return found
+    },
     delete: (id) => write(() => remove(id)),
     clear: () =>
       write(() => {
@@ -136,8 +147,12 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
       if (kept !== 0 && kept !== vector.length) throw new WrongLength(kept, vector.length)
       return kept === 0 ? [] : vectors.search(vector, filters, limit)
     },
-    async read(keys) {
-      return new Map(sql.read.all(JSON.stringify(keys)).map((row) => [Number(row['n']), toMemory(row)]))
+    async read(hits) {
+      const ranges = new Map(hits.map((hit) => [hit.memory, hit]))
+      const found = new Map<number, Memory>()
+      for (const row of sql.read.iterate(JSON.stringify([...ranges.keys()])))
+        found.set(Number(row['n']), toPiece(toMemory(row), ranges.get(Number(row['n']))))
+      return found
     },
     async unembedded(limit) {
       return sql.unembedded.all(limit).map((row) => ({

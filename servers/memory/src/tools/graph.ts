@@ -138,12 +138,12 @@ export const graphTools = (desk: Desk): readonly Tool[] => [
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ format, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const graph = await wholeGraph(workspace)
-      const text = format === 'json' ? JSON.stringify(graph) : toGraphML(graph)
+      const graph = await wholeGraph(workspace, mostBytes)
+      const text = graph === undefined ? '' : format === 'json' ? JSON.stringify(graph) : toGraphML(graph)
       const size = Buffer.byteLength(text)
-      if (size > mostBytes)
+      if (!graph || size > mostBytes)
         throw fail(
-          `The graph takes ${size.toLocaleString('en-US')} bytes, which is too much for one answer. "sluice-memory graph --format ${format}" writes it to a file.`,
+          `The graph takes more than ${mostBytes.toLocaleString('en-US')} bytes, which is too much for one answer. "sluice-memory graph --format ${format}" writes it to a file.`,
         )
       const mimeType = format === 'json' ? 'application/json' : 'application/graphml+xml'
       return {

@@ -28,7 +28,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
     timeoutMs: patientMs,
     async run({ text, metadata, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const memory = toNewMemory(text, metadata, desk.clock.now())
+      const memory = await toNewMemory(text, metadata, desk.clock.now())
       await workspace.add([memory])
       const note = await desk.catchUp?.reach(workspace)
       return answer(

@@ -24,9 +24,9 @@ export const searchTool = (desk: Desk): Tool =>
     async run({ query, limit, filters, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
       const { found, mode, note } = await desk.recall.search(workspace, query, toFilters(filters), limit)
-      const lines = found.flatMap(({ memory, start, end, score }, at) => [
+      const lines = found.flatMap(({ memory, score }, at) => [
         `${at + 1}. [Score: ${score.toFixed(2)}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
-        preview(memory.text.slice(start, end)),
+        preview(memory.text),
         `ID: ${memory.id}`,
         '',
       ])
@@ -44,7 +44,7 @@ export const searchTool = (desk: Desk): Tool =>
           ...(note && { note }),
           results: found.map(({ memory, start, end, score }) => ({
             ...show(memory),
-            text: memory.text.slice(start, end),
+            text: memory.text,
             score: Math.round(score * 1000) / 1000,
             start,
             end,

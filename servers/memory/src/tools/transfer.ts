@@ -11,6 +11,16 @@ import { answer, counted } from './answer.ts'
 
 const pageBytes = 512 * 1024
 
+/** One by one: ten million line ends would make a list of ten million in one go. */
+function* linesOf(text: string): Generator<string> {
+  for (let from = 0; from <= text.length; ) {
+    const end = text.indexOf('\n', from)
+    const until = end === -1 ? text.length : end
+    yield text.slice(from, until)
+    from = until + 1
+  }
+}
+
 export const transferTools = (desk: Desk): readonly Tool[] => [
   tool({
     name: 'export_memories',
@@ -59,7 +69,7 @@ export const transferTools = (desk: Desk): readonly Tool[] => [
     timeoutMs: 120_000,
     async run({ jsonl, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const { memories, relations, known, refused } = await importLines(workspace, jsonl.split('\n'), () =>
+      const { memories, relations, known, refused } = await importLines(workspace, linesOf(jsonl), () =>
         desk.clock.now(),
       )
       const note = await desk.catchUp?.reach(workspace)

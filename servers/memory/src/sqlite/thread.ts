@@ -1,0 +1,142 @@
+/**
+ * The SQLite archive in a thread of its own. `node:sqlite` is synchronous, and a long text, a large workspace or a
+ * filter without matches takes hundreds of milliseconds: on the serving thread every other call would wait for it.
+ *
+ * A thread that dies takes its open calls with it; the next call starts another, since what was acknowledged is on the disk.
+ */
+
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { RpcError } from 'sluice'
+import type { Archive, Workspace } from '../archive.ts'
+import { WorkspaceGone, WrongLength } from '../archive.ts'
+
+export interface Question {
+  readonly n: number
+  readonly verb: string
+  readonly args: readonly unknown[]
+  /** The workspace meant, if the verb is one of a workspace. */
+  readonly of?: WorkspaceRef
+}
+export interface WorkspaceRef {
+  readonly handle: number
+  readonly tenant: string
+  readonly id: string
+}
+export interface Fault {
+  readonly name: string
+  readonly message: string
+  readonly reason?: string
+  readonly kept?: number
+  readonly given?: number
+}
+/** `n` of the question; 0 says that the archive is open, or why it is not. */
+export type Reply = { readonly n: number; readonly result: unknown } | { readonly n: number; readonly fault: Fault }
+
+/** Beside this file, with its extension: `.js` in the build and in a tarball, `.ts` in the sources. */
+const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
+
+const workspaceVerbs = [
+  ...['add', 'get', 'list', 'walk', 'delete', 'clear', 'counts', 'searchText', 'searchVectors', 'read', 'unembedded'],
+  ...['embed', 'relate', 'entity', 'relationsOf', 'entities', 'relations', 'entitiesBy', 'graphCounts'],
+]
+
+interface Thread {
+  ask(question: Omit<Question, 'n'>): Promise<unknown>
+  end(): Promise<void>
+}
+
+/** Rejects if the file cannot be opened, with what to do about it. */
+export async function threadArchive(path: string): Promise<Archive> {
+  let isClosed = false
+  let running: Promise<Thread> | undefined = start()
+  await running
+
+  function start(): Promise<Thread> {
+    const started = startThread(path, () => {
+      running = undefined
+    })
+    started.catch(() => {
+      running = undefined
+    })
+    return started
+  }
+  async function ask<T>(verb: string, args: readonly unknown[], of?: WorkspaceRef): Promise<T> {
+    if (isClosed) throw new RpcError('storeUnavailable', 'The store is closed')
+    running ??= start()
+    const thread = await running
+    return (await thread.ask({ verb, args, ...(of && { of }) })) as T
+  }
+  const toWorkspace = (of: WorkspaceRef): Workspace =>
+    ({
+      tenant: of.tenant,
+      id: of.id,
+      ...Object.fromEntries(workspaceVerbs.map((verb) => [verb, (...args: unknown[]) => ask(verb, args, of)])),
+    }) as Workspace
+  return {
+    async workspace(tenant, id) {
+      const found = await ask<WorkspaceRef | undefined>('workspace', [tenant, id])
+      return found && toWorkspace(found)
+    },
+    createWorkspace: (tenant, workspace) => ask('createWorkspace', [tenant, workspace]),
+    listWorkspaces: (tenant) => ask('listWorkspaces', [tenant]),
+    deleteWorkspace: (tenant, id) => ask('deleteWorkspace', [tenant, id]),
+    unembedded: async () => (await ask<readonly WorkspaceRef[]>('unembedded', [])).map(toWorkspace),
+    useVectors: (model) => ask('useVectors', [model]),
+    async close() {
+      if (isClosed) return
+      const thread = await running
+      await thread?.ask({ verb: 'close', args: [] })
+      isClosed = true
+      await thread?.end()
+    },
+  }
+}
+
+function startThread(path: string, ended: () => void): Promise<Thread> {
+  const worker = new Worker(workerUrl, { workerData: path, env: {}, execArgv: [] })
+  const open = new Map<number, { resolve(result: unknown): void; reject(thrown: unknown): void }>()
+  let [count, failure] = [0, undefined as unknown]
+  const settle = (n: number): ReturnType<typeof open.get> => {
+    const waiting = open.get(n)
+    open.delete(n)
+    // An idle thread must not keep the process alive, and a busy one must.
+    if (open.size === 0) worker.unref()
+    return waiting
+  }
+  worker.on('message', (reply: Reply) => {
+    const waiting = settle(reply.n)
+    if ('fault' in reply) waiting?.reject(toError(reply.fault))
+    else waiting?.resolve(reply.result)
+  })
+  worker.on('error', (thrown: unknown) => {
+    failure = thrown
+  })
+  worker.on('exit', () => {
+    ended()
+    for (const n of [...open.keys()])
+      settle(n)?.reject(new RpcError('storeUnavailable', 'The store has stopped', { cause: failure }))
+  })
+  const ask = (n: number): Promise<unknown> => {
+    worker.ref()
+    return new Promise((resolve, reject) => open.set(n, { resolve, reject }))
+  }
+  const thread: Thread = {
+    ask(question) {
+      const answer = ask(++count)
+      worker.postMessage({ ...question, n: count } satisfies Question)
+      return answer
+    },
+    async end() {
+      await worker.terminate()
+    },
+  }
+  return ask(0).then(() => thread)
+}
+
+function toError({ name, message, reason, kept = 0, given = 0 }: Fault): Error {
+  if (name === 'WorkspaceGone') return new WorkspaceGone(message)
+  if (name === 'WrongLength') return new WrongLength(kept, given)
+  if (reason === 'storeUnavailable') return new RpcError(reason, message)
+  return Object.assign(new Error(message), { name })
+}
