@@ -6,9 +6,12 @@
 import type { Call, Caller, Layer, Via } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Identify, IdentifyOptions } from './identities/identify.ts'
 import { createIdentify, unauthorized } from './identities/identify.ts'
+import type { ScopeHierarchy } from './identities/scope-hierarchy.ts'
+import { createScopeHierarchy } from './identities/scope-hierarchy.ts'
 import type { Watch } from './identities/watch.ts'
 import { createWatch } from './identities/watch.ts'
 
@@ -35,28 +38,44 @@ export function authenticate(
   watch: Watch = createWatch(options.verifiers, identify, clock),
 ): Layer {
   const isPublic = publicMethods(options)
+  const hierarchy = options.impliedScopes && createScopeHierarchy(options.impliedScopes)
 
   return (next) =>
     async function authenticate(call) {
       const found = await identify(call)
-      if (!found && !isPublic.has(call.method)) throw unauthorized(hintOf(call))
+      if (!found && !isPublic.has(call.method)) throw unauthorized(hintOf(call, hierarchy))
       const caller = found ?? anonymous
       call.facts['caller'] = caller.subject
       call.facts['credential'] = caller.credential
       const inside = enter(call, caller)
-      if (!found || call.target.policy.timeoutMs !== Number.POSITIVE_INFINITY) return next(inside)
-      const leave = watch(call, caller)
+      const isStream = call.target.policy.timeoutMs === Number.POSITIVE_INFINITY
+      if (!hierarchy && (!found || !isStream)) return next(inside)
+      const leave = found && isStream ? watch(call, caller) : undefined
       try {
         return await next(inside)
+      } catch (thrown) {
+        throw hierarchy ? challenge(thrown, hierarchy, caller) : thrown
       } finally {
-        leave()
+        leave?.()
       }
     }
 }
 
 /** Scopes are named only where everybody may know of the target; else the challenge would tell that it exists. */
-const hintOf = ({ target: { policy } }: Call): { scopes?: readonly string[] } =>
-  policy.listed && policy.scopes.length > 0 ? { scopes: policy.scopes } : {}
+const hintOf = ({ target: { policy } }: Call, hierarchy?: ScopeHierarchy): { scopes?: readonly string[] } =>
+  policy.listed && policy.scopes.length > 0
+    ? { scopes: hierarchy?.toAskFor(policy.scopes, anonymous.scopes) ?? policy.scopes }
+    : {}
+
+/** A refusal for want of a scope, with what to ask the authorization server for. */
+function challenge(thrown: unknown, { toAskFor }: ScopeHierarchy, { scopes: held }: Caller): unknown {
+  if (!(thrown instanceof RpcError) || thrown.reason !== 'insufficientScope') return thrown
+  const { reason, message, data } = thrown
+  const { scopes } = data
+  return Array.isArray(scopes)
+    ? new RpcError(reason, message, { data: { ...data, scopes: toAskFor(scopes, held) } })
+    : thrown
+}
 
 /** The call as later layers and tools see it: somebody's, and without what proved it. */
 function enter(call: Call, caller: Caller): Call {

@@ -98,7 +98,7 @@ export function compile(
   const fixedList = list('resources', fixed.values(), projectEntry)
   const lister = templates.find((template) => template.list)
   const resourceList: Run =
-    lister?.listing(fixedList, templates, { ttlMs, serverMeta }) ?? ((call) => page(fixedList, call))
+    lister?.listing(fixedList, templates, { ttlMs, serverMeta, pageSize }) ?? ((call) => page(fixedList, call))
 
   /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
   const capabilities = (features: Features): Params => ({

@@ -12,48 +12,54 @@ import type { Resource } from './resources.ts'
 import { featuresOf } from './revisions.ts'
 import { workOf } from './work.ts'
 
+/** How often templates are asked for one page: one that gives nothing and always promises more must not hold a call. */
+const maxListings = 100
+
 export function createResourceList(
   fixed: List,
   templates: readonly Resource[],
-  { ttlMs, serverMeta }: { readonly ttlMs: number; readonly serverMeta: Params },
+  { ttlMs, serverMeta, pageSize }: { readonly ttlMs: number; readonly serverMeta: Params; readonly pageSize: number },
 ): (call: Call) => Promise<Answer> {
   const sources = templates.filter(({ list }) => list)
   const mayList = ({ policy }: Resource, { caller }: Call): boolean =>
     policy.listed || policy.scopes.every((scope) => caller.scopes.has(scope))
-  /** A place among the templates: which one, and its own cursor. */
-  const placeAt = (name: string, cursor?: string): string => toCursor('listed', JSON.stringify([name, cursor ?? null]))
 
   return async function listResources(call) {
     const features = featuresOf(call.revision)
     const { cursor } = call.params
     const open = sources.filter((source) => mayList(source, call))
-    const [first] = open
-    if (!first) return fixed.page(features.name, call.caller.scopes, cursor)
-    let source: Resource | undefined
+    const resources: Params[] = []
+    let at = 0
     let own: string | null = null
-    if (cursor !== undefined && !isFixed(cursor)) {
-      const place = parsePlace(fromCursor('listed', cursor))
-      source = open.find((candidate) => candidate.name === place?.[0])
-      own = place?.[1] ?? null
-      if (!source) fromCursor('listed', '')
+    if (cursor === undefined || open.length === 0 || isFixed(cursor)) {
+      const page = fixed.page(features.name, call.caller.scopes, cursor)
+      const ready = JSON.parse(page.json) as Params
+      if (open.length === 0) return page
+      if (ready['nextCursor'] !== undefined) return seal(ready)
+      if (Array.isArray(ready['resources'])) resources.push(...ready['resources'])
+    } else {
+      const [name, rest] = parsePlace(fromCursor('listed', cursor)) ?? []
+      at = open.findIndex((source) => source.name === name)
+      own = rest ?? null
+      if (at === -1) fromCursor('listed', '')
     }
-    if (!source) {
-      const page = JSON.parse(fixed.page(features.name, call.caller.scopes, cursor).json) as Params
-      if (page['nextCursor'] !== undefined) return seal(page)
-      if (!isEmpty(page['resources'])) return seal({ ...page, nextCursor: placeAt(first.name) })
-      // Many clients read one page: an empty first one would look like an empty list.
-      source = first
+    // Many clients read one page, so it is filled from as many templates as it takes. The last one may go past its end.
+    for (let left = maxListings; resources.length < pageSize && left > 0 && at < open.length; left--) {
+      const listing = await open[at]?.list?.(own === null ? {} : { cursor: own }, workOf(call, {}))
+      if (call.stop.reason) throw call.stop.reason
+      for (const entry of listing?.resources ?? []) {
+        if (typeof entry.uri !== 'string' || typeof entry.name !== 'string')
+          throw new TypeError('each entry needs a uri and a name')
+        resources.push(projectEntry({ ...entry }, features))
+      }
+      measure(resources, call)
+      own = listing?.next ?? null
+      if (own === null) at++
     }
-    const listing = await source.list?.(own === null ? {} : { cursor: own }, workOf(call, {}))
-    for (const { uri, name } of listing?.resources ?? [])
-      if (typeof uri !== 'string' || typeof name !== 'string') throw new TypeError('each entry needs a uri and a name')
-    measure(listing, call)
-    const following = open[open.indexOf(source) + 1]
-    const nextCursor =
-      listing?.next !== undefined ? placeAt(source.name, listing.next) : following && placeAt(following.name)
+    const next = open[at]
     return seal({
-      resources: (listing?.resources ?? []).map((entry) => projectEntry({ ...entry }, features)),
-      ...(nextCursor !== undefined && { nextCursor }),
+      resources,
+      ...(next && { nextCursor: toCursor('listed', JSON.stringify([next.name, own])) }),
       ...(features.era === 'modern' && modernFields(true, ttlMs, serverMeta)),
     })
   }
@@ -72,8 +78,6 @@ function parsePlace(text: string): readonly [name: string, cursor: string | null
     return undefined
   }
 }
-
-const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0
 
 const isFixed = (cursor: unknown): boolean => {
   try {

@@ -81,12 +81,64 @@ test('a template lists what it stands for, page by page, after what is fixed', a
   })
 })
 
-test('where nothing is fixed the first page is the template’s: many clients read no further', async () => {
-  const client = await serving(note)
-  expect(await client.request('resources/list')).toMatchObject({
-    resources: [{ uri: 'note://2024/a' }],
-    nextCursor: expect.any(String),
+/** A template with pages of `size`, up to `total`. */
+const listing = (scheme: string, total: number, size: number) =>
+  resource({
+    uri: `${scheme}:{id}`,
+    name: scheme,
+    read: () => 'x',
+    list({ cursor = '0' }) {
+      const from = Number(cursor)
+      const ids = Array.from({ length: Math.min(size, total - from) }, (_, at) => from + at)
+      return {
+        resources: ids.map((id) => ({ uri: `${scheme}:${id}`, name: String(id) })),
+        ...(from + size < total && { next: String(from + size) }),
+      }
+    },
   })
+
+async function pagesOf(resources: readonly Resource[], pageSize: number): Promise<readonly (readonly string[])[]> {
+  const client = await testClient(
+    createServer(defineServer({ info: { name: 'x', version: '1' }, resources }), { pageSize }),
+  )
+  const pages: string[][] = []
+  let cursor: unknown
+  do {
+    const page = await client.request('resources/list', cursor === undefined ? {} : { cursor })
+    pages.push((page['resources'] as { uri: string }[]).map(({ uri }) => uri))
+    cursor = page['nextCursor']
+  } while (cursor !== undefined)
+  return pages
+}
+
+test('one page holds what is fixed and what all templates list, since many clients read no further', async () => {
+  const fixed = resource({ uri: 'a:1', name: 'one', read: () => 'x' })
+  const [page, ...more] = await pagesOf([fixed, listing('b', 5, 2), listing('c', 0, 2), listing('d', 1, 2)], 500)
+  expect(page).toEqual(['a:1', 'b:0', 'b:1', 'b:2', 'b:3', 'b:4', 'd:0'])
+  expect(more).toEqual([])
+})
+
+test('a full page ends, and the next one goes on in the middle of a template', async () => {
+  const fixed = ['a:1', 'a:2', 'a:3'].map((uri) => resource({ uri, name: uri, read: () => 'x' }))
+  expect(await pagesOf([...fixed, listing('b', 5, 2), listing('c', 1, 1)], 2)).toEqual([
+    ['a:1', 'a:2'],
+    ['a:3', 'b:0', 'b:1'],
+    ['b:2', 'b:3'],
+    ['b:4', 'c:0'],
+  ])
+})
+
+test('a template that gives nothing and always promises more does not hold a call', async () => {
+  let asked = 0
+  const endless = resource({
+    uri: 'a:{id}',
+    name: 'a',
+    read: () => 'x',
+    list: () => ({ resources: [], next: String(++asked) }),
+  })
+  const client = await serving(endless)
+  expect(await client.request('resources/list')).toMatchObject({ resources: [], nextCursor: expect.any(String) })
+  expect(asked).toBe(100)
 })
 
 test('fixed resources are listed in pages of the chosen size', async () => {

@@ -6,6 +6,8 @@
 import type { Call, Caller, Via } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
+import type { ImpliedScopes } from './scope-hierarchy.ts'
+import { createScopeHierarchy } from './scope-hierarchy.ts'
 
 /** Vouches for callers: `jwt`, `apiKeys`, or one of your own. */
 export interface Verifier {
@@ -39,6 +41,11 @@ export interface IdentifyOptions {
    * transport it would lend the operator's identity to strangers.
    */
   readonly stdioToken?: string | undefined
+  /**
+   * Which scope implies which, for every check of scopes: `{ repo: ['repo:read'] }`. None by default, since a wrong line
+   * here opens what it names to all who hold the wider scope.
+   */
+  readonly impliedScopes?: ImpliedScopes
 }
 
 /** `undefined` where no place holds a token; throws `unauthorized` where one does and nobody vouches for it. */
@@ -54,7 +61,8 @@ interface Found {
 const maxTokenLength = 8 * 1024
 
 export function createIdentify(options: IdentifyOptions, clock: Clock): Identify {
-  const { verifiers, paramsToken = false, stdioToken } = options
+  const { verifiers, paramsToken = false, stdioToken, impliedScopes } = options
+  const hierarchy = impliedScopes && createScopeHierarchy(impliedScopes)
   if (verifiers.length === 0) throw new TypeError('verifiers: without one nobody can be let in')
 
   /** The first place that holds something decides: a bad header is not mended by a good token elsewhere. */
@@ -96,7 +104,7 @@ export function createIdentify(options: IdentifyOptions, clock: Clock): Identify
     if (found.token === undefined) throw unauthorized({ error: 'invalid_token' })
     const caller = await verify(found.token, call)
     if (isSession(call.via)) await own(call.via, caller)
-    return caller
+    return hierarchy ? { ...caller, scopes: hierarchy.widen(caller.scopes) } : caller
   }
 }
 
