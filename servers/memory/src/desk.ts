@@ -48,6 +48,11 @@ export async function chooseWorkspace(work: Pick<Work, 'call'>, id: string): Pro
   await work.call.tenant.store.set(key, id, chosenForMs)
 }
 
+/** Back to the default one, if the connection's current workspace is this one. Without a connection there is none to leave. */
+export async function leaveWorkspace(desk: Desk, work: Pick<Work, 'call'>, id: string): Promise<void> {
+  if (choiceOf(work) && (await currentWorkspace(desk, work)) === id) await chooseWorkspace(work, defaultWorkspace)
+}
+
 /** The named workspace, else the connection's current one. */
 export async function workspaceFor(desk: Desk, work: Pick<Work, 'call'>, named?: string): Promise<Workspace> {
   const id = named ?? (await currentWorkspace(desk, work))

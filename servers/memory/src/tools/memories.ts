@@ -12,6 +12,9 @@ import { answer, counted } from './answer.ts'
 /** Ten million characters and a slow disk. */
 const patientMs = 120_000
 
+/** Deletions that need no person, per caller and workspace: ten at once, then one a minute. */
+const deletions = { capacity: 10, perSecond: 1 / 60 }
+
 export const memoryTools = (desk: Desk): readonly Tool[] => [
   tool({
     name: 'add_memory',
@@ -95,13 +98,20 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
   tool({
     name: 'delete_memory',
     title: 'Delete a memory',
-    description: 'Delete one memory for good',
+    description: 'Delete one memory for good. Many at once need a person who approves',
     input: z.strictObject({
       memory_id: memoryId,
       confirm: z.literal(true, 'must be true: a deleted memory cannot be brought back'),
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    // Otherwise a loop over this tool would be the way round the approval of `clear_all`.
+    async approval({ memory_id, workspace_id }, call) {
+      const workspace = await workspaceFor(desk, { call }, workspace_id)
+      if (!(await workspace.get(memory_id.toLowerCase()))) return false
+      const key = ['memory', 'deletions', call.caller.subject, workspace.id]
+      return (await call.tenant.store.take(key, deletions)) > 0
+    },
     async effect({ memory_id, workspace_id }, context) {
       const workspace = await workspaceFor(desk, context, workspace_id)
       const memory = await workspace.get(memory_id.toLowerCase())

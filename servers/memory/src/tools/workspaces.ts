@@ -5,7 +5,7 @@ import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import { defaultWorkspace } from '../archive.ts'
 import type { Desk } from '../desk.ts'
-import { chooseWorkspace, contentsOf, currentWorkspace, tenantOf, workspaceFor } from '../desk.ts'
+import { chooseWorkspace, contentsOf, currentWorkspace, leaveWorkspace, tenantOf, workspaceFor } from '../desk.ts'
 import { shortText, workspaceId } from '../inputs.ts'
 import { answer, counted } from './answer.ts'
 
@@ -127,9 +127,14 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
           ],
           { workspace_id: id, deleted: false, memories, chunks },
         )
-      await desk.archive.deleteWorkspace(tenantOf(work), id)
-      if ((await currentWorkspace(desk, work)) === id) await chooseWorkspace(work, defaultWorkspace)
-      return answer([`Workspace deleted: ${id}`, `Memories: ${memories}`], {
+      if (!(await desk.archive.deleteWorkspace(tenantOf(work), id))) throw fail(`Workspace not found: ${id}`)
+      // It is deleted, whatever happens now: an error would have the agent believe that it is still there.
+      const hasLeft = await leaveWorkspace(desk, work, id).then(
+        () => true,
+        () => false,
+      )
+      const note = hasLeft ? [] : ['Note: this connection still uses it. Choose another with set_current_workspace.']
+      return answer([`Workspace deleted: ${id}`, `Memories: ${memories}`, ...note], {
         workspace_id: id,
         deleted: true,
         memories,

@@ -1,0 +1,96 @@
+/** Deleting one memory after the other must not be the way round the approval that deleting all of them needs. */
+
+import { memoryStore, once } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { fakeClock } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import type { Opened } from './server.ts'
+import { noon, openMemory, textOf } from './server.ts'
+
+const gated = () => ({ approvals: approvals({ approver: 'client' }), once: once() })
+
+const addMany = async ({ add }: Opened, count: number, more?: object): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) ids.push(await add(`note ${n}`, undefined, more))
+  return ids
+}
+/** What each call answered: `deleted`, or the ticket it waits for. */
+async function deleteAll({ call }: Opened, ids: readonly string[], more?: object): Promise<readonly string[]> {
+  const outcomes: string[] = []
+  for (const memory_id of ids) {
+    const answer = await call('delete_memory', { memory_id, confirm: true, ...more })
+    outcomes.push(answer.structuredContent?.deleted ? 'deleted' : textOf(answer))
+  }
+  return outcomes
+}
+const deletedIn = (outcomes: readonly string[]): number => outcomes.filter((outcome) => outcome === 'deleted').length
+
+test('a burst of deletions needs a person, who sees each memory', async () => {
+  const memory = await openMemory({ runtime: gated() })
+  const ids = await addMany(memory, 13)
+  const outcomes = await deleteAll(memory, ids)
+  expect(deletedIn(outcomes)).toBe(10)
+  expect((await memory.call('list_memories')).structuredContent.count).toBe(3)
+  const { request_id, message } = JSON.parse(outcomes[10] ?? '')
+  expect(message).toBe('User approval required for tool: delete_memory')
+  await memory.client.request('approval/respond', { request_id, approved: true })
+  expect(deletedIn(await deleteAll(memory, ids.slice(10, 11)))).toBe(1)
+  expect((await memory.call('list_memories')).structuredContent.count).toBe(2)
+})
+
+test('a few deletions now and then need nobody, and each workspace counts for itself', async () => {
+  const clock = fakeClock(noon)
+  const memory = await openMemory({ runtime: gated(), clock })
+  await memory.call('create_workspace', { workspace_id: 'other' })
+  const [here, there] = [await addMany(memory, 14), await addMany(memory, 3, { workspace_id: 'other' })]
+  expect(deletedIn(await deleteAll(memory, here.slice(0, 11)))).toBe(10)
+  expect(deletedIn(await deleteAll(memory, there, { workspace_id: 'other' }))).toBe(3)
+  await clock.advance(2 * 60_000)
+  expect(deletedIn(await deleteAll(memory, here.slice(11)))).toBe(2)
+})
+
+test('another connection of the same caller gets no burst of its own, and a memory that is not there costs nothing', async () => {
+  const memory = await openMemory({ runtime: gated() })
+  const ids = await addMany(memory, 12)
+  const nowhere = '00000000-0000-4000-8000-000000000000'
+  for (let n = 0; n < 20; n++)
+    expect(textOf(await memory.call('delete_memory', { memory_id: nowhere, confirm: true }))).toBe('Memory not found.')
+  expect(deletedIn(await deleteAll(memory, ids.slice(0, 10)))).toBe(10)
+  expect(deletedIn(await deleteAll(await memory.another(), ids.slice(10)))).toBe(0)
+})
+
+test('where nobody can approve, a burst is refused', async () => {
+  const memory = await openMemory()
+  const ids = await addMany(memory, 11)
+  expect(deletedIn(await deleteAll(memory, ids.slice(0, 10)))).toBe(10)
+  await expect(memory.call('delete_memory', { memory_id: ids[10], confirm: true })).rejects.toThrow('needs an approval')
+})
+
+test('a rule of the operator gates every deletion', async () => {
+  const rules = [{ tool: 'delete_memory', approval: 'always' }] as const
+  const memory = await openMemory({ runtime: { approvals: approvals({ approver: 'client', rules }), once: once() } })
+  const ids = await addMany(memory, 2)
+  expect(deletedIn(await deleteAll(memory, ids))).toBe(0)
+})
+
+test('a workspace that was deleted is reported as deleted, whatever becomes of the current one', async () => {
+  // Without a connection there is no current workspace to move away from.
+  const stateless = await openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'start' }, revision: '2026-07-28' })
+  await stateless.call('list_memories')
+  expect(await stateless.text('delete_workspace', { workspace_id: 'start', confirm: true })).toBe(
+    'Workspace deleted: start\nMemories: 0',
+  )
+  // With one, the store that remembers the choice may be away.
+  const store = memoryStore()
+  let isAway = false
+  const failing = { ...store, set: (...args: Parameters<typeof store.set>) => (isAway ? away() : store.set(...args)) }
+  const memory = await openMemory({ runtime: { store: failing } })
+  await memory.call('create_workspace', { workspace_id: 'w' })
+  await memory.call('set_current_workspace', { workspace_id: 'w' })
+  isAway = true
+  const answer = await memory.call('delete_workspace', { workspace_id: 'w', confirm: true })
+  expect(answer).toMatchObject({ isError: false, structuredContent: { deleted: true } })
+  expect(textOf(answer)).toContain('Choose another with set_current_workspace')
+})
+
+const away = () => Promise.reject(new Error('away'))
