@@ -4,15 +4,15 @@ import { expect, test } from 'vitest'
 import { bundled, livesUntil, pointsOf, takeOver } from './crash.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** One for each step: created, decided, spent, claimed, done, recorded. */
+/** One for each step: created, decided, claimed, spent, done, recorded. */
 const steps = [
   'after set approvals proposal',
   'after swap approvals bound',
   'before swap approvals state approved',
   'after swap approvals state approved',
+  'after swap once started',
   'before swap approvals state running',
   'after swap approvals state running',
-  'after swap once started',
   'before effect',
   'after effect',
   'before swap once done',
@@ -29,6 +29,6 @@ test('P10: killed at each step of a ticket’s life: never two effects, nothing 
   const lives = await livesUntil(steps, program, 'sqlite', folder)
   const { lost, ends } = await takeOver('sqlite', folder, lives)
   expect(lost).toEqual([])
-  // Killed between the claim and the record nobody can know; everything else ends well.
+  // Killed between the spending and the record nobody can know; everything else ends well.
   expect(ends).toEqual({ paid: 8, 'in doubt': 4 })
 })

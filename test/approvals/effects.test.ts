@@ -135,10 +135,9 @@ test('a denial holds for what was denied; what the call would do now is another 
 
 test('a grant covers the effect it was given for', async () => {
   const { state, tools } = rooms()
-  const { call, desk, clock, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools })
-  const { definition, effect } = await ticketOf(desk, requiredIn(await call('empty')).request_id)
-  const scope = { tenant: 'acme', caller: 'ann', server: 'shop', tool: 'empty', definition, ...(effect && { effect }) }
-  await desk.grants.create({ ...scope, arguments: 'any', expiresAt: clock.now() + minute }, operator)
+  const { call, desk, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools })
+  const { request_id } = requiredIn(await call('empty'))
+  await desk.grants.create({ ticket: request_id, arguments: 'any', lastMs: minute }, operator)
   await call('empty')
   state.room = 'main'
   await call('empty')

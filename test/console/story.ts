@@ -97,10 +97,8 @@ export async function openStory(): Promise<Story> {
   await house.call(nightly, 'order_more', { article: 'teapot', count: 250 }, 'cron', 'warehouse')
   const [restock] = (await house.desk.list({ status: 'pending', tool: 'order_more' })).tickets
   if (restock) {
-    const { tenant, caller, server, tool: name, definition } = restock
-    const scope = { tenant, caller: caller.subject, server, tool: name, definition }
-    const expiresAt = house.clock.now() + 3_600_000
-    await house.desk.grants.create({ ...scope, arguments: { including: { article: 'lamp' } }, expiresAt }, by)
+    const including = { article: 'teapot' }
+    await house.desk.grants.create({ ticket: restock.id, arguments: { including }, lastMs: 3_600_000 }, by)
   }
   const letter = { to: 'mia@customer.example', text: 'Your parcel was sent twice. Please keep the second one.' }
   await house.call(support, 'send_letter', letter, 'support-agent', 'letters')

@@ -69,3 +69,4 @@ declare function fetch(
   readonly body: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> } } | null
 }>
 declare var navigator: { readonly userAgent?: string } | undefined
+declare var performance: { now(): number }

@@ -7,8 +7,10 @@ import type { Store } from '../core/store.ts'
 import type { Proposal } from './ticket.ts'
 
 export type Claim =
-  /** Nobody spent it, or it was given back before anything ran. */
+  /** There is no record: nobody spent it, or the record's time is up. */
   | { readonly state: 'none' }
+  /** It was given back, and nothing ran under it; or an operator found that nothing did. */
+  | { readonly state: 'free' }
   | { readonly state: 'started'; readonly inDoubt: boolean; readonly settled: Settled }
   | { readonly state: 'done'; readonly status: 'done' | 'failed' | 'void'; readonly settled: Settled }
 
@@ -20,7 +22,8 @@ export async function claimOf(
 ): Promise<Claim> {
   const text = await own.get(placeFor(tenant, caller.subject, { ticket: id }))
   const kept = text === undefined ? undefined : fromText(text)
-  if (!kept || kept.state === 'free') return { state: 'none' }
+  if (!kept) return { state: 'none' }
+  if (kept.state === 'free') return { state: 'free' }
   const settled = settledBy(kept, kept, clock.now())
   if (kept.state === 'started') return { state: 'started', inDoubt: kept.until <= clock.now(), settled }
   const failed = kept.failure !== undefined || kept.answer?.isError === true

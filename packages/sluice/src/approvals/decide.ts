@@ -1,16 +1,16 @@
 /** The decision: one atomic step of a ticket, by somebody who may. */
 
-import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Decider } from './deciding.ts'
 import { checkDecider, invalidTicket } from './deciding.ts'
-import type { Live, Shelf, Times } from './shelf.ts'
+import type { Shelf, Times } from './shelf.ts'
 import type { Decision, Proposal, State, TicketStatus } from './ticket.ts'
+import type { ApprovalTime } from './time.ts'
 
 export interface DecideAround {
   readonly shelf: Shelf
-  readonly clock: Clock
+  readonly time: ApprovalTime
   readonly times: Times
   readonly record: (tenant: string, kind: string, fields: Params) => void
   readonly changed: (id: string, status: TicketStatus) => void
@@ -24,63 +24,57 @@ export type Decide = (
   by: Decider,
 ) => Promise<Proposal>
 
-export function createDecide({ shelf, clock, times, record, changed }: DecideAround): Decide {
+export function createDecide({ shelf, time, times, record, changed }: DecideAround): Decide {
   return async function decide(id, { approved, note }, by) {
     const proposal = await shelf.proposal(id)
     if (!proposal) throw invalidTicket()
     const { tenant, digest, needed } = proposal
     const said = { ticket: id, by: by.subject, via: by.via, approved, digest }
     try {
-      checkDecider(proposal, by)
+      checkDecider(approved ? 'approve' : 'deny', proposal, by)
     } catch (thrown) {
       record(tenant, 'decisionRefused', { ...said, reason: thrown instanceof RpcError ? thrown.reason : '' })
       throw thrown
     }
-    const decision: Decision = {
-      by: by.subject,
-      via: by.via,
-      at: clock.now(),
-      approved,
-      ...(note !== undefined && note !== '' && { note: note.toWellFormed().slice(0, maxNote).toWellFormed() }),
-    }
     for (;;) {
       const live = await shelf.live(id)
-      if (!live) throw invalidTicket()
-      if (live.state.status !== 'pending') {
-        refuseOther(live.state, decision)
+      const { at, epoch } = await (approved ? time.now() : time.advance())
+      if (!live || proposal.epoch !== epoch || live.state.until <= at) throw invalidTicket()
+      const { state } = live
+      const decision: Decision = { by: by.subject, via: by.via, at, approved, ...(note && { note: shortened(note) }) }
+      const withdrawn = state.status === 'approved' && !approved && isCallerOf(proposal, by)
+      if (state.status !== 'pending' && !withdrawn) {
+        refuseOther(state, decision)
         return proposal
       }
-      const decisions = await collect(proposal, decision)
-      const enough = !approved || decisions.length >= needed
-      if (enough && !(await settle(proposal, live, approved, decisions))) continue
-      record(tenant, 'decided', { ...said, decisions: decisions.length, needed })
-      changed(id, enough ? (approved ? 'approved' : 'denied') : 'pending')
+      // Left over by a process that died while it added the ticket: no call would ever find it.
+      if ((await shelf.find(proposal)) !== id) throw invalidTicket()
+      // Each person counts once.
+      if (approved && state.decisions.some((made) => made.by === by.subject)) return proposal
+      const to = after(state, decision, needed, at)
+      if (!(await shelf.move(id, live, to))) continue
+      if (to.status !== 'pending') await shelf.settle(proposal)
+      if (to.status === 'approved') await shelf.approved(proposal)
+      record(tenant, 'decided', { ...said, decisions: to.decisions.length, needed })
+      changed(id, to.status)
       return proposal
     }
   }
 
-  /** Where several are needed each is kept by itself, one for each person, and nobody's time begins anew. */
-  async function collect({ id, needed }: Proposal, decision: Decision): Promise<readonly Decision[]> {
-    if (needed === 1) return [decision]
-    if (!decision.approved) return [...(await shelf.votes(id)), decision]
-    return shelf.vote(id, decision)
-  }
-
-  /** False: somebody else was quicker. */
-  async function settle(
-    proposal: Proposal,
-    live: Live,
-    approved: boolean,
-    decisions: State['decisions'],
-  ): Promise<boolean> {
-    const { id } = proposal
-    if (approved) await shelf.open(id)
-    const to: State = { status: approved ? 'approved' : 'denied', decisions }
-    if (!(await shelf.move(id, live, to, approved ? times.runMs : times.decideMs))) return false
-    await Promise.all([shelf.settle(proposal), approved && shelf.approved(proposal)])
-    return true
+  function after({ decisions, until }: State, decision: Decision, needed: number, at: number): State {
+    const all = [...decisions, decision]
+    if (!decision.approved) return { status: 'denied', decisions: all, until: at + times.decideMs }
+    // A part of the votes gives the ticket no more time.
+    if (all.length < needed) return { status: 'pending', decisions: all, until }
+    return { status: 'approved', decisions: all, until: at + times.runMs }
   }
 }
+
+/** The caller itself no longer wants what it asked for. */
+const isCallerOf = ({ caller }: Proposal, { via, subject }: Decider): boolean =>
+  via === 'protocol' && subject === caller.subject
+
+const shortened = (note: string): string => note.toWellFormed().slice(0, maxNote).toWellFormed()
 
 /** Said again because the acknowledgement was lost, it is the same decision. */
 function refuseOther({ status, decisions }: State, { by, approved }: Decision): void {

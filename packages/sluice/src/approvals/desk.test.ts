@@ -55,6 +55,7 @@ function open(options: DeskOptions = {}): Opened {
           needed: 1,
           createdAt: clock.now(),
           expiresAt: clock.now() + 10 * minute,
+          epoch: (await desk.time.now()).epoch,
           slot,
           ...given,
         },

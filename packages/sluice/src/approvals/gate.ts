@@ -11,12 +11,13 @@ import { bugOf, fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Settled } from '../core/once-record.ts'
-import { dayMs } from '../core/once-record.ts'
+import { resolveInDoubt } from '../core/once-record.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Store } from '../core/store.ts'
 import type { Ready, Target } from '../core/target.ts'
 import { takeArguments } from './arguments.ts'
 import { claimOf } from './claim.ts'
+import type { Decider } from './deciding.ts'
 import { invalidTicket } from './deciding.ts'
 import { guarded, isSameEffect, voided } from './effect.ts'
 import { hold } from './hold.ts'
@@ -64,7 +65,7 @@ export const gatedBy = (verdict: Verdict, { policy }: Target): Target['policy'][
 
 export function gate(around: GateAround): Layer {
   const { office, name, version, own, clock, logger, seal, ready, record, holdMs } = around
-  const { shelf, policy, grants } = office
+  const { shelf, time, policy, grants } = office
 
   return (next) => {
     // Most calls need none, and pass without a promise of this layer's own.
@@ -99,7 +100,7 @@ export function gate(around: GateAround): Layer {
     }
 
     async function gated(call: Call, verdict: Verdict): Promise<Passed> {
-      const { args, ticket } = takeArguments(call.target, call.args)
+      const { args, ticket, withdrawn } = takeArguments(call.target, call.args)
       const { approver } = office
       const again = async (): Promise<Asked> => ({
         wanted: await wantedBy(call, args, verdict, { server: name, version: version(), approver }),
@@ -107,8 +108,10 @@ export function gate(around: GateAround): Layer {
       })
       const asked = await again()
       const { wanted } = asked
-      const grant = wanted.needed === 1 && (await grants.covering({ ...wanted, caller: wanted.caller.subject }, args))
+      if (ticket !== undefined && withdrawn) throw await withdraw(call, ticket, wanted)
+      const grant = wanted.needed === 1 && (await grants.covering(wanted, args))
       if (grant) {
+        await refuseDenied(wanted)
         call.facts['grant'] = grant.id
         record(wanted.tenant, 'grantUsed', { grant: grant.id, tool: wanted.tool, digest: wanted.digest })
         return { granted: call.ready && guarded(call.ready, wanted.effect) }
@@ -128,31 +131,53 @@ export function gate(around: GateAround): Layer {
       throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
     }
 
+    /** The caller's own no, by the ticket's id: recorded like a person's, and nothing runs. */
+    async function withdraw(call: Call, id: string, wanted: Wanted): Promise<RpcError> {
+      const proposal = await shelf.proposal(id)
+      if (!proposal || proposal.binding !== wanted.binding) throw invalidTicket()
+      call.facts['ticket'] = id
+      const { subject, credential } = call.caller
+      const by: Decider = { subject, credential, via: 'protocol', tenants: [proposal.tenant], operator: false }
+      await office.decide(id, { approved: false }, by)
+      return denied(proposal, [])
+    }
+
+    /** A grant does not outweigh a person who said no to this very call. */
+    async function refuseDenied(wanted: Wanted): Promise<void> {
+      const id = await shelf.find(wanted)
+      if (id === undefined) return
+      const [proposal, live, { at }] = await Promise.all([shelf.proposal(id), shelf.live(id), time.now()])
+      if (!proposal || live?.state.status !== 'denied' || live.state.until <= at) return
+      if (isSameEffect(proposal.effect, wanted.effect)) throw denied(proposal, live.state.decisions)
+    }
+
     /** `named`: the client brought the ticket back by its id; else it was found by what it is bound to. */
     async function meet(call: Call, id: string, asked: Asked, named: boolean): Promise<Met> {
-      const [proposal, live] = await Promise.all([shelf.proposal(id), shelf.live(id)])
-      if (!proposal || !live || proposal.binding !== asked.wanted.binding) return 'new'
+      const [proposal, live, { at, epoch }] = await Promise.all([shelf.proposal(id), shelf.live(id), time.now()])
+      if (!proposal || !live || proposal.binding !== asked.wanted.binding || proposal.epoch !== epoch) return 'new'
       call.facts['ticket'] = id
-      const { status, decisions } = live.state
+      const { status, decisions, until } = live.state
       if (status === 'void') return 'new'
-      const isOpen = status === 'pending' || status === 'approved'
-      if ((isOpen || status === 'denied') && !isSameEffect(proposal.effect, asked.wanted.effect)) {
-        // A denial was about something else than this call would do now: a person is asked again.
-        if (!isOpen) return 'new'
-        if (!(await office.voidTicket(proposal, live))) return 'again'
-        throw voided(proposal.tool, proposal.effect, asked.wanted.effect)
+      if (status !== 'pending' && status !== 'denied') {
+        const met = await spent(call, proposal, live, named)
+        if (met) return met
       }
-      if (status === 'pending') return pending(call, proposal, asked)
+      if (until <= at) return 'new'
+      const isSame = isSameEffect(proposal.effect, asked.wanted.effect)
       if (status === 'denied') {
         // A client that asks its own human asks again when it calls again.
         if (proposal.approver === 'client' && !named) return 'new'
+        // A denial was about something else than this call would do now: a person is asked again.
+        if (!isSame) return 'new'
         throw denied(proposal, decisions)
       }
-      if (status !== 'approved') return spent(call, proposal, live, named)
-      if (!(await shelf.move(id, live, { ...live.state, status: 'running' }, dayMs))) return 'again'
-      record(proposal.tenant, 'spent', { ticket: id, digest: proposal.digest })
-      office.changed(id, 'running')
-      return { answer: await run(call, proposal) }
+      // Left over by a process that died while it added the ticket.
+      if (status === 'pending' && named && (await shelf.find(proposal)) !== id) return 'new'
+      if (!isSame) {
+        if (!(await office.voidTicket(proposal, live))) return 'again'
+        throw voided(proposal.tool, proposal.effect, asked.wanted.effect)
+      }
+      return status === 'pending' ? pending(call, proposal, asked) : { answer: await run(call, proposal) }
     }
 
     async function pending(call: Call, proposal: Proposal, asked: Asked): Promise<Met> {
@@ -160,17 +185,29 @@ export function gate(around: GateAround): Layer {
       return { answer: await required(call, proposal, asked) }
     }
 
-    /** Begun before: by this caller, or by another process for it. */
-    async function spent(call: Call, proposal: Proposal, { state }: Live, named: boolean): Promise<Met> {
+    /** Begun before: by this caller, or by another process for it. `undefined` if it was approved and nobody began. */
+    async function spent(call: Call, proposal: Proposal, live: Live, named: boolean): Promise<Met | undefined> {
       const claim = await claimOf(own, proposal, clock)
-      if (claim.state === 'started')
-        return claim.inDoubt ? give(call, claim.settled) : { answer: await run(call, proposal) }
+      if (claim.state === 'started') {
+        if (!claim.inDoubt) return { answer: await run(call, proposal) }
+        if (live.state.status !== 'approved') return give(call, claim.settled)
+        // Whoever claimed it died before it was spent, so nothing ran: the ticket's state comes right before the work.
+        const { id, tenant, caller } = proposal
+        const name = { ticket: id }
+        await resolveInDoubt(own, clock, { tenant, subject: caller.subject, name }, 'did not run')
+        return 'again'
+      }
       if (claim.state === 'done') {
         await finish(proposal)
         return named ? give(call, claim.settled) : 'new'
       }
-      // Marked and never claimed: whoever did it died in between, or its client left. It may still run, in its time.
-      if (state.status === 'running' && (await shelf.isOpen(proposal.id))) return { answer: await run(call, proposal) }
+      const { state } = live
+      if (state.status === 'approved') return undefined
+      // An operator found that it did not run, and died before the ticket said so.
+      if (state.status === 'running' && claim.state === 'free') {
+        await shelf.move(proposal.id, live, { ...state, status: 'approved' })
+        return 'again'
+      }
       return 'new'
     }
 
@@ -181,11 +218,35 @@ export function gate(around: GateAround): Layer {
       const prepared = await call.target.prepare(args)
       if ('issues' in prepared) throw invalidTicket()
       try {
-        return await next({ ...call, args, given, ready: guarded(prepared, proposal.effect), key: proposal.id })
+        return await next({ ...call, args, given, ready: spending(prepared, proposal), key: proposal.id })
       } finally {
         await finish(proposal).catch((thrown: unknown) =>
           logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
         )
+      }
+    }
+
+    /**
+     * Spends the ticket, after `once` has claimed it and right before the work: the claim alone could be lost with its
+     * time, and the state alone cannot say who runs.
+     */
+    function spending(ready: Ready, proposal: Proposal): Ready {
+      const { id, tenant, digest } = proposal
+      const checked = guarded(ready, proposal.effect)
+      return {
+        ...checked,
+        async run(call, given) {
+          const { at, epoch } = await time.advance()
+          const live = await shelf.live(id)
+          const status = live?.state.status
+          if (live && status === 'denied') throw denied(proposal, live.state.decisions)
+          if (!live || status !== 'approved' || live.state.until <= at || proposal.epoch !== epoch)
+            throw invalidTicket()
+          if (!(await shelf.move(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
+          record(tenant, 'spent', { ticket: id, digest })
+          office.changed(id, 'running')
+          return checked.run(call, given)
+        },
       }
     }
 
@@ -197,17 +258,18 @@ export function gate(around: GateAround): Layer {
         throw new RpcError('rateLimited', `There are ${office.maxPending} calls waiting for an approval already`, {
           data: { retryAfterMs: 60_000 },
         })
-      const previous = await shelf.similar(wanted)
-      const now = clock.now()
+      const [previous, { at, epoch }] = await Promise.all([shelf.similar(wanted), time.now()])
       const proposal: Proposal = {
         ...wanted,
         id,
         slot,
-        createdAt: now,
-        expiresAt: now + office.times.decideMs,
+        createdAt: at,
+        expiresAt: at + office.times.decideMs,
+        epoch,
         ...(previous !== undefined && { previous }),
       }
       if (!(await shelf.add(proposal, from))) return undefined
+      time.passes(proposal.expiresAt + office.times.runMs)
       const { tool, digest, definition } = wanted
       record(tenant, 'proposed', { ticket: id, tool, caller: caller.subject, digest, definition })
       await office.proposed(proposal)
@@ -237,9 +299,9 @@ export function gate(around: GateAround): Layer {
     const claim = await claimOf(own, proposal, clock)
     if (claim.state !== 'done') return
     const live = await shelf.live(proposal.id)
-    if (live?.state.status !== 'running') return
+    if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
     const { status } = claim
-    if (await shelf.move(proposal.id, live, { ...live.state, status }, dayMs)) office.changed(proposal.id, status)
+    if (await shelf.move(proposal.id, live, { ...live.state, status })) office.changed(proposal.id, status)
   }
 }
 

@@ -3,7 +3,6 @@
  * named, until a date. Off unless the operator turns it on, listed, and revoked at once.
  */
 
-import type { Clock } from '../core/clock.ts'
 import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -11,33 +10,45 @@ import { isObject } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { Effect } from '../core/target.ts'
 import type { Decider } from './deciding.ts'
+import { checkDecider, invalidTicket } from './deciding.ts'
 import { isSameEffect } from './effect.ts'
+import type { Shelf } from './shelf.ts'
+import type { Proposal } from './ticket.ts'
+import type { ApprovalTime } from './time.ts'
 
-/** What a grant covers: one caller, one tool as it is defined now, and which arguments. */
-export interface GrantScope {
+/** Which arguments a grant covers: those of its ticket, any that have these members of it, or any at all. */
+export type GrantArguments = 'exactly' | { readonly including: Params } | 'any'
+
+/** A grant somebody wants to give, for calls like that of a ticket. */
+export interface NewGrant {
+  /** The ticket's id. Its tenant, caller, server, tool, definition, answers and effect are the grant's. */
+  readonly ticket: string
+  readonly arguments: GrantArguments
+  /** For how long, in milliseconds. */
+  readonly lastMs: number
+  readonly note?: string
+}
+/** A standing permission: what it covers runs without a ticket until it is over. */
+export interface Grant {
+  readonly id: string
   readonly tenant: string
   /** The caller's subject. */
   readonly caller: string
   readonly server: string
-  /** The whole name: no patterns. */
   readonly tool: string
-  /** The tool as it was defined and gated when this was granted; `definition` of a ticket. Any change ends the grant. */
+  /** The tool as it was defined and gated then. Any change ends the grant. */
   readonly definition: string
-  /** What the call acts on; `effect` of a ticket. A call that acts on anything else is not covered. */
-  readonly effect?: Effect
-  /** Exactly these, or any that have these members, or, said in so many words, any. */
   readonly arguments: { readonly exactly: Params } | { readonly including: Params } | 'any'
-}
-/** A grant somebody wants to give. */
-export interface NewGrant extends GrantScope {
+  /** RFC 8785 text of what the person answered to the tool's questions. Other answers are not covered. */
+  readonly answers: string
+  /** What the ticket's call acted on. A call that acts on anything else is not covered. */
+  readonly effect?: Effect
   readonly expiresAt: number
   readonly note?: string
-}
-/** A standing permission: what it covers runs without a ticket until it is over. */
-export interface Grant extends NewGrant {
-  readonly id: string
   readonly createdAt: number
   readonly createdBy: string
+  /** In which life of the store it was given: one that was revoked comes back with a copy of the store. */
+  readonly epoch: string
 }
 
 /** Turns grants on. */
@@ -51,7 +62,7 @@ export interface Grants {
   /** The longest one may last; 0 where grants are off. */
   readonly longestMs: number
   list(query?: GrantQuery): Promise<{ readonly grants: readonly Grant[]; readonly next?: string }>
-  /** Throws `forbidden` where grants are off, or `by` may not grant this. */
+  /** Throws `forbidden` where grants are off or `by` may not grant this, `conflict` where another person denied it. */
   create(grant: NewGrant, by: Decider): Promise<Grant>
   /** From the next call on. False where there is none, or it is over. */
   revoke(id: string, by: Decider): Promise<boolean>
@@ -71,19 +82,26 @@ const pageSize = 50
 
 export interface GrantsAround {
   readonly store: Store
-  readonly clock: Clock
+  readonly shelf: Pick<Shelf, 'proposal' | 'live'>
+  readonly time: ApprovalTime
   readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
+/** The call that may be covered. */
+export type Covered = Pick<Proposal, 'tenant' | 'caller' | 'server' | 'tool' | 'definition' | 'answers' | 'effect'>
+
 export interface GrantDesk extends Grants {
   /** The grant that lets this call run without a ticket. */
-  covering(scope: Omit<GrantScope, 'arguments'>, args: unknown): Promise<Grant | undefined>
+  covering(call: Covered, args: unknown): Promise<Grant | undefined>
 }
 
-export function createGrants({ store, clock, record }: GrantsAround, options: GrantsOptions | undefined): GrantDesk {
+export function createGrants(
+  { store, shelf, time, record }: GrantsAround,
+  options: GrantsOptions | undefined,
+): GrantDesk {
   /** The id says where it lies, so that revoking needs no search; it is no secret. */
   const keyOf = (id: string): Key => [root, 'grant', ...idParts(id)]
-  const below = ({ tenant, caller, server, tool }: Omit<GrantScope, 'arguments' | 'definition' | 'effect'>): Key => [
+  const below = (tenant: string, caller: string, server: string, tool: string): Key => [
     root,
     'grant',
     tenant,
@@ -96,6 +114,7 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
   return {
     longestMs: options?.maxMs ?? 0,
     async list({ tenants, after, limit = pageSize } = {}) {
+      const { at, epoch } = await time.now()
       const from = after === undefined ? undefined : keyOf(after)
       const places: readonly Key[] = tenants?.map((tenant) => [root, 'grant', tenant]) ?? [[root, 'grant']]
       const isBelow = (place: Key): boolean => place.every((part, at) => from?.[at] === part)
@@ -103,69 +122,99 @@ export function createGrants({ store, clock, record }: GrantsAround, options: Gr
       for (const place of places.slice(Math.max(0, places.findIndex(isBelow)))) {
         const page = { limit: limit - grants.length, ...(from && isBelow(place) && { after: from }) }
         for (const { value } of await store.list(place, page)) grants.push(JSON.parse(value) as Grant)
-        if (grants.length === limit) return { grants, next: grants.at(-1)?.id ?? '' }
+        if (grants.length === limit) return { grants: grants.filter(holds(at, epoch)), next: grants.at(-1)?.id ?? '' }
       }
-      return { grants }
+      return { grants: grants.filter(holds(at, epoch)) }
     },
-    async create(grant, by) {
-      checkGranter(grant, by, options)
-      const now = clock.now()
-      const lasts = grant.expiresAt - now
-      if (!options || !(lasts > 0) || lasts > options.maxMs)
-        throw new RpcError('invalidParams', `A grant ends in the future, at most ${options?.maxMs ?? 0} ms from now`)
-      const scope = checkedScope(grant)
-      const place = below(scope)
+    async create(wanted, by) {
+      if (!options) throw new RpcError('forbidden', 'Grants are off on this server')
+      const proposal = await shelf.proposal(wanted.ticket)
+      if (!proposal) throw invalidTicket()
+      checkDecider('grant', proposal, by)
+      if (proposal.needed > 1)
+        throw new RpcError(
+          'forbidden',
+          `${proposal.needed} people must approve each of these calls: no grant covers them`,
+        )
+      const { at, epoch } = await time.now()
+      const { lastMs } = wanted
+      if (!(lastMs > 0) || lastMs > options.maxMs)
+        throw new RpcError('invalidParams', `A grant ends in the future, at most ${options.maxMs} ms from now`)
+      await refuseDenied(wanted.ticket, by)
+      const { tenant, caller, server, tool, definition, answers, effect } = proposal
+      const place = below(tenant, caller.subject, server, tool)
       const others = await store.list(place, { limit: maxPerTool })
       if (others.length >= maxPerTool)
         throw new RpcError('rateLimited', `There are ${maxPerTool} grants for this caller and tool: revoke some`)
       const id = [...place.slice(2), crypto.randomUUID()].map(encodeURIComponent).join('~')
       const made: Grant = {
-        ...scope,
-        expiresAt: grant.expiresAt,
-        ...(grant.note !== undefined && { note: grant.note.slice(0, 1000) }),
-        id,
-        createdAt: now,
+        ...{ id, tenant, caller: caller.subject, server, tool, definition, answers },
+        ...(effect && { effect }),
+        arguments: argumentsOf(wanted.arguments, proposal),
+        expiresAt: at + lastMs,
+        ...(wanted.note !== undefined && { note: wanted.note.slice(0, 1000) }),
+        createdAt: at,
         createdBy: by.subject,
+        epoch,
       }
-      await store.set(keyOf(id), JSON.stringify(made), lasts)
-      record(scope.tenant, 'granted', {
-        grant: id,
-        by: by.subject,
-        via: by.via,
-        tool: scope.tool,
-        caller: scope.caller,
-      })
+      await store.set(keyOf(id), JSON.stringify(made), lastMs)
+      const said = { grant: id, ticket: proposal.id, by: by.subject, via: by.via, tool, caller: caller.subject }
+      record(tenant, 'granted', said)
       return made
     },
     async revoke(id, by) {
       const grant = await read(id)
-      if (!grant || !(by.tenants === 'all' || by.tenants.includes(grant.tenant))) return false
-      // Taking a right away is never the wrong person's to refuse: the caller's own person may, and so may operators.
-      if (!by.operator && by.subject !== grant.caller) throw new RpcError('forbidden', 'This is not yours to revoke')
-      if (by.via === 'protocol') throw new RpcError('forbidden', 'Grants are not for agents: use the console')
+      if (!grant) return false
+      const { tenant, caller, tool } = grant
+      try {
+        checkDecider('revoke', { tenant, caller: { subject: caller, credential: '' }, approver: 'owner' }, by)
+      } catch (thrown) {
+        if (thrown instanceof RpcError && thrown.reason === 'approvalInvalid') return false
+        throw thrown
+      }
+      // Before, so that a copy of the store in which the grant still stands is known for one.
+      await time.advance()
       await store.delete(keyOf(id))
-      record(grant.tenant, 'revoked', { grant: id, by: by.subject, via: by.via, tool: grant.tool })
+      record(tenant, 'revoked', { grant: id, by: by.subject, via: by.via, tool })
       return true
     },
-    async covering(scope, args) {
+    async covering({ tenant, caller, server, tool, definition, answers, effect }, args) {
       if (!options) return undefined
-      const entries = await store.list(below(scope), { limit: maxPerTool })
+      const entries = await store.list(below(tenant, caller.subject, server, tool), { limit: maxPerTool })
+      if (entries.length === 0) return undefined
+      const { at, epoch } = await time.now()
       return entries
         .map(({ value }) => JSON.parse(value) as Grant)
         .find(
           (grant) =>
-            grant.expiresAt > clock.now() &&
-            grant.tenant === scope.tenant &&
-            grant.caller === scope.caller &&
-            grant.server === scope.server &&
-            grant.tool === scope.tool &&
-            grant.definition === scope.definition &&
-            isSameEffect(grant.effect, scope.effect) &&
+            holds(at, epoch)(grant) &&
+            grant.tenant === tenant &&
+            grant.caller === caller.subject &&
+            grant.server === server &&
+            grant.tool === tool &&
+            grant.definition === definition &&
+            grant.answers === answers &&
+            isSameEffect(grant.effect, effect) &&
             fits(grant.arguments, args),
         )
     },
   }
+
+  /** A person's no is not to be got round by asking another one for more. */
+  async function refuseDenied(ticket: string, by: Decider): Promise<void> {
+    const live = await shelf.live(ticket)
+    const no = live?.state.decisions.find(({ approved }) => !approved)
+    if (no && no.by !== by.subject)
+      throw new RpcError('conflict', `This was denied by ${no.by}: no grant is given over that`, {
+        data: { state: 'denied' },
+      })
+  }
 }
+
+const holds =
+  (at: number, epoch: string) =>
+  (grant: Grant): boolean =>
+    grant.expiresAt > at && grant.epoch === epoch
 
 function idParts(id: string): readonly string[] {
   try {
@@ -175,31 +224,20 @@ function idParts(id: string): readonly string[] {
   }
 }
 
-function checkGranter(grant: NewGrant, by: Decider, options: GrantsOptions | undefined): void {
-  if (!options) throw new RpcError('forbidden', 'Grants are off on this server')
-  if (by.via === 'protocol') throw new RpcError('forbidden', 'Grants are not for agents: use the console')
-  if (!by.operator) throw new RpcError('forbidden', 'This needs the right approvals:decide')
-  if (!(by.tenants === 'all' || by.tenants.includes(grant.tenant)))
-    throw new RpcError('forbidden', 'This is not your tenant')
+function argumentsOf(wanted: GrantArguments, proposal: Proposal): Grant['arguments'] {
+  if (wanted === 'any') return 'any'
+  const args: unknown = JSON.parse(proposal.arguments)
+  if (wanted === 'exactly' && isObject(args)) return { exactly: args }
+  const isNamed = isObject(wanted) && isObject(wanted['including']) && Object.keys(wanted['including']).length > 0
+  if (!isNamed || !fits(wanted, args))
+    throw new RpcError(
+      'invalidParams',
+      'A grant says for which arguments: "exactly" those of its ticket, { including } some of them, or "any"',
+    )
+  return { including: wanted.including }
 }
 
-/** Only what a grant has: it is written as JSON, and read back as a promise. */
-function checkedScope({ tenant, caller, server, tool, definition, effect, arguments: args }: NewGrant): GrantScope {
-  for (const [name, value] of Object.entries({ tenant, caller, server, tool, definition }))
-    if (typeof value !== 'string' || value === '') throw new RpcError('invalidParams', `A grant names its ${name}`)
-  const named =
-    args === 'any' ||
-    (isObject(args) &&
-      (('exactly' in args && isObject(args.exactly)) ||
-        ('including' in args && isObject(args.including) && Object.keys(args.including).length > 0)))
-  if (!named)
-    throw new RpcError('invalidParams', 'A grant says for which arguments: { exactly }, { including }, or "any"')
-  if (effect !== undefined && !isObject(effect))
-    throw new RpcError('invalidParams', 'The "effect" of a grant is that of its ticket')
-  return { tenant, caller, server, tool, definition, ...(effect !== undefined && { effect }), arguments: args }
-}
-
-function fits(scope: GrantScope['arguments'], args: unknown): boolean {
+function fits(scope: Grant['arguments'], args: unknown): boolean {
   if (scope === 'any') return true
   if (!isObject(args)) return false
   if ('exactly' in scope) return digest(scope.exactly) === digest(args)

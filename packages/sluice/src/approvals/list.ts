@@ -22,7 +22,8 @@ export const createList = (shelf: Shelf, get: Desk['get']): Desk['list'] =>
         if ((tenant !== undefined && entry.tenant !== tenant) || (tool !== undefined && entry.tool !== tool)) continue
         const view = await get(entry.id)
         const isPending = view?.status === 'pending'
-        if (which === 'open' && !isPending) await shelf.unindex(entry.at)
+        // One that is not there yet may be about to be added.
+        if (which === 'open' && view && !isPending) await shelf.unindex(entry.at)
         if (
           view &&
           isPending === (which === 'open') &&

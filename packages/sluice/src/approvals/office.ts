@@ -11,7 +11,7 @@ import type { Store } from '../core/store.ts'
 import { below } from '../core/store.ts'
 import { claimOf } from './claim.ts'
 import { createDecide } from './decide.ts'
-import { invalidTicket, maySee } from './deciding.ts'
+import { checkDecider, invalidTicket } from './deciding.ts'
 import type { Desk, DeskOptions, TicketChange } from './desk.ts'
 import type { GrantDesk } from './grants.ts'
 import { createGrants } from './grants.ts'
@@ -20,7 +20,9 @@ import type { Rules } from './rules.ts'
 import { createRules } from './rules.ts'
 import type { Live, Shelf, Times } from './shelf.ts'
 import { createShelf } from './shelf.ts'
-import type { Approver, Decision, Proposal, State, TicketStatus, TicketView } from './ticket.ts'
+import type { Approver, Decision, Proposal, TicketStatus, TicketView } from './ticket.ts'
+import type { ApprovalTime } from './time.ts'
+import { createTime } from './time.ts'
 import { createWebhook } from './webhook.ts'
 
 /** What it works with; a server's surroundings have it all. */
@@ -35,6 +37,7 @@ export interface OfficeAround {
 
 export interface Office extends Desk {
   readonly shelf: Shelf
+  readonly time: ApprovalTime
   readonly policy: Rules
   readonly grants: GrantDesk
   readonly approver: Approver
@@ -58,12 +61,14 @@ const channel = 'approvals'
 
 export function createOffice({ store, bus, clock, logger, record }: OfficeAround, options: DeskOptions = {}): Office {
   const { approver = 'owner', maxPending = 20, decideMs = 10 * minute, runMs = 10 * minute, keepMs = 7 * day } = options
-  const times: Times = { decideMs, runMs, keepMs }
+  // A ticket that is forgotten before its time is up would be approved for nothing.
+  const times: Times = { decideMs, runMs, keepMs: Math.max(keepMs, decideMs + runMs + day) }
   const shelf = createShelf(store, times)
+  const time = createTime(store, clock)
   const policy = createRules(options.rules)
-  const grants = createGrants({ store, clock, record }, options.grants)
+  const grants = createGrants({ store, shelf, time, record }, options.grants)
   const ofServer = (name: string): Store => below(store, ['server', name])
-  const makeDecision = createDecide({ shelf, clock, times, record, changed })
+  const makeDecision = createDecide({ shelf, time, times, record, changed })
 
   function urlOf(id: string): string | undefined {
     const base = typeof options.url === 'function' ? options.url() : options.url
@@ -79,41 +84,62 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
       if (isObject(change) && typeof change['id'] === 'string') listener(change as unknown as TicketChange)
     })
 
-  /** What it is now, with what `once` knows about it. */
-  async function statusOf(proposal: Proposal, live: Live | undefined): Promise<Status> {
-    const { id } = proposal
-    if (!live) {
-      const last = await shelf.last(id)
-      return { status: afterwards(last?.status), decisions: last?.decisions ?? [] }
+  /** What it is now, with what `once` knows about it. `undefined` if it was never added. */
+  async function statusOf(proposal: Proposal): Promise<Status | undefined> {
+    const [live, { at, epoch }] = await Promise.all([shelf.live(proposal.id), time.now()])
+    if (!live) return undefined
+    const { status, decisions, until } = live.state
+    const unused = proposal.epoch === epoch ? (until > at ? status : 'expired') : 'void'
+    if (status === 'pending') {
+      if (unused === 'pending' && (await shelf.find(proposal)) !== proposal.id) return undefined
+      return { status: unused, decisions }
     }
-    const { status, decisions } = live.state
-    if (status === 'pending' && proposal.needed > 1) return { status, decisions: await shelf.votes(id) }
-    if (status !== 'running') return { status, decisions }
+    if (status !== 'approved' && status !== 'running') return { status, decisions }
     const claim = await claimOf(ofServer(proposal.server), proposal, clock)
-    if (claim.state === 'started') return { status: claim.inDoubt ? 'in doubt' : 'running', decisions }
     if (claim.state === 'done') return { status: claim.status, decisions }
-    return { status: (await shelf.isOpen(id)) ? 'approved' : 'expired', decisions }
+    if (claim.state === 'started' && !claim.inDoubt) return { status: 'running', decisions }
+    // Whatever became of a claim, it was not spent: the state comes right before the work.
+    if (status === 'approved') return { status: unused, decisions }
+    if (claim.state === 'started') return { status: 'in doubt', decisions }
+    if (claim.state === 'none') return { status: 'in doubt', decisions }
+    return { status: unused === 'running' ? 'approved' : unused, decisions }
   }
-  async function viewOf(proposal: Proposal): Promise<TicketView> {
-    const { binding: _, slot: _1, previous, ...shown } = proposal
+  async function viewOf(proposal: Proposal): Promise<TicketView | undefined> {
+    const { binding: _, slot: _1, epoch: _2, previous, ...shown } = proposal
     const [status, before] = await Promise.all([
-      shelf.live(proposal.id).then((live) => statusOf(proposal, live)),
+      statusOf(proposal),
       previous === undefined ? undefined : previousOf(previous),
     ])
+    if (!status) return undefined
     const url = urlOf(proposal.id)
     return { ...shown, ...status, ...(before && { previous: before }), ...(url !== undefined && { url }) }
   }
   async function previousOf(id: string): Promise<TicketView['previous']> {
     const proposal = await shelf.proposal(id)
-    if (!proposal) return undefined
-    const { status } = await statusOf(proposal, await shelf.live(id))
-    return { id, arguments: proposal.arguments, status }
+    const found = proposal && (await statusOf(proposal))
+    return found && { id, arguments: proposal.arguments, status: found.status }
   }
   async function get(id: string): Promise<TicketView | undefined> {
     const proposal = await shelf.proposal(id)
     return proposal && viewOf(proposal)
   }
-  const decide: Desk['decide'] = async (id, decision, by) => viewOf(await makeDecision(id, decision, by))
+  async function viewAfter(proposal: Proposal): Promise<TicketView> {
+    const view = await viewOf(proposal)
+    if (!view) throw invalidTicket()
+    return view
+  }
+  const decide: Desk['decide'] = async (id, decision, by) => viewAfter(await makeDecision(id, decision, by))
+
+  async function resolveClaim(proposal: Proposal, verdict: 'ran' | 'did not run'): Promise<void> {
+    const { id, tenant, caller, server } = proposal
+    const name = { ticket: id }
+    const found = await resolveInDoubt(ofServer(server), clock, { tenant, subject: caller.subject, name }, verdict)
+    if (found === 'resolved') return
+    const state = (await statusOf(proposal))?.status
+    // The record of the run is gone, so the ticket alone says that it was begun.
+    if (state === 'in doubt') return
+    throw new RpcError('conflict', `This ticket is ${found}`, { data: { state: found } })
+  }
 
   const webhook =
     options.webhook && createWebhook(options.webhook, { store, clock, logger, desk: { get, decide, watch }, decideMs })
@@ -125,15 +151,16 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     decide,
     async resolve(id, verdict, by) {
       const proposal = await shelf.proposal(id)
-      if (!proposal || !maySee(proposal, by)) throw invalidTicket()
-      if (!by.operator || by.via === 'protocol')
-        throw new RpcError('forbidden', 'This needs the right approvals:decide')
-      const { tenant, caller, server } = proposal
-      const name = { ticket: id }
-      const found = await resolveInDoubt(ofServer(server), clock, { tenant, subject: caller.subject, name }, verdict)
-      if (found !== 'resolved') throw new RpcError('conflict', `This ticket is ${found}`, { data: { state: found } })
+      if (!proposal) throw invalidTicket()
+      checkDecider('resolve', proposal, by)
+      const { tenant } = proposal
+      await resolveClaim(proposal, verdict)
+      // What is found to have run is done. What did not run may, in its time.
+      const live = await shelf.live(id)
+      const status = verdict === 'ran' ? 'done' : 'approved'
+      if (live?.state.status === 'running') await shelf.move(id, live, { ...live.state, status })
       record(tenant, 'resolved', { ticket: id, by: by.subject, via: by.via, verdict })
-      const view = await viewOf(proposal)
+      const view = await viewAfter(proposal)
       changed(id, view.status)
       return view
     },
@@ -144,10 +171,11 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     },
     watch,
     rules: policy.views,
-    ...{ grants, shelf, policy, approver, maxPending, times, urlOf, changed },
+    ...{ grants, shelf, time, policy, approver, maxPending, times, urlOf, changed },
     async voidTicket(proposal, from) {
       const { id, tenant, digest } = proposal
-      if (!(await shelf.move(id, from, { ...from.state, status: 'void' }, decideMs))) return false
+      await time.advance()
+      if (!(await shelf.move(id, from, { ...from.state, status: 'void' }))) return false
       await shelf.settle(proposal)
       record(tenant, 'void', { ticket: id, digest })
       changed(id, 'void')
@@ -159,17 +187,14 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
       for (const message of doubts) logger.warn({ event: 'approvalsStore', message })
       webhook?.start()
     },
-    close: () => webhook?.close(),
+    close() {
+      time.close()
+      webhook?.close()
+    },
   }
 }
 
 interface Status {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
-}
-
-/** What a ticket is when its time is up. */
-function afterwards(status: State['status'] | undefined): TicketStatus {
-  if (status === 'running') return 'in doubt'
-  return status === undefined || status === 'pending' || status === 'approved' ? 'expired' : status
 }

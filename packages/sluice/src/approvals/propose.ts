@@ -11,7 +11,7 @@ import type { Verdict } from './rules.ts'
 import type { Approver, Proposal } from './ticket.ts'
 
 /** All of a proposal that follows from the call: the same call gives the same, in every process. */
-export type Wanted = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'slot' | 'previous'>
+export type Wanted = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'epoch' | 'slot' | 'previous'>
 
 export interface Where {
   readonly server: string

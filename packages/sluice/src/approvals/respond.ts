@@ -8,6 +8,7 @@ import type { Call, Via } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
+import { parseApproved } from './arguments.ts'
 import { refuseStrangers } from './gate.ts'
 import type { Office } from './office.ts'
 
@@ -59,8 +60,8 @@ function parse({ params }: Call): { id: string; approved: boolean; message?: str
   const { request_id: id, approved, message } = params
   if (typeof id !== 'string' || id === '' || id.length > 256)
     throw invalidParams('request_id must be the id that a call was answered with')
-  const said = typeof approved === 'string' ? { true: true, false: false }[approved.toLowerCase()] : approved
-  if (typeof said !== 'boolean') throw invalidParams('approved must be true or false')
+  const said = parseApproved(approved)
+  if (said === undefined) throw invalidParams('approved must be true or false')
   if (message !== undefined && typeof message !== 'string') throw invalidParams('message must be text')
   return { id, approved: said, ...(message !== undefined && { message }) }
 }

@@ -1,11 +1,14 @@
 /**
- * Where tickets lie in a store. A ticket's state is one value that is only ever swapped, and it lives for as long as its
- * state may stand: when time is up it is gone, by the store's own clock, and no process decides that.
+ * Where tickets lie in a store, and which of their keys is the truth.
+ *
+ * `bound` makes a ticket exist: it is written last, when everything else is there. `state` is the one value that is
+ * swapped, and it says itself until when it stands. Everything else is a hint that may be missing or left over: the two
+ * indexes, a caller's slots, the last ticket like this one. docs/approvals.md has the invariants.
  */
 
 import type { Key, Store } from '../core/store.ts'
-import type { Decision, Proposal, State } from './ticket.ts'
-import { parseProposal, parseState, rank } from './ticket.ts'
+import type { Proposal, State } from './ticket.ts'
+import { parseProposal, parseState } from './ticket.ts'
 
 export interface Times {
   /** How long a person has to decide, and how long a denial holds. */
@@ -33,26 +36,17 @@ export interface IndexEntry {
 
 export interface Shelf {
   proposal(id: string): Promise<Proposal | undefined>
-  /** `undefined` when its time is up. */
   live(id: string): Promise<Live | undefined>
-  /** What it was when its time was up. */
-  last(id: string): Promise<State | undefined>
   /** The id of the newest ticket for exactly this. */
   find(proposal: Bound): Promise<string | undefined>
   /** Puts a ticket where `from` was the newest for this; false, and nothing is left behind, where another was quicker. */
   add(proposal: Proposal, from: string | undefined): Promise<boolean>
-  /** The one atomic step of a ticket's life: false where its state is no longer `from`, or its time is up. */
-  move(id: string, from: Live, to: State, ttlMs: number): Promise<boolean>
-  /** Opens the time in which an approved ticket may run. */
-  open(id: string): Promise<void>
-  isOpen(id: string): Promise<boolean>
+  /** The one atomic step of a ticket's life: false where its state is no longer `from`. */
+  move(id: string, from: Live, to: State): Promise<boolean>
   /** One of the caller's places for undecided tickets; `undefined` when all are taken. */
   takeSlot(tenant: string, subject: string, id: string, max: number): Promise<string | undefined>
   /** What an undecided ticket holds, given back. */
   settle(proposal: Proposal): Promise<void>
-  /** One for each subject, counted once. All there are. */
-  vote(id: string, decision: Decision): Promise<readonly Decision[]>
-  votes(id: string): Promise<readonly Decision[]>
   /** The last approved ticket of a caller for a tool. */
   similar(proposal: Alike): Promise<string | undefined>
   approved(proposal: Proposal): Promise<void>
@@ -68,7 +62,7 @@ const root = 'approvals'
 const endOfTime = 1e15
 const padded = (ms: number): string => String(Math.max(0, Math.floor(ms))).padStart(16, '0')
 
-export function createShelf(store: Store, { decideMs, runMs, keepMs }: Times): Shelf {
+export function createShelf(store: Store, { decideMs, keepMs }: Times): Shelf {
   const at = (...parts: readonly string[]): Key => [root, ...parts]
   const boundAt = ({ tenant, caller, binding }: Bound): Key => at('bound', tenant, caller.subject, binding)
   const similarAt = ({ tenant, caller, server, tool }: Alike): Key =>
@@ -77,22 +71,8 @@ export function createShelf(store: Store, { decideMs, runMs, keepMs }: Times): S
   const allAt = ({ createdAt, id }: Proposal): Key => at('all', padded(endOfTime - createdAt), id)
   const slotAt = ({ tenant, caller, slot }: Proposal): Key => at('slot', tenant, caller.subject, slot)
 
-  /** For when its time is up. Two processes may get here in the wrong order, and the later state stays. */
-  async function remember(id: string, state: State): Promise<void> {
-    const text = JSON.stringify(state)
-    for (let tries = 0; tries < 5; tries++) {
-      const before = await store.get(at('last', id))
-      if (before !== undefined && rank[parseState(before).status] >= rank[state.status]) return
-      if (await store.swap(at('last', id), before, text, keepMs)) return
-    }
-  }
   /** Only while it is this ticket's: after its time it may be another's. */
   const freeSlot = (proposal: Proposal): Promise<boolean> => store.swap(slotAt(proposal), proposal.id, '', 0)
-
-  async function votes(id: string): Promise<readonly Decision[]> {
-    const entries = await store.list(at('vote', id), { limit: 1000 })
-    return entries.map(({ value }) => JSON.parse(value) as Decision)
-  }
 
   return {
     async proposal(id) {
@@ -103,37 +83,31 @@ export function createShelf(store: Store, { decideMs, runMs, keepMs }: Times): S
       const text = await store.get(at('state', id))
       return text === undefined ? undefined : { state: parseState(text), text }
     },
-    async last(id) {
-      const text = await store.get(at('last', id))
-      return text === undefined ? undefined : parseState(text)
-    },
     find: (bound) => store.get(boundAt(bound)),
     async add(proposal, from) {
-      const { id, tenant, server, tool } = proposal
-      const pending = JSON.stringify({ status: 'pending', decisions: [] } satisfies State)
+      const { id, tenant, server, tool, expiresAt } = proposal
+      const pending: State = { status: 'pending', decisions: [], until: expiresAt }
       const entry = JSON.stringify({ tenant, server, tool })
-      await Promise.all([
-        store.set(at('proposal', id), JSON.stringify(proposal), keepMs),
-        store.set(at('state', id), pending, decideMs),
-        store.set(at('last', id), pending, keepMs),
-        store.set(openAt(proposal), entry, decideMs),
-        store.set(allAt(proposal), entry, keepMs),
-      ])
-      if (await store.swap(boundAt(proposal), from, id, keepMs)) return true
-      await Promise.all([
-        ...['proposal', 'state', 'last'].map((kind) => store.delete(at(kind, id))),
-        ...[openAt(proposal), allAt(proposal)].map((key) => store.delete(key)),
-        freeSlot(proposal),
-      ])
-      return false
+      let added = false
+      try {
+        await Promise.all([
+          store.set(at('proposal', id), JSON.stringify(proposal), keepMs),
+          store.set(at('state', id), JSON.stringify(pending), keepMs),
+          store.set(openAt(proposal), entry, decideMs),
+          store.set(allAt(proposal), entry, keepMs),
+        ])
+        added = await store.swap(boundAt(proposal), from, id, keepMs)
+        return added
+      } finally {
+        // Best effort: a ticket that `bound` does not name is none, and its keys end by themselves.
+        if (!added)
+          await Promise.allSettled([
+            ...[at('proposal', id), at('state', id), openAt(proposal), allAt(proposal)].map((key) => store.delete(key)),
+            freeSlot(proposal),
+          ])
+      }
     },
-    async move(id, from, to, ttlMs) {
-      if (!(await store.swap(at('state', id), from.text, JSON.stringify(to), ttlMs))) return false
-      await remember(id, to)
-      return true
-    },
-    open: (id) => store.set(at('window', id), '', runMs),
-    isOpen: async (id) => (await store.get(at('window', id))) !== undefined,
+    move: (id, from, to) => store.swap(at('state', id), from.text, JSON.stringify(to), keepMs),
     async takeSlot(tenant, subject, id, max) {
       const taken = await store.list(at('slot', tenant, subject), { limit: max })
       const used = new Set(taken.map(({ key }) => key.at(-1)))
@@ -150,11 +124,6 @@ export function createShelf(store: Store, { decideMs, runMs, keepMs }: Times): S
     async settle(proposal) {
       await Promise.all([freeSlot(proposal), store.delete(openAt(proposal))])
     },
-    async vote(id, decision) {
-      await store.swap(at('vote', id, decision.by), undefined, JSON.stringify(decision), keepMs)
-      return votes(id)
-    },
-    votes,
     similar: (alike) => store.get(similarAt(alike)),
     approved: (proposal) => store.set(similarAt(proposal), proposal.id, keepMs),
     async index(which, limit, after) {

@@ -55,6 +55,8 @@ export interface Proposal {
   readonly of?: readonly string[]
   readonly createdAt: number
   readonly expiresAt: number
+  /** In which life of the store it was made: after the store was restored from a copy it is void. */
+  readonly epoch: string
   /** The last approved call of the same caller to the same tool. */
   readonly previous?: string
   /** Which of the caller's places for undecided tickets it holds. */
@@ -80,14 +82,16 @@ export interface Decision {
 /** Through which door a decision came. */
 export type Via = 'console' | 'command' | 'webhook' | 'protocol'
 
-/** How far it has come: the one value that is swapped. Its time to live in the store is the ticket's. */
+/** How far it has come: the one value that is swapped. */
 export interface State {
   readonly status: 'pending' | 'approved' | 'denied' | 'void' | 'running' | 'done' | 'failed'
   readonly decisions: readonly Decision[]
+  /** Until when it may be decided, be run, or stands as a denial; by the time of `time.ts`. */
+  readonly until: number
 }
 
 /** A ticket as people and their tools see it. */
-export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous'> {
+export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
   /** The last approved call of the same caller to the same tool, to see what changed. */
@@ -96,21 +100,17 @@ export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previou
   readonly url?: string
 }
 
-/** A later state never gives way to an earlier one. */
-export const rank: { readonly [status in State['status']]: number } = {
-  pending: 0,
-  approved: 1,
-  denied: 2,
-  void: 2,
-  running: 2,
-  failed: 3,
-  done: 3,
-}
+const statuses = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
 
 /** Throws on what is not ours: a ticket that cannot be read must not count as none. */
 export function parseState(text: string): State {
   const state: unknown = JSON.parse(text)
-  if (!isObject(state) || !Object.hasOwn(rank, String(state['status'])) || !Array.isArray(state['decisions']))
+  if (
+    !isObject(state) ||
+    !statuses.includes(String(state['status'])) ||
+    !Array.isArray(state['decisions']) ||
+    typeof state['until'] !== 'number'
+  )
     throw new TypeError('The state of a ticket cannot be read')
   return state as unknown as State
 }

@@ -3,6 +3,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
+  /** Milliseconds from any beginning; goes on at the same pace when somebody sets the clock. */
+  steady?(): number
   /** Calls `then` once after `ms`; the returned function calls it off. */
   after(ms: number, then: () => void): () => void
   /**
@@ -14,6 +16,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   after(ms, then) {
     const timer = setTimeout(then, ms)
     return () => clearTimeout(timer)

@@ -8,6 +8,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>
   /** As if the event loop had been blocked: whatever was due by then fires at once, late, and nothing in between. */
   jump(ms: number): void
+  /** As if somebody had set the machine's clock: `now` is another, and what waits goes on waiting. */
+  set(now: number): void
   /** Timers not yet fired or called off. */
   readonly pending: number
 }
@@ -15,9 +17,12 @@ export interface FakeClock extends Clock {
 /** Time that a test owns: `clock.advance(1_000)`. */
 export function fakeClock(start = 0): FakeClock {
   let now = start
+  /** What `now` is ahead of the steady time: timers follow that one. */
+  let ahead = 0
   const timers = new Set<{ readonly at: number; readonly then: () => void }>()
   return {
-    now: () => now,
+    now: () => now + ahead,
+    steady: () => now,
     after(ms, then) {
       const timer = { at: now + ms, then }
       timers.add(timer)
@@ -41,6 +46,9 @@ export function fakeClock(start = 0): FakeClock {
       now += ms
       const due = [...timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
       for (const timer of due) if (timers.delete(timer)) timer.then()
+    },
+    set(to) {
+      ahead = to - now
     },
     get pending() {
       return timers.size

@@ -1,11 +1,11 @@
 /** Tickets and grants, as the desk has them, for one operator. */
 
 import type { Decider } from '../../approvals/deciding.ts'
+import { mayDecide } from '../../approvals/deciding.ts'
 import type { Desk } from '../../approvals/desk.ts'
 import type { Grant as Granted } from '../../approvals/grants.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
-import type { Params } from '../../core/json.ts'
 import type { Grant, Input, Operator, Output, Ticket } from './api.ts'
 import type { Asker } from './handlers.ts'
 import type { Panel } from './panel.ts'
@@ -73,7 +73,7 @@ export async function resolve(panel: Panel, asker: Asker, input: Input<'resolveT
   return toTicket(await desk.resolve(view.id, input.verdict, deciderOf(asker)), asker.operator)
 }
 
-const deciderOf = ({ operator }: Asker): Decider => ({
+const deciderOf = ({ operator }: Pick<Asker, 'operator'>): Decider => ({
   subject: operator.name,
   via: 'console',
   tenants: operator.tenants.length === 0 ? 'all' : operator.tenants,
@@ -95,15 +95,12 @@ export async function listGrants(
   return { grants: grants.map(toGrant), longestMs, ...(next !== undefined && { next }) }
 }
 
-/** Scoped by the ticket: its tenant, caller, server and tool as that is defined now. */
+/** For calls like the ticket's, as long as its tool is defined as it is now. */
 export async function grantFor(panel: Panel, asker: Asker, input: Input<'createGrant'>): Promise<Grant> {
   const { desk, view } = await viewOf(panel, asker.operator, input.id)
-  const { tenant, caller, server, tool, definition, effect } = view
-  const scope = { tenant, caller: caller.subject, server, tool, definition, ...(effect && { effect }) }
-  const expiresAt = panel.clock.now() + input.lastMs
-  const which = input.arguments === 'any' ? 'any' : { exactly: JSON.parse(view.arguments) as Params }
   const note = input.note !== undefined && { note: input.note }
-  return toGrant(await desk.grants.create({ ...scope, arguments: which, expiresAt, ...note }, deciderOf(asker)))
+  const grant = { ticket: view.id, arguments: input.arguments, lastMs: input.lastMs, ...note }
+  return toGrant(await desk.grants.create(grant, deciderOf(asker)))
 }
 
 const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): Grant => ({
@@ -145,15 +142,14 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     decisions: view.decisions,
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,
-    mayDecide: mayDecide(view, operator),
+    mayDecide: canDecide(view, operator),
     ...(view.previous && { previous: view.previous }),
   }
 }
 
 /** For the buttons. What counts is what the desk says when it is asked. */
-function mayDecide(view: TicketView, { name, scopes }: Operator): boolean {
-  const { status, approver, caller, of, decisions } = view
-  const isOwn = caller.subject === name
-  if (status !== 'pending' || decisions.some(({ by }) => by === name) || (of && !of.includes(name))) return false
-  return scopes.includes('approvals:decide') ? !(approver === 'other' && isOwn) : approver === 'owner' && isOwn
+function canDecide(view: TicketView, operator: Operator): boolean {
+  const { status, decisions } = view
+  if (status !== 'pending' || decisions.some(({ by }) => by === operator.name)) return false
+  return mayDecide('approve', view, deciderOf({ operator }))
 }

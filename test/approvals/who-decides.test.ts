@@ -1,0 +1,175 @@
+/** Tests packages/sluice/src/approvals/deciding.ts: one function decides who may approve, deny, grant, resolve and revoke. */
+
+import type { Params, Tool } from 'sluice'
+import { memoryStore, tool } from 'sluice'
+import type { Approvals, ApprovalsOptions, Decider } from 'sluice/approvals'
+import { approvalArguments } from 'sluice/approvals'
+import { fakeClock } from 'sluice/testing'
+import { describe, expect, test } from 'vitest'
+import type { Shop } from './shop.ts'
+import { openShop, operator, owner, requiredIn } from './shop.ts'
+
+const minute = 60_000
+const grants = { maxMs: 60 * minute }
+const capabilities = { elicitation: { form: {} } }
+/** The person the agent works for, who is an operator too. */
+const annAsOperator: Decider = { ...operator, subject: 'ann' }
+const omar: Decider = { ...operator, subject: 'omar' }
+const forbidden = { reason: 'forbidden' }
+const textOf = (answer: Params): string =>
+  (answer['result'] as { content?: readonly { text: string }[] } | undefined)?.content?.[0]?.text ?? ''
+
+/** A ticket whose process began to run it and was never heard of again. */
+async function inDoubt(options: ApprovalsOptions, by: readonly Decider[]): Promise<Shop & { readonly id: string }> {
+  const clock = fakeClock(1_700_000_000_000)
+  const store = memoryStore(clock)
+  const began = Promise.withResolvers<void>()
+  const pay = (run: () => string | Promise<string>): Tool =>
+    tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, approvalArguments, run })
+  const dying = pay(() => {
+    began.resolve()
+    return new Promise(() => {})
+  })
+  const dead = await openShop(options, { store, clock, tools: () => [dying] })
+  const { request_id: id } = requiredIn(await dead.call('pay'))
+  for (const each of by) await dead.desk.decide(id, { approved: true }, each)
+  dead.call('pay').catch(expect.unreachable)
+  await began.promise
+  await clock.advance(minute)
+  const tools = (ran: unknown[]): Tool[] => [pay(() => String(ran.push('paid')))]
+  return { ...(await openShop(options, { store, clock, tools })), id }
+}
+
+const give = (desk: Approvals, ticket: string, by: Decider): Promise<unknown> =>
+  desk.grants.create({ ticket, arguments: 'exactly', lastMs: minute }, by)
+
+describe('whoever may not approve may not grant or resolve', () => {
+  test('with approver "other", not the person who asked', async () => {
+    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await expect(desk.decide(request_id, { approved: true }, annAsOperator)).rejects.toMatchObject(forbidden)
+    await expect(give(desk, request_id, annAsOperator)).rejects.toMatchObject(forbidden)
+    await give(desk, request_id, operator)
+    const doubt = await inDoubt({ approver: 'other' }, [operator])
+    await expect(doubt.desk.resolve(doubt.id, 'did not run', annAsOperator)).rejects.toMatchObject(forbidden)
+    expect(await doubt.desk.get(doubt.id)).toMatchObject({ status: 'in doubt' })
+    await doubt.desk.resolve(doubt.id, 'did not run', omar)
+  })
+
+  test('with people named in the rule, nobody else', async () => {
+    const rules = [{ approval: 'always' as const, of: ['omar'] }]
+    const { call, desk } = await openShop({ rules, grants })
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await expect(give(desk, request_id, operator)).rejects.toMatchObject(forbidden)
+    await give(desk, request_id, omar)
+    const doubt = await inDoubt({ rules }, [omar])
+    await expect(doubt.desk.resolve(doubt.id, 'did not run', operator)).rejects.toMatchObject(forbidden)
+    expect(textOf(await doubt.call('pay'))).toBe('')
+    expect(doubt.ran).toEqual([])
+  })
+
+  test('a webhook that speaks for somebody is held to the same', async () => {
+    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    const byChat: Decider = { ...annAsOperator, via: 'webhook' }
+    await expect(desk.decide(request_id, { approved: true }, byChat)).rejects.toMatchObject(forbidden)
+    await expect(give(desk, request_id, byChat)).rejects.toMatchObject(forbidden)
+  })
+})
+
+describe('a grant', () => {
+  async function shipTo(shop: Shop, city: string): Promise<Params> {
+    const params = { name: 'ship', arguments: { parcel: 'p' } }
+    const asked = (await shop.request('tools/call', params, { capabilities }))['result'] as Params
+    const inputResponses = { where: { action: 'accept', content: { city } } }
+    const { requestState } = asked
+    return shop.request('tools/call', { ...params, requestState, inputResponses }, { capabilities })
+  }
+
+  test('for exactly these arguments does not cover another answer to the tool’s question', async () => {
+    const shop = await openShop({ grants })
+    const { request_id } = requiredIn(await shipTo(shop, 'Paris'))
+    await give(shop.desk, request_id, operator)
+    expect(textOf(await shipTo(shop, 'Paris'))).toBe('Sent to Paris')
+    requiredIn(await shipTo(shop, 'Moscow'))
+    expect(shop.ran).toEqual([{ parcel: 'p', city: 'Paris' }])
+  })
+
+  test('is not given over another person’s denial', async () => {
+    const { call, desk } = await openShop({ grants })
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await desk.decide(request_id, { approved: false }, owner)
+    await expect(give(desk, request_id, operator)).rejects.toMatchObject({ reason: 'conflict' })
+  })
+
+  test('that was given before does not outweigh a person who says no to this very call', async () => {
+    const { call, desk, ran } = await openShop({ grants })
+    const [first, second] = [requiredIn(await call('pay', { amount: 5 })), requiredIn(await call('pay', { amount: 6 }))]
+    await desk.decide(second.request_id, { approved: false }, owner)
+    await desk.grants.create({ ticket: first.request_id, arguments: 'any', lastMs: minute }, operator)
+    expect(textOf(await call('pay', { amount: 6 }))).toContain('A person denied this call')
+    await call('pay', { amount: 5 })
+    expect(ran).toMatchObject([{ amount: 5 }])
+  })
+
+  test('is revoked by operators of the tenant and by the person it is about, and not through the protocol', async () => {
+    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    const made = async (): Promise<string> =>
+      (await desk.grants.create({ ticket: request_id, arguments: 'exactly', lastMs: minute }, operator)).id
+    const id = await made()
+    await expect(desk.grants.revoke(id, { ...owner, subject: 'bob' })).rejects.toMatchObject(forbidden)
+    await expect(desk.grants.revoke(id, { ...owner, via: 'protocol' })).rejects.toMatchObject(forbidden)
+    expect(await desk.grants.revoke(id, { ...operator, tenants: ['globex'] })).toBe(false)
+    expect(await desk.grants.revoke(id, owner)).toBe(true)
+    expect(await desk.grants.revoke(await made(), omar)).toBe(true)
+  })
+})
+
+describe('approved: false beside approval_request_id', () => {
+  test.each([[false], ['false'], ['False']])(
+    '%j denies and runs nothing, although a person had approved',
+    async (no) => {
+      const { call, desk, ran } = await openShop()
+      const { request_id } = requiredIn(await call('refund', { amount: 5 }))
+      await desk.decide(request_id, { approved: true }, owner)
+      const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved: no })
+      expect(answer).toMatchObject({ result: { isError: true } })
+      expect(await desk.get(request_id)).toMatchObject({ status: 'denied' })
+      await call('refund', { amount: 5 })
+      await call('refund', { amount: 5, approval_request_id: request_id, approved: true })
+      expect(ran).toEqual([])
+    },
+  )
+
+  test('denies one that waits, and what another caller may not see it may not deny', async () => {
+    const { call, desk, keyFor } = await openShop()
+    const { request_id } = requiredIn(await call('refund', { amount: 5 }))
+    const no = { amount: 5, approval_request_id: request_id, approved: false }
+    const stranger = await call('refund', no, { token: await keyFor('bob', ['acme']) })
+    expect(stranger).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })
+    expect(await call('refund', { ...no, amount: 6 })).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })
+    expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
+    await call('refund', no)
+    expect(await desk.get(request_id)).toMatchObject({ status: 'denied', decisions: [{ by: 'ann', via: 'protocol' }] })
+  })
+
+  test.each([[0], ['no'], [{}], [[]]])('%j, which is neither yes nor no, is refused', async (approved) => {
+    const { call, desk, ran } = await openShop()
+    const { request_id } = requiredIn(await call('refund', { amount: 5 }))
+    await desk.decide(request_id, { approved: true }, owner)
+    const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved })
+    expect(answer).toMatchObject({ error: { data: { reason: 'invalidParams' } } })
+    expect(ran).toEqual([])
+  })
+
+  test('a ticket that was spent is not denied afterwards', async () => {
+    const { call, desk } = await openShop()
+    const { request_id } = requiredIn(await call('refund', { amount: 5 }))
+    await desk.decide(request_id, { approved: true }, owner)
+    await call('refund', { amount: 5 })
+    const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved: false })
+    expect(answer).toMatchObject({ error: { data: { reason: 'conflict' } } })
+    expect(await desk.get(request_id)).toMatchObject({ status: 'done' })
+  })
+})
