@@ -60,7 +60,7 @@ describe('a request as it should be', () => {
         args: places,
         revision: '2025-11-25',
       })
-    expect(calls[1]?.via.connection?.agreed?.client).toEqual({ name: 'a-client', version: '1.0.0' })
+    expect(calls[1]?.via.connection?.state.agreed?.client).toEqual({ name: 'a-client', version: '1.0.0' })
   })
 
   test('a request that arrives in pieces, with Windows line ends and blank lines between, is one request', async () => {

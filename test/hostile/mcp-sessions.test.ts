@@ -32,7 +32,7 @@ describe('sessions of others', () => {
   test('guessing finds none', async () => {
     const sessions = createSessions(server, { idleMs: 1000, max: 1000 })
     const kept = Array.from({ length: 1000 }, () => {
-      const session = sessions.create()
+      const session = sessions.create('127.0.0.1')
       return session
     })
     for (const session of kept) await sessions.keep(session)

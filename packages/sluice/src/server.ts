@@ -165,9 +165,9 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
       return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
-    connect({ id = crypto.randomUUID(), elsewhere, send } = {}) {
+    connect({ id = crypto.randomUUID(), remote, send } = {}) {
       const connection = createConnection({
-        ...{ id, clock, elsewhere, answerWithinMs },
+        ...{ id, clock, remote, answerWithinMs },
         onClose() {
           silence?.()
           connections.delete(connection)
@@ -178,6 +178,9 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       return connection
     },
     hear,
+    async listening() {
+      await hub.ready()
+    },
     shared,
     update(changed) {
       registry = compiled(changed)
@@ -197,6 +200,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     updated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
+    authenticates: runtime.authenticate !== undefined,
     counts: around.counts,
     async page(path, peer) {
       for (const piece of all) {

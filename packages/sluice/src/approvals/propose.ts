@@ -68,7 +68,7 @@ function textOf(value: unknown): string {
 
 /** What the client calls itself, cut. It may say anything, and the page says so. */
 function clientOf({ meta, via }: Call): string | undefined {
-  const info: unknown = meta['io.modelcontextprotocol/clientInfo'] ?? via.connection?.agreed?.client
+  const info: unknown = meta['io.modelcontextprotocol/clientInfo'] ?? via.connection?.state.agreed?.client
   return isObject(info) && typeof info['name'] === 'string' ? nameOf(info) : undefined
 }
 const nameOf = ({ name, version }: Params): string =>

@@ -76,7 +76,7 @@ export interface Call {
   /** Sends a notification on this call's own stream, never on another's. Nothing after the answer. */
   readonly notify: (method: string, params: Params) => void
   /** Asks the client on this call's own stream; `undefined` where no question can be carried (and on 2026-07-28). */
-  readonly request: ((method: string, params: Params) => Promise<unknown>) | undefined
+  readonly request: ((method: string, params: Params, stop?: Stop) => Promise<unknown>) | undefined
   /** Tells every subscriber, on whatever process, that something changed. */
   readonly publish: (event: ServerEvent) => void
   /** How many characters of JSON its result may have. */

@@ -1,11 +1,17 @@
 /**
- * What outlives one message: a pipe, a socket or a legacy HTTP session, with the calls under way on it and the
- * questions it still owes an answer to.
+ * What outlives one message: a pipe, a socket or a legacy HTTP session, with its running calls and its open questions.
  *
- * A transport opens it and closes it; closing aborts its calls, so nothing runs on for a client that is gone.
+ * Invariants:
+ * - `state` is replaced, never edited: by `change` here, or by the session that all processes share.
+ * - A question is open from `request` until the first of: a response, a refusal, its deadline, the stop of its call, the
+ *   end of the connection. After that it holds no timer, no listener and no entry in the store, and its promise has settled.
+ *
+ * A transport opens a connection and closes it. Closing aborts its calls, so that nothing runs on for a closed client.
  */
 
 import type { Clock } from './clock.ts'
+import type { ConnectionState, StateChange } from './connection-state.ts'
+import { applyChange, initialState } from './connection-state.ts'
 import { RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
 import { isObject } from './json.ts'
@@ -13,46 +19,34 @@ import type { Stop } from './stop.ts'
 
 export interface Connection {
   readonly id: string
-  /** Whose it is, once somebody authenticated on it. */
-  owner: string | undefined
-  /** What `initialize` agreed on; `undefined` before it, and for clients of 2026-07-28. */
-  agreed: Agreement | undefined
-  /** Set by `logging/setLevel`. */
-  logLevel: string
-  /** Whose changes it may hear of: the tenant of the call that subscribed. */
-  tenant: string | undefined
-  /** Resource URIs a legacy client subscribed to. */
-  readonly subscriptions: Set<string>
-  /** Calls under way. Two with one id would get indistinguishable answers. */
+  /** Replaced by `change`, or by the session that all processes share. */
+  state: ConnectionState
+  /** Running calls. Two with one id would get indistinguishable answers. */
   readonly inFlight: Map<Id, Stop>
-  /** False if it belongs to somebody else. The first to ask owns it from then on. */
+  /** Applies a change. Settles when no process can undo it; throws or rejects if it cannot be made. */
+  change(change: StateChange): void | Promise<void>
+  /** False if it belongs to another caller. The first caller owns it from then on. */
   own(owner: string): boolean | Promise<boolean>
   /** Ends a call of it early, on whatever process it runs. */
   cancel(id: Id): void
   /** Asks the client and waits for its response. `send` puts the question on the stream it belongs to. */
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown>
-  /** Hands in the client's response to a question; false if nobody asked. */
+  /** Hands in the client's response to a question; false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
-  /** What was changed on another process is being read: wait for it before judging what this one may hear. */
+  /** A change of another process is being read: wait for it before judging what this client may hear. */
   readonly reading: Promise<unknown> | undefined
-  /** Ends it: aborts what is under way, refuses what is open. Once. */
+  /** Ends it: aborts what is running, refuses what is open. Once. */
   close(): void
   readonly closed: boolean
 }
 
-export interface Agreement {
-  readonly revision: string
-  readonly capabilities: Params
-  readonly client: Params
-}
-
-/** The same connection on other processes: a session's messages may each come in by another one. */
-export interface Elsewhere {
-  /** True for the owner, if nobody else was first. */
-  own(owner: string): Promise<boolean>
-  /** Before the client can see the question: its response may come in anywhere. */
+/** The same connection on other processes: each message of a session may reach another process. */
+export interface RemoteConnection {
+  /** Applies a change to what all processes share, and to this connection. */
+  change(change: StateChange): void | Promise<void>
+  /** Before the client can see the question, because its response may reach any process. */
   asked(question: string): Promise<void>
-  /** It is answered, or nobody waits for it any more. */
+  /** The question is no longer open. */
   forget(question: string): void
   /** Hands a response to the process that asked; false if none did. */
   settle(question: string, response: Params): Promise<boolean>
@@ -63,7 +57,7 @@ export interface Elsewhere {
 export interface ConnectionOptions {
   readonly id: string
   readonly clock: Clock
-  readonly elsewhere?: Elsewhere | undefined
+  readonly remote?: RemoteConnection | undefined
   /** How long a question may stay open. People are slow; a lost client must not hold its call for ever. */
   readonly answerWithinMs: number
   onClose?(): void
@@ -77,14 +71,10 @@ interface Open {
 /** A class, because there may be thousands, most of them idle: what few need is made when it is needed. */
 class OpenConnection implements Connection {
   readonly id: string
-  owner: string | undefined = undefined
-  agreed: Agreement | undefined = undefined
-  logLevel = 'info'
-  tenant: string | undefined = undefined
+  state: ConnectionState = initialState
   readonly inFlight: Map<Id, Stop> = new Map()
   closed = false
   readonly #options: ConnectionOptions
-  #subscriptions: Set<string> | undefined = undefined
   #questions: Map<string, Open> | undefined = undefined
   #asked = 0
 
@@ -92,72 +82,76 @@ class OpenConnection implements Connection {
     this.id = options.id
     this.#options = options
   }
-  get subscriptions(): Set<string> {
-    this.#subscriptions ??= new Set()
-    return this.#subscriptions
-  }
   get reading(): Promise<unknown> | undefined {
-    return this.#options.elsewhere?.reading
+    return this.#options.remote?.reading
+  }
+  change(change: StateChange): void | Promise<void> {
+    const { remote } = this.#options
+    if (remote) return remote.change(change)
+    this.state = applyChange(this.state, change)
   }
   own(owner: string): boolean | Promise<boolean> {
-    if (this.owner !== undefined) return this.owner === owner
-    const { elsewhere } = this.#options
-    if (elsewhere) return elsewhere.own(owner)
-    this.owner = owner
-    return true
+    const isOwner = (): boolean => this.state.owner === owner
+    if (this.state.owner !== undefined) return isOwner()
+    const changing = this.change({ kind: 'own', owner })
+    return changing ? changing.then(isOwner) : isOwner()
   }
   cancel(call: Id): void {
     const running = this.inFlight.get(call)
     if (running) running.stop(new RpcError('cancelled', 'Cancelled by the client'))
-    else this.#options.elsewhere?.cancel(call)
+    else this.#options.remote?.cancel(call)
   }
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown> {
-    if (this.closed || via.stop.reason) return Promise.reject(new RpcError('cancelled', 'Nobody is left to ask'))
-    const { clock, elsewhere, answerWithinMs } = this.#options
+    if (this.closed || via.stop.reason)
+      return Promise.reject(new RpcError('cancelled', 'The connection that could be asked is closed'))
+    const { clock, remote, answerWithinMs } = this.#options
     this.#questions ??= new Map()
     const questions = this.#questions
     // Guessing another connection's question must not help: ids count per connection and are looked up there only.
     // Where others ask on the same connection, counting would give two questions one name.
-    const question = `sluice-${elsewhere ? crypto.randomUUID() : ++this.#asked}`
+    const question = `sluice-${remote ? crypto.randomUUID() : ++this.#asked}`
     return new Promise((resolve, reject) => {
-      const done = (): void => {
-        questions.delete(question)
-        elsewhere?.forget(question)
-        callOff()
-        forget()
+      let sent = false
+      /** The one way out: whatever comes second finds nothing to end. */
+      const end = (settle: () => void): void => {
+        if (!questions.delete(question)) return
+        remote?.forget(question)
+        cancelTimer()
+        unlisten()
+        settle()
       }
-      const refuse = (error: RpcError): void => {
-        done()
-        reject(error)
-      }
-      const abandon = (why: RpcError): void => {
-        via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
-        refuse(why)
-      }
-      const callOff = clock.after(answerWithinMs, () =>
+      const refuse = (error: RpcError): void => end(() => reject(error))
+      const abandon = (why: RpcError): void =>
+        end(() => {
+          reject(why)
+          if (sent) via.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: question } })
+        })
+      const cancelTimer = clock.after(answerWithinMs, () =>
         abandon(new RpcError('timeout', `The client did not answer ${method} in time`)),
       )
-      const forget = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
+      const unlisten = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
       questions.set(question, {
         refuse,
-        settle(response) {
-          done()
-          const error = response['error']
-          if (error === undefined) resolve(response['result'])
-          else reject(new RpcError('toolFailed', `The client refused ${method}: ${textOf(error)}`))
-        },
+        settle: (response) =>
+          end(() => {
+            const error = response['error']
+            if (error === undefined) resolve(response['result'])
+            else reject(new RpcError('toolFailed', `The client refused ${method}: ${textOf(error)}`))
+          }),
       })
-      const say = (): void => {
-        if (questions.has(question)) via.send({ jsonrpc: '2.0', id: question, method, params })
+      const send = (): void => {
+        if (!questions.has(question)) return
+        sent = true
+        via.send({ jsonrpc: '2.0', id: question, method, params })
       }
-      if (elsewhere) elsewhere.asked(question).then(say, refuse)
-      else say()
+      if (remote) remote.asked(question).then(send).catch(refuse)
+      else send()
     })
   }
   settle(question: unknown, response: Params): boolean | Promise<boolean> {
     if (typeof question !== 'string') return false
     const open = this.#questions?.get(question)
-    if (!open) return this.#options.elsewhere?.settle(question, response) ?? false
+    if (!open) return this.#options.remote?.settle(question, response) ?? false
     open.settle(response)
     return true
   }

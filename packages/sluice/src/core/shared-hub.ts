@@ -1,94 +1,118 @@
 /**
- * The events of a server of many processes: kept for a while in the store, heard by all, handed to whoever subscribed
- * here.
+ * The events of a server of many processes: a log in the store, which every process reads and hands to its listeners.
  *
- * The bus only says that there is something to read. Whoever was away, or missed the word, reads on from the last
- * position it knows.
+ * Invariants:
+ * - One queue. Every step that reads or writes the log runs alone; only a step moves `last`.
+ * - Each `publish` is followed by an append that begins after it, however long the store is away. Equal events are one
+ *   only while they wait: a listener that has heard of the first change would not look again for the second.
+ * - Each listener gets each event after its start once and in order.
+ *
+ * The bus only says that there is something to read. A process that misses it reads on at its next poll.
  */
 
 import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Hear, OwnedHub, Shared } from './hub.ts'
 import { maxKept, parseEvent } from './hub.ts'
+import { createSerial } from './serial.ts'
 import type { Key } from './store.ts'
 
 const log: Key = ['events']
 /** How long, so that a client that comes back finds what it missed. */
 const keepMs = 10 * 60_000
 const pageSize = 100
-/** How often it is looked whether the bus forgot to say something. */
-const lookMs = 5_000
+/** How often a process looks for what the bus did not deliver, and tries again what failed. */
+const pollMs = 5_000
 
 /** The events of a server that runs in several processes: kept in the store, announced on the bus. */
 export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub {
   const channel = `events ${name}`
-  const hearers = new Set<Hear>()
+  const run = createSerial()
+  const listeners = new Set<Hear>()
   const closers = new Set<() => void>()
-  const publishing = new Map<string, Promise<void>>()
-  let joined: Promise<void> | undefined
+  /** Published, and not yet being appended. */
+  const waiting = new Set<string>()
+  /** Replays that failed. */
+  const failed = new Set<() => void>()
+  let joined = false
   let last = ''
   let published = 0
-  let leave = (): void => {}
-  let callOff = (): void => {}
-  /** One after the other: two readings at once would hand out an event twice. */
-  let reading: Promise<void> = Promise.resolve()
-  let asked = false
+  let closed = false
+  let isLooking = false
+  let isWriting = false
+  let unsubscribe: (() => void) | undefined
+  let cancelTimer: (() => void) | undefined
 
-  /** From here on nothing is missed: a mark of our own in the log is where reading begins. */
-  function join(): Promise<void> {
-    joined ??= (async () => {
-      leave = bus.subscribe(channel, look)
-      last = positionOf(await store.append(log, '', keepMs))
-      // Heard by this process too, as soon as the bus hears at all: what came before that is then read.
-      bus.publish(channel, '').catch(() => {})
-      watch()
-    })().catch((thrown: unknown) => {
-      leave()
-      joined = undefined
-      throw thrown
-    })
-    return joined
-  }
-  const tryAgain = (): void => {
-    callOff()
-    callOff = clock.after(lookMs, () => {
-      if (hearers.size > 0) join().catch(tryAgain)
+  function poll(): void {
+    if (closed) return
+    cancelTimer ??= clock.after(pollMs, () => {
+      cancelTimer = undefined
+      const retries = [...failed]
+      failed.clear()
+      for (const retry of retries) retry()
+      if (waiting.size > 0) write()
+      if (listeners.size > 0) look()
     })
   }
-  function watch(): void {
-    callOff()
-    callOff = clock.after(lookMs, () => {
-      if (hearers.size > 0) look()
-      watch()
-    })
+  /** From here on nothing is missed: reading begins at a mark of our own in the log. */
+  async function join(): Promise<void> {
+    unsubscribe ??= bus.subscribe(channel, look)
+    if (joined) return
+    last = positionOf(await store.append(log, '', keepMs))
+    joined = true
+    // Heard by this process too, as soon as it hears the bus at all: what came before that is then read.
+    bus.publish(channel, '').catch(() => {})
   }
   function look(): void {
-    if (asked) return
-    asked = true
-    // A store that is away costs a delay, never a call: the next look reads on from the same place.
-    reading = reading.then(readOn).catch(() => {})
+    poll()
+    if (isLooking) return
+    isLooking = true
+    run(async () => {
+      isLooking = false
+      await join()
+      last = await walk(last, (event, position) => {
+        last = position
+        for (const listener of [...listeners]) listener(event, position)
+      })
+      // A store that is away costs a delay: the next look reads on from the same place.
+    }).catch(() => {})
   }
-  async function readOn(): Promise<void> {
-    asked = false
-    await walk(last, (event, position) => {
-      last = position
-      if (event) for (const hear of [...hearers]) hear(event, position)
-    })
-  }
-  async function walk(from: string, each: (event: ServerEvent | undefined, position: string) => void): Promise<void> {
+  /** Returns the position that was read last. */
+  async function walk(from: string, each: (event: ServerEvent, position: string) => void): Promise<string> {
     for (let after = from; ; ) {
       const entries = await store.list(log, { limit: pageSize, after: [...log, after] })
       for (const { key, value } of entries) {
         after = positionOf(key)
-        each(value === '' ? undefined : parseEvent(value), after)
+        const event = value === '' ? undefined : parseEvent(value)
+        if (event) each(event, after)
       }
-      if (entries.length < pageSize) return
+      if (entries.length < pageSize) return after
     }
   }
-  async function write(text: string): Promise<void> {
-    await store.append(log, text, keepMs)
+  function write(): void {
+    if (isWriting) return
+    isWriting = true
+    run(async () => {
+      try {
+        for (const text of waiting) {
+          // Before the append begins: an equal event from now on waits for an append of its own.
+          waiting.delete(text)
+          await append(text)
+        }
+      } finally {
+        isWriting = false
+      }
+      await bus.publish(channel, '')
+    }).catch(poll)
+  }
+  async function append(text: string): Promise<void> {
+    try {
+      await store.append(log, text, keepMs)
+    } catch (thrown) {
+      waiting.add(text)
+      throw thrown
+    }
     if (++published % pageSize === 0) await trim()
-    await bus.publish(channel, '')
   }
   /** The oldest go first; each process does its share of it. */
   async function trim(): Promise<void> {
@@ -97,30 +121,36 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
   }
 
   return {
-    ready: join,
-    subscribe(hear) {
-      hearers.add(hear)
-      join().catch(tryAgain)
-      return () => hearers.delete(hear)
+    ready: () => (joined ? undefined : run(join)),
+    subscribe(listener) {
+      listeners.add(listener)
+      look()
+      return () => listeners.delete(listener)
     },
-    subscribeAfter(position, hear) {
+    subscribeAfter(position, listener) {
+      let from = position
       let over = false
-      const replay = async (): Promise<void> => {
-        await join()
-        const until = last
-        await walk(position, (event, at) => {
-          if (!over && event && at <= until) hear(event, at)
+      const replay = (): void => {
+        run(async () => {
+          await join()
+          await walk(from, (event, at) => {
+            // What is later comes with the next look, to all listeners.
+            if (at > last) return
+            from = at
+            if (!over) listener(event, at)
+          })
+          if (!over) listeners.add(listener)
+        }).then(look, () => {
+          if (over) return
+          failed.add(replay)
+          poll()
         })
-        if (!over) hearers.add(hear)
       }
-      reading = reading.then(replay).catch(() => {
-        if (over) return
-        hearers.add(hear)
-        tryAgain()
-      })
+      replay()
       return () => {
         over = true
-        hearers.delete(hear)
+        failed.delete(replay)
+        listeners.delete(listener)
       }
     },
     onClose(then) {
@@ -128,27 +158,23 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
       return () => closers.delete(then)
     },
     publish(event) {
-      const text = JSON.stringify(event)
-      // Not yet heard by anybody: whoever reads after it sees this change too.
-      if (publishing.has(text)) return
-      publishing.set(
-        text,
-        write(text)
-          .catch(() => {})
-          .finally(() => publishing.delete(text)),
-      )
+      waiting.add(JSON.stringify(event))
+      // While the store is away. A client that comes back then reads the lists and resources anew.
+      for (const oldest of waiting) if (waiting.size > maxKept) waiting.delete(oldest)
+      write()
     },
     get size() {
-      return hearers.size
+      return listeners.size
     },
     finish() {
       for (const then of [...closers]) then()
     },
     async close() {
-      await Promise.all(publishing.values())
-      await reading
-      leave()
-      callOff()
+      // What was published is written before this settles, if the store is there.
+      await run(async () => {})
+      closed = true
+      unsubscribe?.()
+      cancelTimer?.()
     },
   }
 }

@@ -17,7 +17,7 @@ export interface Client {
 /** What the client calls itself: in each request's `_meta`, in `initialize`, or as agreed on by the connection. */
 export function clientOf({ meta, method, params, via }: Call): Client {
   const info =
-    meta[metaKeys.client] ?? (method === 'initialize' ? params['clientInfo'] : via.connection?.agreed?.client)
+    meta[metaKeys.client] ?? (method === 'initialize' ? params['clientInfo'] : via.connection?.state.agreed?.client)
   return isObject(info) ? { name: shown(info['name']), version: shown(info['version']) } : nobody
 }
 

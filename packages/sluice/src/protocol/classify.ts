@@ -70,7 +70,7 @@ export function classify(message: unknown, via: Via): Envelope {
     params,
     meta,
     revision,
-    capabilities: via.connection?.agreed?.capabilities ?? nothing,
+    capabilities: via.connection?.state.agreed?.capabilities ?? nothing,
   }
 }
 
@@ -143,7 +143,7 @@ export function legacyRevision(via: Via): RevisionName {
         data: { supported: Object.keys(revisions), requested: header.slice(0, 64) },
       },
     )
-  const agreed = via.connection?.agreed?.revision
+  const agreed = via.connection?.state.agreed?.revision
   if (isLegacy(agreed)) return agreed
   // A client over HTTP that names no revision is one of the first that spoke Streamable HTTP.
   return header ?? (via.transport === 'http' ? '2025-03-26' : newestLegacy)

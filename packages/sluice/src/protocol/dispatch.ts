@@ -136,7 +136,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         if (!voice.over) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
       request: canAsk
-        ? (asked, about) => connection.request(asked, about, { send: (sent) => context.send?.(sent), stop })
+        ? (asked, about, until = stop) =>
+            connection.request(asked, about, { send: (sent) => context.send?.(sent), stop: until })
         : undefined,
       publish,
       maxResultLength,
@@ -267,7 +268,7 @@ const hasEnvelope = (message: unknown): boolean => {
 /** Whose words to refuse in: by the envelope, the session or the header, as far as they can be read. */
 export function featuresFor(message: unknown, via: Via): Features | undefined {
   if (hasEnvelope(message)) return revisions['2026-07-28']
-  const agreed = via.connection?.agreed?.revision
+  const agreed = via.connection?.state.agreed?.revision
   const named = agreed ?? via.header('mcp-protocol-version')?.trim()
   return Object.values(revisions).find(({ name }) => name === named)
 }

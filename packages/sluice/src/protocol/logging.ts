@@ -20,7 +20,7 @@ export function parseLogLevel(level: unknown): LogLevel {
 
 /** On 2026-07-28 a request that names no level gets no messages at all. */
 const wantedLevel = (call: Call): unknown =>
-  call.revision === modernRevision ? call.meta[metaKeys.logLevel] : (call.via.connection?.logLevel ?? 'info')
+  call.revision === modernRevision ? call.meta[metaKeys.logLevel] : (call.via.connection?.state.logLevel ?? 'info')
 
 export const logTo =
   (call: Call) =>

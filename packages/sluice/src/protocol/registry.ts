@@ -225,13 +225,10 @@ const page = (list: List, { revision, caller, params }: Call, only?: Only): Answ
   return list.page(features.name, caller.scopes, params['cursor'], only)
 }
 
-const setLevel = ({ via, params }: Call): Result => {
-  const level = parseLogLevel(params['level'])
-  if (via.connection) via.connection.logLevel = level
+const setLevel = async ({ via, params }: Call): Promise<Result> => {
+  await via.connection?.change({ kind: 'level', level: parseLogLevel(params['level']) })
   return {}
 }
-
-const maxSubscriptions = 1000
 
 const uriOf = ({ uri }: Params): string => {
   if (typeof uri !== 'string') throw invalidParams('missing uri')
@@ -239,17 +236,12 @@ const uriOf = ({ uri }: Params): string => {
   return uri
 }
 
-const subscribe = ({ via, tenant, params }: Call): Result => {
-  const uri = uriOf(params)
-  const uris = via.connection?.subscriptions
-  if (uris && uris.size >= maxSubscriptions && !uris.has(uri))
-    throw new RpcError('rateLimited', `At most ${maxSubscriptions} subscriptions on one connection`)
-  uris?.add(uri)
-  if (via.connection) via.connection.tenant = tenant.id
+const subscribe = async ({ via, tenant, params }: Call): Promise<Result> => {
+  await via.connection?.change({ kind: 'subscribe', uri: uriOf(params), tenant: tenant.id })
   return {}
 }
-/** Of anything, also of what is no longer there. */
-const unsubscribe = ({ via, params }: Call): Result => {
-  via.connection?.subscriptions.delete(uriOf(params))
+/** Of any URI, also of one that no longer exists. */
+const unsubscribe = async ({ via, params }: Call): Promise<Result> => {
+  await via.connection?.change({ kind: 'unsubscribe', uri: uriOf(params) })
   return {}
 }

@@ -2,7 +2,7 @@
 
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Connection, Elsewhere } from '../core/connection.ts'
+import type { Connection, RemoteConnection } from '../core/connection.ts'
 import type { Shared } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
@@ -26,6 +26,8 @@ export interface Server {
    * one. Ends with the connection, or by the returned function.
    */
   hear(connection: Connection, send: (message: Params, position: string) => void, after?: string): () => void
+  /** Settles when no change published from then on is missed here. Rejects if the store is away. */
+  listening(): Promise<void>
   /** What all processes of this server have in common; `undefined` where there is only this one. */
   readonly shared: Shared | undefined
   /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
@@ -40,6 +42,8 @@ export interface Server {
   updated(uri: string): void
   readonly logger: Logger
   readonly clock: Clock
+  /** Whether callers must prove who they are, except for the public methods. */
+  readonly authenticates: boolean
   /** Numbers that metrics and the console show; transports add theirs. */
   readonly counts: Count[]
   /**
@@ -65,5 +69,5 @@ export interface ConnectOptions {
   readonly id?: string
   readonly send?: (message: object) => void
   /** Where other processes serve the same connection. */
-  readonly elsewhere?: Elsewhere | undefined
+  readonly remote?: RemoteConnection | undefined
 }

@@ -7,6 +7,7 @@
 import type { Result } from '../core/answer.ts'
 import type { Call, ServerEvent } from '../core/call.ts'
 import type { Connection } from '../core/connection.ts'
+import { charsIn, maxUriChars } from '../core/connection-state.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
@@ -22,9 +23,16 @@ interface Wanted {
   readonly tenant: string | undefined
 }
 
-/** One subscription holds a stream and a list of URIs; a client that opens thousands is refused before it is heard. */
+/**
+ * A subscription keeps its stream and all that the client sent with it, for as long as the stream is open. `maxParams` is
+ * what one may keep, in characters; `maxKept` what all may keep together, in bytes.
+ */
 const maxUris = 1000
 const maxOpen = 10_000
+const maxParams = maxUriChars + 4096
+const maxKept = 128 * 1024 * 1024
+/** What a character of JSON costs once it is parsed, at worst. */
+const bytesPerChar = 10
 /** In characters. Every template is compared with it, and a subscription keeps it. */
 export const maxUriLength = 4096
 const none: ReadonlySet<string> = new Set()
@@ -39,6 +47,8 @@ function parseWanted({ params, tenant }: Call): Wanted {
     !uris.every((uri) => typeof uri === 'string' && uri.length <= maxUriLength)
   )
     throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs of at most ${maxUriLength} characters`)
+  if (charsIn(uris) > maxUriChars)
+    throw invalidParams(`resourceSubscriptions must have at most ${maxUriChars} characters in all`)
   return {
     tools: asked['toolsListChanged'] === true,
     prompts: asked['promptsListChanged'] === true,
@@ -74,18 +84,25 @@ export function createListen(
   mayHear: (uri: string, call: Call) => boolean,
 ): (call: Call) => Promise<Result> {
   let open = 0
+  let kept = 0
   return async function listen(call) {
+    const { length } = JSON.stringify(call.params)
+    if (length > maxParams) throw invalidParams(`the parameters must have at most ${maxParams} characters`)
+    const bytes = length * bytesPerChar
     const wanted = honour(parseWanted(call), capabilities, (uri) => mayHear(uri, call))
-    if (open >= maxOpen) throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
+    if (open >= maxOpen || kept + bytes > maxKept)
+      throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     const joining = hub.ready()
     if (joining) await joining
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
     call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
     open++
+    kept += bytes
     return new Promise<Result>((resolve, reject) => {
       const end = (): void => {
         open--
+        kept -= bytes
         unsubscribe()
         forget()
         silence()
@@ -108,14 +125,14 @@ export function createListen(
 
 /** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
 export function newsFor(connection: Connection, event: ServerEvent): Params | undefined {
-  if (!connection.agreed) return undefined
+  if (!connection.state.agreed) return undefined
   const news = toNotification(event, {
     tools: true,
     prompts: true,
     resources: true,
     // Made when it is asked for, and most connections never subscribe.
-    uris: event.kind === 'resource' ? connection.subscriptions : none,
-    tenant: connection.tenant,
+    uris: event.kind === 'resource' ? connection.state.subscriptions : none,
+    tenant: connection.state.tenant,
   })
   return news && { jsonrpc: '2.0', ...news }
 }

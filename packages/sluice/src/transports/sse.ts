@@ -46,22 +46,29 @@ export const sse =
       if (!parseAccept(request.header('accept')).events)
         throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
       if (gate) await admit(gate, request)
-      const session = sessions.create('sse')
+      const session = sessions.create(request.peer, 'sse')
       const gone = createStop()
       try {
         reply.onGone(gone)
         await server.admit(inSession(request, session), gone)
+        // A store that is away costs notifications; whether it costs the session, `keep` decides.
+        await server.listening().catch(() => {})
         if (gone.reason) throw gone.reason
         await sessions.keep(session)
       } catch (thrown) {
         session.connection.close()
         throw thrown
       }
+      if (gone.reason) {
+        // The client left while the session was being kept: without a client, its listener would stay for good.
+        await sessions.end(session)
+        throw gone.reason
+      }
       gone.onStop(() => {
         // A store that is away must not end this process: the session then ends by its time to live.
-        Promise.resolve(sessions.end(session)).catch((thrown: unknown) =>
-          server.logger.warn({ event: 'sessionNotEnded', ...bugOf(thrown) }),
-        )
+        sessions
+          .end(session)
+          .catch((thrown: unknown) => server.logger.warn({ event: 'sessionNotEnded', ...bugOf(thrown) }))
       })
       const sink = openStream(reply, headers)
       // A bare URI, and not JSON: the clients resolve it against the address of the stream.
@@ -106,7 +113,6 @@ export const sse =
         },
         endless: () => admission?.release(),
       })
-      await sessions.save(session)
       if (text !== null) session.say(text)
     }
 

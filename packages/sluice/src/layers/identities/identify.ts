@@ -97,7 +97,7 @@ export function createIdentify(options: IdentifyOptions, clock: Clock): Identify
     const found = find(call)
     if (!found) {
       // Whoever knows the id of somebody's session and nothing else gets no further, not even to what is public.
-      if (isSession(call.via) && call.via.connection?.owner !== undefined) throw unauthorized({})
+      if (isSession(call.via) && call.via.connection?.state.owner !== undefined) throw unauthorized({})
       return undefined
     }
     call.facts['tokenFrom'] = found.from

@@ -2,6 +2,8 @@
  * Earlier revisions ask the client by real requests. Inside the layers there is only the form of 2026-07-28, so this
  * plays the modern client: it sends the questions of an `input_required` result on the call's own stream, and calls the
  * stack again with the answers. Being outside all layers, it waits for a person without holding a slot or a deadline.
+ *
+ * Invariant: while this waits, the questions of one round are open, and when it returns or throws none of them is.
  */
 
 import type { Answer } from '../../core/answer.ts'
@@ -10,6 +12,7 @@ import type { Call, Layer } from '../../core/call.ts'
 import { fail, RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
+import { createStop } from '../../core/stop.ts'
 import type { Features } from '../revisions.ts'
 import { featuresOf } from '../revisions.ts'
 
@@ -48,13 +51,19 @@ async function askAll(call: Call, asked: readonly Asked[]): Promise<Params> {
   if (elicitations.length > 0)
     throw new RpcError('urlRequired', 'A page must be visited first', { data: { elicitations } })
   if (!request) throw fail('This tool needs to ask the client, and this connection cannot carry questions')
-  const answers = await Promise.all(
-    asked.map(async ([key, method, params]) => [
+  // A question must not outlive the others: the call fails with the first refusal, and the client would still show it.
+  const asking = createStop()
+  const unlisten = call.stop.onStop((reason) => asking.stop(reason))
+  try {
+    const answers = asked.map(async ([key, method, params]) => [
       key,
-      await request(method, projectQuestion(method, params, features, key)),
-    ]),
-  )
-  return Object.fromEntries(answers)
+      await request(method, projectQuestion(method, params, features, key), asking),
+    ])
+    return Object.fromEntries(await Promise.all(answers))
+  } finally {
+    unlisten()
+    asking.stop(new RpcError('cancelled', 'The other questions of this call were not answered'))
+  }
 }
 
 /** What each revision lets a question say. */

@@ -17,16 +17,12 @@ import { featuresOf } from '../revisions.ts'
 
 export const initialize =
   (info: ServerInfo, instructions: string | undefined, capabilities: (features: Features) => Params) =>
-  ({ revision, params, via: { connection } }: Call): Result => {
-    if (connection?.agreed)
+  async ({ revision, params, via: { connection } }: Call): Promise<Result> => {
+    if (connection?.state.agreed)
       throw new RpcError('invalidRequest', 'Invalid request: this connection is initialized already')
     const features = featuresOf(revision)
-    if (connection)
-      connection.agreed = {
-        revision,
-        capabilities: isObject(params['capabilities']) ? params['capabilities'] : {},
-        client: isObject(params['clientInfo']) ? params['clientInfo'] : {},
-      }
+    const agreed = { revision, capabilities: knownCapabilities(params), client: knownInfo(params) }
+    await connection?.change({ kind: 'agree', agreed })
     return {
       protocolVersion: revision,
       capabilities: capabilities(features),
@@ -34,3 +30,32 @@ export const initialize =
       ...(instructions !== undefined && { instructions }),
     }
   }
+
+/**
+ * The capabilities that decide what a client is asked, and their members. Nothing else is kept: the handshake is public,
+ * so whatever a stranger sends would otherwise stay in memory for as long as the session lives.
+ */
+const known = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: ['listChanged'] } as const
+
+function knownCapabilities({ capabilities }: Params): Params {
+  const kept: { [name: string]: Params } = {}
+  for (const [name, members] of Object.entries(known)) {
+    const declared = isObject(capabilities) ? capabilities[name] : undefined
+    if (!isObject(declared)) continue
+    const present = members.filter((member) => Object.hasOwn(declared, member))
+    kept[name] = Object.fromEntries(present.map((member) => [member, isObject(declared[member]) ? {} : false]))
+  }
+  return kept
+}
+
+const maxInfoLength = 128
+/** A string of its own: what `slice` returns keeps the whole text it was cut from. */
+const copyOf = (text: string): string => JSON.parse(JSON.stringify(text.toWellFormed()))
+
+const knownInfo = ({ clientInfo }: Params): Params =>
+  Object.fromEntries(
+    ['name', 'version'].flatMap((name) => {
+      const text = isObject(clientInfo) ? clientInfo[name] : undefined
+      return typeof text === 'string' ? [[name, copyOf(text.slice(0, maxInfoLength))]] : []
+    }),
+  )

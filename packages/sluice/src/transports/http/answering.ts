@@ -64,7 +64,7 @@ export class Answering implements Context {
     if (!session) reply.onGone(this.stop)
     if (!accepts.events) return
     this.send = sendOn
-    if (session?.connection.agreed?.revision === '2025-11-25') this.detach = () => this.#open().detach()
+    if (session?.connection.state.agreed?.revision === '2025-11-25') this.detach = () => this.#open().detach()
     if (!accepts.json && isRequest(message)) this.#open()
   }
 

@@ -24,6 +24,9 @@ export const eventHeaders: { readonly [name: string]: string } = {
 export const toEvent = (data: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${data}\n\n` : `id: ${id}\nevent: message\ndata: ${data}\n\n`
 
+/** How long a client may take to come back to a stream that has ended. */
+export const resumeMs: number = 10 * 60_000
+
 /** A stream that outlives its connection: what was sent is kept, up to a limit, and can be sent again from any event on. */
 export interface Resumable {
   readonly id: string
@@ -34,8 +37,10 @@ export interface Resumable {
   detach(): void
   /** Its client is on another connection now, and listens there. */
   letGo(): unknown
-  /** Forgets what was sent. */
-  drop(): void
+  /** Forgets what was sent: it cannot be resumed from there any more. */
+  forget(): void
+  /** Whether all events after this one are still known. */
+  knows(after: number): boolean
   /** Goes on to this sink, after the event that was received last. */
   attach(sink: Sink, after?: number): void
   readonly finished: boolean
@@ -63,10 +68,18 @@ export interface StreamLog {
 const comeBack = 'retry: 1000\n\n'
 
 /** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
-export function createResumable(id: string, primed: boolean, maxSize: number, log?: StreamLog): Resumable {
+export function createResumable(
+  id: string,
+  primed: boolean,
+  maxSize: number,
+  log?: StreamLog,
+  resized: (by: number) => void = () => {},
+): Resumable {
   let events: { readonly number: number; readonly data: string }[] = []
   let sent = 0
   let size = 0
+  /** The last event that is no longer known. */
+  let forgotten = 0
   let sink: Sink | undefined
   let finished = false
   /** The last event that went to this sink. */
@@ -87,19 +100,34 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
     sink?.write(comeBack)
     letGo()
   }
+  const resize = (to: number): void => {
+    const by = to - size
+    size = to
+    resized(by)
+  }
+  function forgetUpTo(last: number): void {
+    if (last <= forgotten) return
+    forgotten = last
+    events = events.filter(({ number }) => number > last)
+    resize(events.reduce((total, { data }) => total + data.length, 0))
+  }
   return {
     id,
     write(data) {
       const number = ++sent
       events.push({ number, data })
-      size += data.length
-      while (size > maxSize && events.length > 1) {
-        const oldest = events.shift()
-        size -= oldest?.data.length ?? 0
-        if (oldest) log?.forget(oldest.number)
-      }
       if (log) log.write(number, data, () => say(number, data))
       else say(number, data)
+      let kept = size + data.length
+      let last = forgotten
+      for (const event of events) {
+        if (kept <= maxSize || event.number === number) break
+        kept -= event.data.length
+        last = event.number
+        log?.forget(last)
+      }
+      resize(size + data.length)
+      forgetUpTo(last)
     },
     finish() {
       if (finished) return
@@ -112,9 +140,11 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
       else detach()
     },
     letGo,
-    drop() {
+    forget() {
+      forgetUpTo(sent)
       log?.drop()
     },
+    knows: (after) => after >= forgotten && after <= sent,
     attach(next, after) {
       // The newest connection is the one the client listens on; an older one is most likely dead.
       sink?.end()
@@ -122,8 +152,7 @@ export function createResumable(id: string, primed: boolean, maxSize: number, lo
       told = after ?? 0
       if (after === undefined && primed) next.write(`id: ${id}.0\ndata: \n\n`)
       if (after !== undefined) for (const { number, data } of events) say(number, data)
-      events = events.filter(({ number }) => after === undefined || number > after)
-      size = events.reduce((total, { data }) => total + data.length, 0)
+      if (after !== undefined) forgetUpTo(Math.min(after, sent))
       if (finished) next.end()
     },
     get finished() {

@@ -39,11 +39,11 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRo
     kept,
     /** One that fails leaves no session behind. */
     async initialize(posted) {
-      const session = kept.create()
+      const session = kept.create(posted.request.peer)
       const headers = { ...posted.headers, 'mcp-session-id': session.id }
       const answering = new Answering({ ...posted, headers }, outlet, session)
       const text = await server.text(posted.message, answering)
-      if (session.connection.agreed) await kept.keep(session)
+      if (session.connection.state.agreed) await kept.keep(session)
       else session.connection.close()
       answering.finish(text)
     },
@@ -51,10 +51,7 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRo
       const session = await kept.get(posted.request.header('mcp-session-id'))
       const answering = new Answering(posted, outlet, session)
       if (isOneWay(posted.message)) await server.admit(answering.via, undefined, methodOf(posted.message))
-      const text = await server.text(posted.message, answering)
-      // Before the answer: who has it may act on it anywhere.
-      await kept.save(session)
-      answering.finish(text)
+      answering.finish(await server.text(posted.message, answering))
     },
     async visit(request, reply, headers) {
       // Throws for a version nobody serves: that is refused whatever the HTTP method.
@@ -73,6 +70,8 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRo
       await server.admit(inSession(request, session), stop)
       if (!parseAccept(request.header('accept')).events)
         throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
+      // A store that is away costs notifications, never the stream.
+      await server.listening().catch(() => {})
       const open = (): Sink => new Stoppable(session, outlet.openStream(reply, headers), stop)
       if (!(await session.resume(open, request.header('last-event-id'))))
         throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')

@@ -1,21 +1,32 @@
 /**
  * Sessions of the revisions before 2026-07-28: a connection per `Mcp-Session-Id`, and its streams.
  *
- * An id is unguessable, and still no credential: it says which session, never who. Where processes share a store, a
- * session is any process's (`shared-sessions.ts`), and this table holds those that were used here.
+ * An id is unguessable and still not a credential: it says which session, never whose. Where processes share a store,
+ * any of them serves any session (`shared-sessions.ts`), and these tables hold the sessions that were used here.
+ *
+ * Members are sessions with an owner, or all sessions where callers need not authenticate. Guests are the others: a
+ * stranger's handshake. They have a small table of their own and a short life, so that they never cost a member its place.
  */
 
 import type { Connection } from '../../core/connection.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Id } from '../../core/json.ts'
+import { networkOf } from '../../core/peer.ts'
 import { sha256 } from '../../core/sha256.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Resumable, Sink } from './events.ts'
-import { createResumable, parseEventId, Standing } from './events.ts'
-import type { Here, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
+import { parseEventId, Standing } from './events.ts'
+import type { RetainedStreams, SessionStreams } from './retained-streams.ts'
+import { createRetainedStreams } from './retained-streams.ts'
+import { guestLimits } from './session-slots.ts'
+import type { SessionTable } from './session-table.ts'
+import { createTable } from './session-table.ts'
+import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
 
 export interface Session {
   readonly id: string
+  /** Where its first message came from, as far as networks are told apart. */
+  readonly network: string
   readonly connection: Connection
   /** A stream for one call. */
   open(call: Id | undefined): Resumable
@@ -23,7 +34,7 @@ export interface Session {
    * Goes on with the stream that an event id belongs to, or with the one for what belongs to no call. False if there is
    * no such stream, or no longer; `sink` is called only if there is.
    */
-  resume(sink: () => Sink, eventId?: string): boolean | Promise<boolean>
+  resume(sink: () => Sink, eventId?: string): Promise<boolean>
   /** The stream for what belongs to no call is this one from now on. */
   attach(sink: Sink): void
   /** On the stream for what belongs to no call, on whatever process that is: where there is no other (2024-11-05). */
@@ -54,15 +65,13 @@ export interface SessionsOptions {
 
 export interface Sessions {
   /** Not found by its id until `keep`: a handshake that fails leaves nothing behind. */
-  create(route?: Route): Session
-  keep(session: Session): void | Promise<void>
-  /** Only looks: it neither refuses nor counts as a word from the client. */
+  create(peer: string, route?: Route): Session
+  keep(session: Session): Promise<void>
+  /** Only looks: it neither refuses nor counts as a use. */
   has(id: string): boolean
-  /** Throws `sessionMissing` or `sessionNotFound`. */
-  get(id: string | undefined, route?: Route): Session | Promise<Session>
-  /** After a call that may have changed what the session is. */
-  save(session: Session): void | Promise<void>
-  end(session: Session): void | Promise<void>
+  /** Rejects with `sessionMissing` or `sessionNotFound`. */
+  get(id: string | undefined, route?: Route): Promise<Session>
+  end(session: Session): Promise<void>
   /** Streams that only wait end: their clients come back, to another process. */
   letGo(): void
   /** Ends what is here. Sessions that are shared go on elsewhere. */
@@ -70,79 +79,70 @@ export interface Sessions {
   readonly size: number
 }
 
-/** Characters of past events kept per stream, and streams per session. */
-const maxStreamSize = 256 * 1024
-const maxStreams = 64
-
-interface Kept {
-  readonly session: Session
-  until: number
-}
-
 const notFound = (): RpcError => new RpcError('sessionNotFound', 'Session not found: send initialize again')
 
 export function createSessions(server: Server, { idleMs, max, share }: SessionsOptions): Sessions {
-  const { clock, logger } = server
-  const shared = server.shared && share?.(server.shared, { clock, logger, idleMs, max })
-  const kept = new Map<string, Kept>()
+  const { clock, logger, authenticates } = server
+  const shared = server.shared && share?.(server.shared, { clock, logger, idleMs, max, authenticates })
+  const streams = createRetainedStreams(clock)
+  const members = createTable({ clock, max, idleMs, share: Math.ceil(max / 2), drop })
+  const guestMs = Math.min(idleMs, guestLimits.idleMs)
+  const guests = createTable({ clock, ...guestLimits, idleMs: guestMs, drop })
+  const tables: readonly SessionTable[] = [guests, members]
   const openings = new Map<string, Promise<Session>>()
-  let callOff: (() => void) | undefined
-  const sweepLater = (): void => {
-    callOff ??= clock.after(Math.min(idleMs, 60_000), sweep)
-  }
-  function sweep(): void {
-    callOff = undefined
-    for (const { session, until } of kept.values()) if (until <= clock.now() && !session.busy) drop(session)
-    if (kept.size > 0) sweepLater()
+  let cancelTimer: (() => void) | undefined
+  const size = (): number => guests.size + members.size
+
+  function sweepLater(): void {
+    cancelTimer ??= clock.after(Math.min(guestMs, 60_000), () => {
+      cancelTimer = undefined
+      for (const table of tables) table.sweep()
+      streams.sweep()
+      if (size() > 0) sweepLater()
+    })
   }
   function drop(session: Session): void {
-    kept.delete(session.id)
-    session.shared?.leave()
+    for (const table of tables) table.delete(session)
+    session.shared?.release()
     session.connection.close()
     session.letGo()
   }
-  /** A flood of handshakes pushes out the sessions that were silent longest, never one with a call under way. */
-  function makeRoom(newcomer: Session): void {
-    if (kept.size < max) return
-    const idle = [...kept.values()].find(({ session }) => session.connection.inFlight.size === 0)
-    if (idle) drop(idle.session)
-    else {
-      // Nobody would ever find it to end it.
-      newcomer.connection.close()
-      throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
-    }
-  }
   function put(session: Session): void {
-    makeRoom(session)
-    kept.set(session.id, { session, until: clock.now() + idleMs })
+    const isGuest = authenticates && session.connection.state.owner === undefined
+    try {
+      ;(isGuest ? guests : members).put(session)
+    } catch (thrown) {
+      // No request would ever find it to end it.
+      drop(session)
+      throw thrown
+    }
     sweepLater()
   }
   function touch(id: string): Session | undefined {
-    const entry = kept.get(id)
-    if (!entry) return undefined
-    entry.until = clock.now() + idleMs
-    // The map's order is the order of last use.
-    kept.delete(id)
-    kept.set(id, entry)
-    return entry.session
+    const guest = guests.touch(id)
+    if (guest?.connection.state.owner === undefined) return guest ?? members.touch(id)
+    guests.delete(guest)
+    put(guest)
+    return guest
   }
-  const make = (id: string): Session => new OpenSession(server, id, shared, drop)
-  /** Whatever this process knows of it, the store says whether it still is. */
+  const make = (id: string, peer: string): Session =>
+    new OpenSession(server, { id, network: networkOf(peer), sharing: shared, streams, ended: drop })
+  /** Whatever this process knows of a shared session, the store says whether it still exists. */
   async function confirm(session: Session): Promise<Session> {
-    if (await session.shared?.read()) return session
+    if (!session.shared || (await session.shared.read())) return session
     drop(session)
     throw notFound()
   }
   async function reopen(id: string): Promise<Session> {
-    const session = make(id)
+    const session = make(id, '')
     try {
       await confirm(session)
-      put(session)
-      return session
     } catch (thrown) {
       drop(session)
       throw thrown
     }
+    put(session)
+    return session
   }
   /** Once, however many messages come in together. */
   function open(id: string): Promise<Session> {
@@ -151,72 +151,84 @@ export function createSessions(server: Server, { idleMs, max, share }: SessionsO
     return opening
   }
   return {
-    create: (route = 'mcp') => make(prefixes[route] + randomId(16)),
-    keep(session) {
-      if (!session.shared) return put(session)
-      return session.shared.begin().then(
-        () => put(session),
-        (thrown: unknown) => {
-          session.connection.close()
-          throw thrown
-        },
-      )
+    create: (peer, route = 'mcp') => make(prefixes[route] + randomId(16), peer),
+    async keep(session) {
+      try {
+        await session.shared?.begin(session.network)
+      } catch (thrown) {
+        drop(session)
+        throw thrown
+      }
+      put(session)
     },
-    has: (id) => kept.has(id) || (shared !== undefined && (isId(id, 'mcp') || isId(id, 'sse'))),
-    get(id, route = 'mcp') {
+    has: (id) =>
+      tables.some((table) => table.has(id)) || (shared !== undefined && (isId(id, 'mcp') || isId(id, 'sse'))),
+    async get(id, route = 'mcp') {
       if (id === undefined && route === 'sse')
         throw new RpcError('sessionMissing', 'sessionId is missing: send messages to the address in the endpoint event')
       if (id === undefined)
         throw new RpcError('sessionMissing', 'Mcp-Session-Id is missing: send initialize first, or use 2026-07-28')
       if (!isId(id, route)) throw notFound()
       const session = touch(id)
-      if (session) return shared ? confirm(session) : session
+      if (session) return confirm(session)
       if (shared) return open(id)
       throw notFound()
     },
-    save: (session) => session.shared?.save(),
-    end(session) {
+    async end(session) {
       drop(session)
-      return session.shared?.end()
+      await session.shared?.end()
     },
     letGo() {
-      for (const { session } of kept.values()) session.detach()
+      for (const table of tables) for (const session of table.values()) session.detach()
     },
     async close() {
-      callOff?.()
+      cancelTimer?.()
       if (shared) await shared.flush()
-      for (const { session } of [...kept.values()]) drop(session)
+      for (const table of tables) for (const session of table.values()) drop(session)
       await shared?.close()
     },
     get size() {
-      return kept.size
+      return size()
     },
   }
+}
+
+interface OpenSessionOptions {
+  readonly id: string
+  readonly network: string
+  readonly sharing: SharedSessions | undefined
+  readonly streams: RetainedStreams
+  /** Another process ended it. */
+  ended(session: Session): void
 }
 
 /** A class, because there may be thousands, most of which only wait. */
 class OpenSession implements Session {
   readonly id: string
+  readonly network: string
   readonly connection: Connection
   readonly shared: SharedSession | undefined
   readonly #standing: Standing
-  #streams: Map<string, Resumable> | undefined = undefined
+  readonly #retained: RetainedStreams
+  #streams: SessionStreams | undefined = undefined
 
-  constructor(server: Server, id: string, sharing: SharedSessions | undefined, over: (session: Session) => void) {
+  constructor(server: Server, { id, network, sharing, streams, ended }: OpenSessionOptions) {
     this.id = id
-    this.shared = sharing?.of(id, this.#here(over))
-    const connection = server.connect({ id, elsewhere: this.shared })
+    this.network = network
+    this.#retained = streams
+    this.shared = sharing?.of(id, this.#local(ended))
+    const connection = server.connect({ id, remote: this.shared })
     this.connection = connection
     this.shared?.bind(connection)
-    // The same on every process, and nothing that tells the session's id.
+    // The same on every process, and without a trace of the session's id.
     this.#standing = new Standing(sha256(`standing ${id}`).slice(0, 12), (say, after) =>
       server.hear(connection, (news, position) => say(JSON.stringify(news), position), after?.padStart(16, '0')),
     )
   }
-  #here(over: (session: Session) => void): Here {
+  #local(ended: (session: Session) => void): LocalSession {
     const standing = (): Standing => this.#standing
     return {
-      ended: () => over(this),
+      ended: () => ended(this),
       get listening() {
         return standing().attached
       },
@@ -229,25 +241,20 @@ class OpenSession implements Session {
   }
   open(call: Id | undefined): Resumable {
     const id = randomId(6)
-    const primed = this.connection.agreed?.revision === '2025-11-25'
-    const stream = createResumable(id, primed, maxStreamSize, this.shared?.log(id, call))
-    this.#streams ??= new Map()
-    const streams = this.#streams
-    streams.set(id, stream)
-    for (const [oldest, { finished }] of streams)
-      if (streams.size > maxStreams && finished) {
-        streams.get(oldest)?.drop()
-        streams.delete(oldest)
-      }
-    return stream
+    const primed = this.connection.state.agreed?.revision === '2025-11-25'
+    this.#streams ??= this.#retained.ofSession()
+    return this.#streams.open(id, primed, this.shared?.log(id, call))
   }
-  resume(sink: () => Sink, eventId?: string): boolean | Promise<boolean> {
+  async resume(sink: () => Sink, eventId?: string): Promise<boolean> {
     const standing = this.#standing
     const place = eventId === undefined ? { stream: standing.id, after: undefined } : parseEventId(eventId)
-    const stream = place && this.#streams?.get(place.stream)
-    if (place?.stream === standing.id) standing.attach(sink(), place.after)
-    else if (stream) stream.attach(sink(), Number(place.after))
-    else return (place && this.shared?.follow(place.stream, Number(place.after), sink)) ?? false
+    if (!place) return false
+    const stream = this.#streams?.get(place.stream)
+    const after = Number(place.after)
+    if (place.stream === standing.id) standing.attach(sink(), place.after)
+    else if (stream?.knows(after)) stream.attach(sink(), after)
+    else if (stream) return false
+    else return (await this.shared?.follow(place.stream, after, sink)) ?? false
     this.shared?.take(place.stream)
     return true
   }
@@ -273,7 +280,7 @@ class OpenSession implements Session {
   }
   letGo(): void {
     this.#standing.letGo()
-    for (const stream of this.#streams?.values() ?? []) stream.letGo()
+    this.#streams?.close()
   }
 }
 

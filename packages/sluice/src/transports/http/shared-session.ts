@@ -1,48 +1,59 @@
 /**
- * One legacy session as all processes have it: its record, its open questions, cancellations, the streams of its calls and
- * its mail lie in the store below its id, and this is one process's hand on them.
+ * One legacy session that processes share, as this process has it in hand. The truth is in the store below its id: the
+ * record, open questions, cancellations, the streams of its calls, and mail for the one stream of HTTP+SSE.
+ *
+ * Invariants:
+ * - One queue. Every step that reads or writes what is shared runs alone, in the order in which it was asked for.
+ * - The state of the connection is the record that the last step read or wrote, and only a step replaces it.
+ * - A change is applied to the record that the store holds, by compare-and-swap, before it is acknowledged. So a change
+ *   that was acknowledged anywhere is undone nowhere, except by a later change.
+ * - A topic stays due until a look at it has succeeded: a store that is away costs a delay.
  */
 
 import type { Clock } from '../../core/clock.ts'
-import type { Connection, Elsewhere } from '../../core/connection.ts'
+import type { Connection, RemoteConnection } from '../../core/connection.ts'
+import type { StateChange } from '../../core/connection-state.ts'
+import { applyChange } from '../../core/connection-state.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Id, Params } from '../../core/json.ts'
+import { createSerial } from '../../core/serial.ts'
 import type { Key, Store } from '../../core/store.ts'
 import type { Sink, StreamLog } from './events.ts'
-import type { Presence, Watcher } from './presence.ts'
-import { applyRecord, mergeRecord, ownerOf, toRecord, withOwner } from './session-record.ts'
-import type { Follower } from './stream-log.ts'
-import { clear, createLog, follow } from './stream-log.ts'
+import type { SessionRecord } from './session-record.ts'
+import { fromText, toText } from './session-record.ts'
+import type { SessionSlots } from './session-slots.ts'
+import type { SessionSync, SyncTarget, Topic } from './session-sync.ts'
+import type { StreamReader } from './stream-log.ts'
+import { clear, createLog, openReader } from './stream-log.ts'
 
 /** One session, as far as other processes know of it. */
-export interface SharedSession extends Elsewhere {
-  /** What it is on this process. */
+export interface SharedSession extends RemoteConnection {
+  /** Hands over the connection whose state this replaces. */
   bind(connection: Connection): void
-  /** Ready to be found by others. Throws `overloaded` when too many begin. */
-  begin(): Promise<void>
-  /** What it is now; false if it is over. */
+  /** Makes it known to the other processes. Rejects with `overloaded` if there are too many. */
+  begin(peer: string): Promise<void>
+  /** Reads what it is now, for a message of its client; false if the session has ended. */
   read(): Promise<boolean>
-  /** Writes what a call changed; settles when all who have it in hand were told. */
-  save(): Promise<void>
   log(stream: string, call: Id | undefined): StreamLog
+  /** Goes on with a stream that another process writes; false if there is none. */
   follow(stream: string, after: number, open: () => Sink): Promise<boolean>
-  /** To the process that has the session's one stream, where a session has only one. */
+  /** Sends to the process that has the session's one stream, where a session has only one. */
   mail(text: string): void
-  /** This process has the stream now: whoever else writes to a connection of it lets go. */
+  /** This process has the stream now: any other that writes to a connection of it lets go. */
   take(stream: string): void
-  /** Over for good, everywhere. */
+  /** Ends it everywhere. */
   end(): Promise<void>
-  /** This process has nothing of it in hand any more. */
-  leave(): void
+  /** This process lets go of it; the session goes on elsewhere. */
+  release(): void
 }
 
-/** What the table of this process does when word comes. */
-export interface Here {
-  /** The session is over. */
+/** What the process does when it hears from the others. */
+export interface LocalSession {
+  /** The session has ended. */
   ended(): void
   /** Whether its client listens here: then it is not silent, and the session goes on. */
   readonly listening: boolean
-  /** True if the session's one stream is here, and has it. */
+  /** Writes to the session's one stream; false if that is not here. */
   mailed(text: string): boolean
   /** Another process has the stream's connection now. */
   taken(stream: string): void
@@ -51,231 +62,267 @@ export interface Here {
 export interface SharedSessionOptions {
   readonly store: Store
   readonly clock: Clock
-  readonly presence: Presence
-  readonly idleMs: number
-  readonly max: number
+  readonly sync: SessionSync
+  readonly slots: SessionSlots
+  /** Whether callers must authenticate: then a session without an owner is a guest. */
+  readonly authenticates: boolean
 }
 
-/** How often a session is looked at of which only a stream stands open here: there may be thousands. */
+/** How often a session is looked at of which only a stream is open here: there may be thousands. */
 const listenMs = 60_000
-/** A cancellation that finds nobody: the call was over, or had not begun. Mail that finds no stream, likewise. */
-const cancelMs = 60_000
+/** How long a cancellation waits for its call, and mail for its stream. */
+const mailMs = 60_000
+/** Longer than any question stays open; it is deleted when it ends. */
+const questionMs = 60 * 60_000
+const pageSize = 100
+
+export const sessionKey = (id: string): Key => ['session', id]
 
 export function createSharedSession(
   id: string,
-  here: Here,
-  { store, clock, presence, idleMs, max }: SharedSessionOptions,
+  local: LocalSession,
+  { store, clock, sync, slots, authenticates }: SharedSessionOptions,
 ): SharedSession {
-  const { say, isGone, complain } = presence
-  const at: Key = ['session', id]
+  const at = sessionKey(id)
+  const run = createSerial()
   const questions = new Set<string>()
-  const followers = new Map<string, Follower>()
+  const readers = new Map<string, StreamReader>()
+  /** Looks that are in the queue and have not begun: one serves everyone who asked before it begins. */
+  const queued = new Map<string, Promise<unknown>>()
+  /** Looks that failed, for the next poll. */
+  const failed = new Map<string, () => Promise<unknown>>()
   let connection: Connection | undefined
-  let text: string | undefined
+  let record: SessionRecord | undefined
   let renewAt = 0
-  let reading: Promise<unknown> | undefined
-  let delivering: Promise<void> = Promise.resolve()
-  let mailing: Promise<unknown> = Promise.resolve()
-
   let lookAt = clock.now() + listenMs
-  const watcher: Watcher = {
-    // What fails is looked at again: at the next word, or by the timer.
-    look(word, about) {
-      lookAt = clock.now() + listenMs
-      if (word === 'record' || word === 'all') reread().catch(() => {})
-      if (word === 'cancel' || word === 'all') cancelled().catch(() => {})
-      if (word === 'answer') answered(about).catch(() => {})
-      if (word === 'stream')
-        followers
-          .get(about)
-          ?.look()
-          .catch(() => {})
-      if (word === 'mail' || word === 'all') delivered().catch(() => {})
-      if (word === 'taken') {
-        followers.get(about)?.letGo()
-        followers.delete(about)
-        here.taken(about)
-      }
-      if (word === 'all') {
-        for (const question of questions) answered(question).catch(() => {})
-        for (const [stream, follower] of followers)
-          if (follower.over) followers.delete(stream)
-          else follower.look(isGone).catch(() => {})
-      }
-    },
-    get due() {
-      const waits = questions.size > 0 || followers.size > 0 || (connection?.inFlight.size ?? 0) > 0
-      return waits || (here.listening && clock.now() >= lookAt)
-    },
+  let reading: Promise<unknown> | undefined
+  /** Mail before this was delivered, even if it could not be deleted. */
+  let mailCursor: Key = [...at, 'mail']
+
+  function once<T>(topic: string, step: () => Promise<T>): Promise<T> {
+    const waiting = queued.get(topic)
+    if (waiting) return waiting as Promise<T>
+    const done = run(() => {
+      queued.delete(topic)
+      return step()
+    })
+    queued.set(topic, done)
+    return done
   }
-  const adopt = (now: string): void => {
-    if (now !== text && connection) applyRecord(now, connection)
-    text = now
+  function look(topic: string, step: () => Promise<unknown>): Promise<void> {
+    return once(topic, step).then(
+      () => {
+        failed.delete(topic)
+      },
+      () => {
+        failed.set(topic, step)
+      },
+    )
   }
-  async function reread(): Promise<void> {
-    const mine = read(here.listening).catch(() => true)
-    reading = mine
-    if (!(await mine)) here.ended()
-    if (reading === mine) reading = undefined
+  function adopt(now: SessionRecord): void {
+    record = now
+    if (connection) connection.state = now.state
   }
-  async function read(inUse: boolean): Promise<boolean> {
-    const now = await store.get(at)
-    if (now === undefined) return false
-    adopt(now)
-    // Not on every message: a session in use would cost a write each time.
-    if (inUse && clock.now() >= renewAt) {
-      await store.swap(at, now, now, idleMs)
-      renewAt = clock.now() + idleMs / 8
-    }
-    return true
-  }
-  /** Puts `change` onto what is there, however many others do the same. False if the session is over. */
-  async function change(to: (now: string) => string): Promise<boolean> {
+  /** Reads the record, changes it, and renews it if it is due; false if the session has ended. A step of the queue. */
+  async function update(inUse: boolean, to: (now: SessionRecord) => SessionRecord = (now) => now): Promise<boolean> {
     for (;;) {
-      const now = await store.get(at)
-      if (now === undefined) return false
+      const text = await store.get(at)
+      if (text === undefined) return false
+      const now = fromText(text)
       const next = to(now)
-      if (next === now || (await store.swap(at, now, next, idleMs))) {
-        adopt(next)
-        if (next !== now) await say(id, 'record')
+      // Not on every message: a session in use would cost two writes each time.
+      const renews = inUse && clock.now() >= renewAt
+      if (next === now && !renews) {
+        adopt(now)
         return true
       }
+      if (renews && !(await slots.renew(next.slot, id))) return false
+      if (!(await store.swap(at, text, toText(next), slots.lifeMs(next.slot)))) continue
+      renewAt = clock.now() + slots.lifeMs(next.slot) / 8
+      adopt(next)
+      if (next !== now) await sync.notify(id, 'record')
+      return true
     }
   }
-  async function cancelled(): Promise<void> {
+  async function change(change: StateChange): Promise<void> {
+    if (connection && !record) {
+      // The handshake is still going on, so no other process can have the session.
+      connection.state = applyChange(connection.state, change)
+      return
+    }
+    const apply = (now: SessionRecord): SessionRecord => {
+      const state = applyChange(now.state, change)
+      return state === now.state ? now : { ...now, state }
+    }
+    const known = await run(() => (change.kind === 'own' ? own(change.owner) : update(true, apply)))
+    if (!known) throw new RpcError('sessionNotFound', 'Session not found: send initialize again')
+  }
+  /** Gives the session to its first owner, and a slot among the owner's. */
+  async function own(owner: string): Promise<boolean> {
+    const before = record?.slot
+    const slot = before?.table === 'guest' ? await slots.claim('member', owner, id) : undefined
+    const known = await update(true, (now) =>
+      now.state.owner === undefined ? { state: { ...now.state, owner }, slot: slot ?? now.slot } : now,
+    )
+    // Another process may have been first. Either way one of the two is no longer this session's.
+    if (slot && before) await slots.release(record?.slot === slot ? before : slot, id)
+    return known
+  }
+  async function lookAtRecord(): Promise<void> {
+    if (!(await update(local.listening))) local.ended()
+  }
+  async function lookAtCancellations(): Promise<void> {
     if (!connection || connection.inFlight.size === 0) return
-    for (const { key } of await store.list([...at, 'cancel'], { limit: 100 })) {
+    for (const { key } of await store.list([...at, 'cancel'], { limit: pageSize })) {
       const call = connection.inFlight.get(JSON.parse(key.at(-1) ?? 'null'))
       call?.stop(new RpcError('cancelled', 'Cancelled by the client'))
       if (call) await store.delete(key)
     }
   }
-  /** One after the other, and each once: a reading that is under way is waited for. */
-  function delivered(): Promise<void> {
-    delivering = delivering.then(async () => {
-      for (const { key, value } of await store.list([...at, 'mail'], { limit: 100 })) {
-        if (!here.mailed(value)) return
-        await store.delete(key)
-      }
-    })
-    return delivering
+  async function lookAtMail(): Promise<void> {
+    for (const { key, value } of await store.list([...at, 'mail'], { limit: pageSize, after: mailCursor })) {
+      if (!local.mailed(value)) return
+      mailCursor = key
+      await store.delete(key)
+    }
   }
-  async function answered(question: string): Promise<void> {
+  async function lookAtAnswer(question: string): Promise<void> {
     if (!questions.has(question)) return
     const response = await store.get([...at, 'question', question])
     if (response) await connection?.settle(question, JSON.parse(response) as Params)
+  }
+  async function lookAtStream(stream: string, isGone?: SessionSync['isGone']): Promise<void> {
+    const reader = readers.get(stream)
+    await reader?.read(isGone)
+    if (reader?.closed && readers.get(stream) === reader) readers.delete(stream)
+  }
+  /** The same, and ends the stream if the process that writes it has crashed. */
+  const lookAtWriter = (stream: string): Promise<void> =>
+    look(`writer ${stream}`, () => lookAtStream(stream, sync.isGone))
+  const looks: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
+    record: lookAtRecord,
+    cancel: lookAtCancellations,
+    mail: lookAtMail,
+    answer: lookAtAnswer,
+    stream: lookAtStream,
+    taken: async (stream) => {
+      readers.get(stream)?.close()
+      readers.delete(stream)
+      local.taken(stream)
+    },
+  }
+  const target: SyncTarget = {
+    look(topic, about) {
+      const looking = look(`${topic} ${about}`, () => looks[topic](about)).finally(() => {
+        if (reading === looking) reading = undefined
+      })
+      if (topic === 'record') reading = looking
+      looking.catch(sync.complain)
+    },
+    poll() {
+      for (const [topic, step] of [...failed]) look(topic, step).catch(sync.complain)
+      const waits = questions.size > 0 || readers.size > 0 || (connection?.inFlight.size ?? 0) > 0
+      if (!waits && !(local.listening && clock.now() >= lookAt)) return
+      lookAt = clock.now() + listenMs
+      for (const topic of ['record', 'cancel', 'mail'] as const) target.look(topic, '')
+      for (const question of questions) target.look('answer', question)
+      for (const stream of readers.keys()) lookAtWriter(stream).catch(sync.complain)
+    },
+  }
+  /** A step that no caller waits for, except for the end of the process. */
+  function later(step: () => Promise<unknown>): void {
+    sync.track(run(step).catch(sync.complain))
   }
 
   return {
     bind(opened) {
       connection = opened
     },
-    async begin() {
+    change,
+    async begin(peer) {
       if (!connection) return
-      const mine = toRecord(connection)
-      // Whoever opens sessions faster than they expire would fill the store.
-      const waitMs = await store.take(['sessions'], { capacity: max, perSecond: (max * 1000) / idleMs })
-      if (waitMs > 0)
-        throw new RpcError('overloaded', 'Too many sessions are open: try again later', {
-          data: { retryAfterMs: waitMs },
-        })
-      await store.set(at, mine, idleMs)
-      text = mine
-      renewAt = clock.now() + idleMs / 8
-      presence.enter(id, watcher)
+      const { state } = connection
+      const isGuest = authenticates && state.owner === undefined
+      const slot = await slots.claim(isGuest ? 'guest' : 'member', state.owner ?? peer, id)
+      await store.set(at, toText({ state, slot }), slots.lifeMs(slot))
+      adopt({ state, slot })
+      renewAt = clock.now() + slots.lifeMs(slot) / 8
+      sync.enter(id, target)
     },
     async read() {
-      if (!(await read(true))) return false
-      presence.enter(id, watcher)
+      if (!(await once('read', () => update(true)))) return false
+      sync.enter(id, target)
       return true
     },
     get reading() {
       return reading
     },
-    async save() {
-      const before = text
-      if (!connection || before === undefined) return
-      const mine = toRecord(connection)
-      if (mine !== before) await change((now) => mergeRecord(before, mine, now))
-    },
-    async own(owner) {
-      if (text === undefined) {
-        // Still shaking hands: nobody else can have it.
-        if (connection) connection.owner = owner
-        return true
-      }
-      const known = await change((now) => (ownerOf(now) === undefined ? withOwner(now, owner) : now))
-      return known && text !== undefined && ownerOf(text) === owner
-    },
-    async asked(question) {
+    asked(question) {
       questions.add(question)
-      await store.set([...at, 'question', question], '', idleMs)
+      return run(() => store.set([...at, 'question', question], '', questionMs))
     },
     forget(question) {
-      if (questions.delete(question)) store.delete([...at, 'question', question]).catch(() => {})
+      if (questions.delete(question)) later(() => store.delete([...at, 'question', question]))
     },
     async settle(question, response) {
       if (question.length > 64) return false
-      // Only where a question stands open: the empty text that the process that asked put there.
-      if (!(await store.swap([...at, 'question', question], '', JSON.stringify(response), idleMs))) return false
-      await say(id, 'answer', question)
+      // Only an open question: the empty text that the process which asked put there.
+      const open = [...at, 'question', question]
+      if (!(await store.swap(open, '', JSON.stringify(response), mailMs))) return false
+      await sync.notify(id, 'answer', question)
       return true
     },
     cancel(call) {
-      store
-        .set([...at, 'cancel', JSON.stringify(call)], '', cancelMs)
-        .then(() => say(id, 'cancel'))
-        .catch(() => {})
+      later(async () => {
+        await store.set([...at, 'cancel', JSON.stringify(call)], '', mailMs)
+        await sync.notify(id, 'cancel')
+      })
     },
     log(stream, call) {
-      const written = presence.writes()
-      const wake = (): void => {
-        say(id, 'stream', stream).catch(() => {})
-      }
-      let allSaid = (): void => {}
-      presence.track(
-        new Promise<void>((resolve) => {
-          allSaid = resolve
-        }),
-      )
-      const { self } = presence
+      const written = sync.writes()
+      const { self, complain } = sync
+      const all = Promise.withResolvers<void>()
+      sync.track(all.promise)
+      const wake = (): Promise<void> => sync.notify(id, 'stream', stream)
       const log = createLog({ store, at: [...at, 'stream', stream], self, call, wake, failed: complain })
       return {
         ...log,
         finish(said) {
           written()
           log.finish(said)
-          log.after(allSaid)
+          log.after(all.resolve)
         },
       }
     },
     async follow(stream, after, open) {
-      const follower = await follow(store, [...at, 'stream', stream], after, open)
-      if (!follower) return false
-      followers.get(stream)?.letGo()
-      followers.set(stream, follower)
-      await say(id, 'taken', stream)
-      await follower.look(isGone)
+      const reader = await run(() => openReader(store, [...at, 'stream', stream], after, open))
+      if (!reader) return false
+      readers.get(stream)?.close()
+      readers.set(stream, reader)
+      await sync.notify(id, 'taken', stream)
+      await lookAtWriter(stream)
       return true
     },
     mail(text) {
-      mailing = mailing
-        .then(() => store.append([...at, 'mail'], text, cancelMs))
-        .then(() => say(id, 'mail'))
-        .catch(complain)
-      presence.track(mailing)
+      later(async () => {
+        await store.append([...at, 'mail'], text, mailMs)
+        await sync.notify(id, 'mail')
+      })
     },
-    take: (stream) => {
-      say(id, 'taken', stream).catch(() => {})
+    take(stream) {
+      later(() => sync.notify(id, 'taken', stream))
     },
     async end() {
-      await clear(store, at)
-      await say(id, 'record')
+      await run(async () => {
+        if (record) await slots.release(record.slot, id)
+        await clear(store, at)
+        await sync.notify(id, 'record')
+      })
     },
-    leave() {
-      presence.leave(id, watcher)
-      for (const follower of followers.values()) follower.letGo()
-      followers.clear()
+    release() {
+      sync.leave(id, target)
+      for (const reader of readers.values()) reader.close()
+      readers.clear()
     },
   }
 }

@@ -1,22 +1,24 @@
 /**
- * Legacy sessions that any process of a server may serve: what they are lies in the store, and the bus tells those who
- * have something of a session in hand (a call, a question, a stream) to look.
+ * Legacy sessions that any process of a server may serve: what they are lies in the store, and the bus tells the
+ * processes that have something of a session in hand (a call, a question, a stream) to look.
  *
- * A word that is lost costs a delay and nothing else: whoever waits for something also looks by itself every few seconds.
+ * A lost notification costs a delay: a process that waits for something also looks every few seconds.
  */
 
 import type { Clock } from '../../core/clock.ts'
 import type { Shared } from '../../core/hub.ts'
 import type { Logger } from '../../core/log.ts'
-import { createPresence } from './presence.ts'
-import type { Here, SharedSession } from './shared-session.ts'
-import { createSharedSession } from './shared-session.ts'
+import { createSlots } from './session-slots.ts'
+import { createSessionSync } from './session-sync.ts'
+import type { LocalSession, SharedSession } from './shared-session.ts'
+import { createSharedSession, sessionKey } from './shared-session.ts'
+import { clear } from './stream-log.ts'
 
-export type { Here, SharedSession } from './shared-session.ts'
+export type { LocalSession, SharedSession } from './shared-session.ts'
 
 export interface SharedSessions {
-  of(id: string, here: Here): SharedSession
-  /** Settles when what calls had to say has been kept, and then said. */
+  of(id: string, local: LocalSession): SharedSession
+  /** Settles when what calls had to send has been kept and sent. */
   flush(): Promise<void>
   /** Lets go of everything; the sessions stay for other processes. */
   close(): Promise<void>
@@ -27,16 +29,23 @@ export interface SharedOptions {
   readonly logger: Logger
   readonly idleMs: number
   readonly max: number
+  /** Whether callers must authenticate. */
+  readonly authenticates: boolean
 }
 
 /** Sessions that processes share over a store and a bus, for the option `share`: any of them serves any session. */
 export function sharedSessions(shared: Shared, options: SharedOptions): SharedSessions {
-  const { clock, logger, idleMs, max } = options
+  const { clock, logger, idleMs, max, authenticates } = options
   const { store } = shared
-  const presence = createPresence(shared, clock, logger)
+  const sync = createSessionSync(shared, clock, logger)
+  async function evict(session: string): Promise<void> {
+    await clear(store, sessionKey(session))
+    await sync.notify(session, 'record')
+  }
+  const slots = createSlots({ store, idleMs, max, evict })
   return {
-    of: (id, here) => createSharedSession(id, here, { store, clock, presence, idleMs, max }),
-    flush: presence.flush,
-    close: presence.close,
+    of: (id, local) => createSharedSession(id, local, { store, clock, sync, slots, authenticates }),
+    flush: sync.flush,
+    close: sync.close,
   }
 }

@@ -7,14 +7,11 @@
 
 import { RpcError, toWire } from '../../core/error.ts'
 import type { Id } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
 import type { Key, Store } from '../../core/store.ts'
 import { errorText } from '../../protocol/encode.ts'
 import type { Sink, StreamLog } from './events.ts'
-import { toEvent } from './events.ts'
+import { resumeMs as keepMs, toEvent } from './events.ts'
 
-/** How long a client may take to come back. */
-const keepMs = 10 * 60_000
 const pageSize = 100
 /** Sorts after every number. */
 const end = 'end'
@@ -27,8 +24,8 @@ export interface LogOptions {
   readonly self: string
   /** What the stream will answer, unless it is a batch. */
   readonly call: Id | undefined
-  /** Somebody else may be waiting for what was just written. */
-  wake(): void
+  /** Tells the processes that may be waiting for what was just written. Never rejects. */
+  wake(): Promise<void>
   failed(thrown: unknown): void
 }
 
@@ -44,10 +41,7 @@ export function createLog({ store, at, self, call, wake, failed }: LogOptions): 
   const then = (step: () => unknown): void => {
     written = written.then(step).catch(complain)
   }
-  const tell = (say: () => boolean): void =>
-    then(() => {
-      if (!say()) wake()
-    })
+  const tell = (say: () => boolean): void => then(() => (say() ? undefined : wake()))
   return {
     write(number, data, say) {
       then(() => store.set([...at, toPart(number)], data, keepMs))
@@ -75,64 +69,59 @@ export async function clear(store: Store, at: Key): Promise<void> {
 
 const toPart = (number: number): string => String(number).padStart(16, '0')
 
-export interface Follower {
-  /** Reads on. `writerGone`: asks whether the process that writes is still there, and ends the stream if not. */
-  look(writerGone?: (writer: string) => Promise<boolean>): Promise<void>
-  readonly over: boolean
-  letGo(): void
+export interface StreamReader {
+  /** Reads on. `isGone` asks whether the process that writes has crashed, and then ends the stream. */
+  read(isGone?: (writer: string) => Promise<boolean>): Promise<void>
+  readonly closed: boolean
+  close(): void
 }
 
-/** `undefined` if there is no such stream, or no longer. `open` is called only if there is. */
-export async function follow(store: Store, at: Key, after: number, open: () => Sink): Promise<Follower | undefined> {
+/** Reads what another process writes; one reading at a time. `undefined` if there is no such stream: `open` is not called. */
+export async function openReader(
+  store: Store,
+  at: Key,
+  after: number,
+  open: () => Sink,
+): Promise<StreamReader | undefined> {
   const head = await store.get(at)
   if (head === undefined) return undefined
+  const { by, call }: { readonly by: string; readonly call?: Id } = JSON.parse(head)
   const sink = open()
   const stream = at.at(-1) ?? ''
   let last = after
-  let over = false
-  let reading: Promise<void> = Promise.resolve()
+  let closed = false
 
-  const letGo = (): void => {
-    over = true
+  const close = (): void => {
+    closed = true
     sink.end()
   }
-  async function read(): Promise<void> {
-    while (!over && !sink.closed) {
+  async function readOn(): Promise<void> {
+    while (!closed && !sink.closed) {
       const entries = await store.list(at, { limit: pageSize, after: [...at, toPart(last)] })
       for (const { key, value } of entries) {
         const part = key.at(-1) ?? ''
-        if (part === end) return letGo()
+        if (part === end) return close()
         last = Number(part)
         sink.write(toEvent(value, `${stream}.${last}`))
       }
       if (entries.length < pageSize) return
     }
-    over = true
   }
-  /** Written by whoever is first, so that all who follow see the same end. */
-  async function mourn(call: unknown): Promise<void> {
+  /** Written by the first process that notices, so that all readers see the same end. */
+  async function endForWriter(): Promise<void> {
     const problem = 'The process that ran this call has ended: whether the call had its effect is not known'
-    const id = typeof call === 'string' || typeof call === 'number' ? call : undefined
-    const text = errorText(id, toWire(new RpcError('internalError', problem), 'legacy', 'lost'))
+    const text = errorText(call, toWire(new RpcError('internalError', problem), 'legacy', 'lost'))
     if (await store.swap([...at, toPart(last + 1)], undefined, text, keepMs)) await store.set([...at, end], '', keepMs)
-    await read()
+    await readOn()
   }
   return {
-    look(writerGone) {
-      reading = reading
-        .then(async () => {
-          await read()
-          const said: unknown = JSON.parse(head)
-          if (over || !writerGone || !isObject(said)) return
-          if (await writerGone(String(said['by']))) await mourn(said['call'])
-        })
-        // A store that is away costs a delay: the next look reads on from the same place.
-        .catch(() => {})
-      return reading
+    async read(isGone) {
+      await readOn()
+      if (!closed && !sink.closed && isGone && (await isGone(by))) await endForWriter()
     },
-    letGo,
-    get over() {
-      return over || sink.closed
+    close,
+    get closed() {
+      return closed || sink.closed
     },
   }
 }

@@ -96,7 +96,7 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
   function tick(): void {
     callOff = clock.after(pingMs, tick)
     pings = 0
-    const waits = connection.inFlight.size > 0 || connection.subscriptions.size > 0
+    const waits = connection.inFlight.size > 0 || connection.state.subscriptions.size > 0
     if (wire.ping && !answered) end(() => wire.cut())
     else if (!waits && clock.now() - heardAt >= idleMs) close(codes.idle, 'Idle')
     else {

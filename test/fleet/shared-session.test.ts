@@ -1,0 +1,98 @@
+/** transports/http/shared-session.ts: one session in the hands of two processes, in every order of what they do. */
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Connection } from '../../packages/sluice/src/core/connection.ts'
+import { createConnection } from '../../packages/sluice/src/core/connection.ts'
+import type { Store } from '../../packages/sluice/src/core/store.ts'
+import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
+import { memoryBus } from '../../packages/sluice/src/stores/memory-bus.ts'
+import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import type { SharedSession } from '../../packages/sluice/src/transports/http/shared-sessions.ts'
+import { sharedSessions } from '../../packages/sluice/src/transports/http/shared-sessions.ts'
+import { scheduledStore } from '../kit/scheduled-store.ts'
+
+const id = '0'.repeat(32)
+const logger = { info() {}, warn() {}, error() {} }
+
+interface Process {
+  readonly session: SharedSession
+  readonly connection: Connection
+}
+/** Each as a process of its own has it. */
+function processes(store: Store, clock: FakeClock, count: number): readonly Process[] {
+  const bus = memoryBus()
+  return Array.from({ length: count }, () => {
+    const shared = { store, bus, name: 'x' }
+    const all = sharedSessions(shared, { clock, logger, idleMs: 60_000, max: 10, authenticates: false })
+    const session = all.of(id, { ended() {}, listening: true, mailed: () => true, taken() {} })
+    const connection = createConnection({ id, clock, remote: session, answerWithinMs: 1000 })
+    session.bind(connection)
+    return { session, connection }
+  })
+}
+
+/** A client works on one URI at a time; others work beside it, on any process. */
+const step = fc.record({
+  process: fc.integer({ min: 0, max: 2 }),
+  kind: fc.constantFrom('subscribe', 'subscribe', 'unsubscribe', 'read'),
+})
+const work = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 2, maxLength: 4 })
+
+test('in every schedule, what was acknowledged last for a resource is what all processes know', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), work, async (scheduler, clients) => {
+      const clock = fakeClock()
+      const fleet = processes(scheduledStore(scheduler, memoryStore(clock)), clock, 3)
+      const settled = async <T>(pending: Promise<T>): Promise<T> => {
+        await scheduler.waitIdle()
+        return pending
+      }
+      await settled(fleet[0]?.session.begin('127.0.0.1') ?? Promise.reject(new Error('no process')))
+      for (const { session } of fleet) expect(await settled(session.read())).toBe(true)
+      const expected = new Set<string>()
+      const working = clients.map(async (steps, client) => {
+        const uri = `note:${client}`
+        for (const { process, kind } of steps) {
+          const { session, connection } = fleet[process] ?? { session: undefined, connection: undefined }
+          if (kind === 'read') await session?.read()
+          if (kind === 'subscribe') await connection?.change({ kind, uri, tenant: 'default' })
+          if (kind === 'unsubscribe') await connection?.change({ kind, uri })
+          // Acknowledged: from here on it holds.
+          if (kind === 'subscribe') expected.add(uri)
+          if (kind === 'unsubscribe') expected.delete(uri)
+        }
+      })
+      await settled(Promise.all(working))
+      for (const { session, connection } of fleet) {
+        // What other processes said has been looked at: nothing is read here that a stream would not have known.
+        expect(connection.state.subscriptions).toEqual(expected)
+        await settled(session.read())
+        expect(connection.state.subscriptions).toEqual(expected)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('in every schedule, exactly one caller owns the session, and it is the same on all processes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const clock = fakeClock()
+      const fleet = processes(scheduledStore(scheduler, memoryStore(clock)), clock, 3)
+      const begun = fleet[0]?.session.begin('127.0.0.1')
+      await scheduler.waitIdle()
+      await begun
+      const reads = Promise.all(fleet.map(({ session }) => session.read()))
+      await scheduler.waitIdle()
+      await reads
+      const asking = Promise.all(fleet.map(async ({ connection }, caller) => connection.own(`caller ${caller}`)))
+      await scheduler.waitIdle()
+      const owns = await asking
+      expect(owns.filter(Boolean)).toHaveLength(1)
+      for (const { connection } of fleet) expect(connection.state.owner).toBe(`caller ${owns.indexOf(true)}`)
+    }),
+    { numRuns: 100 },
+  )
+})
