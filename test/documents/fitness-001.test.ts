@@ -193,9 +193,12 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('arguments that are null count as none', serve(), async (send) => {
-    const answer = await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))
+  overEveryDoor('arguments that are left out count as none, and null is refused', serve(), async (send) => {
+    const answer = await send(aRequest('tools/call', { name: 'get_athlete' }))
     expect(answer?.result).toMatchObject({ content: [{ text: 'Ada' }], isError: false })
+    expect(await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))).toMatchObject({
+      error: { code: -32602, message: 'Invalid params: arguments must be an object' },
+    })
   })
 
   overEveryDoor('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {

@@ -132,3 +132,11 @@ test.each<[string, () => unknown, RegExp]>([
 ])('%s fails when it is written', (_, define, message) => {
   expect(define).toThrow(message)
 })
+
+test('arguments that are not an object are a protocol error', async () => {
+  const client = await serving(prompt({ name: 'p', description: 'd', run: () => 'x' }))
+  for (const args of ['{}', [], null])
+    expect(await client.send('prompts/get', { name: 'p', arguments: args })).toMatchObject({
+      error: { code: -32602, message: 'Invalid params: arguments must be an object' },
+    })
+})

@@ -9,6 +9,7 @@ import type { Era } from '../core/error.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
@@ -116,6 +117,7 @@ export function compile(
     function resolveByName({ name, arguments: args }) {
       if (typeof name !== 'string') throw invalidParams(`missing ${what} name`)
       if (args === undefined && needsArguments) throw invalidParams('missing arguments')
+      if (args !== undefined && !isObject(args)) throw invalidParams('arguments must be an object')
       return { target: targets.get(name) ?? unknown, args: args ?? {} }
     }
   const resourceAt = (uri: string): Resource | undefined => {

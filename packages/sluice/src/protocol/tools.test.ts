@@ -354,3 +354,16 @@ test('progress that no JSON number can hold is left out, and does not end what f
     { progressToken: 't', progress: 2, total: 4 },
   ])
 })
+
+test.each([
+  ['a text', '{}'],
+  ['a list', []],
+  ['null', null],
+  ['a number', 5],
+])('arguments that are %s are a protocol error, not a result of the tool', async (_, args) => {
+  const client = await serving(tool({ name: 'echo', description: 'Echo', run: () => 'ran' }))
+  for (const name of ['echo', 'unknown'])
+    expect(await client.send('tools/call', { name, arguments: args })).toMatchObject({
+      error: { code: -32602, message: 'Invalid params: arguments must be an object' },
+    })
+})
