@@ -53,6 +53,8 @@ export function createEverything(runtime: Runtime = {}): Server {
 }
 
 if (import.meta.main) {
-  if (process.argv.includes('--stdio')) serveStdio(createEverything())
-  else console.log((await serveHttp(createEverything(), { port: 0 })).url)
+  const [pages] = process.argv.flatMap((argument) => /^--page-size=(\d+)$/.exec(argument)?.[1] ?? [])
+  const everything = createEverything(pages === undefined ? {} : { pageSize: Number(pages) })
+  if (process.argv.includes('--stdio')) serveStdio(everything)
+  else console.log((await serveHttp(everything, { port: 0 })).url)
 }

@@ -6,6 +6,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPackages } from './machine.ts'
+import { installFolders } from './npm-packages.ts'
 
 const onPath = (command: string): boolean =>
   (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, command)))
@@ -20,6 +21,7 @@ const needed: { readonly [debianPackage: string]: () => boolean } = {
 }
 
 export default function prepare(): void {
+  installFolders()
   const missing = Object.keys(needed).filter((name) => !needed[name]?.())
   if (missing.length === 0) return
   process.stderr.write(`Installing ${missing.join(', ')} for the tests\n`)
