@@ -21,7 +21,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly: readonly RegExp[] = [
   /^(node(-clock)?|main|signals|environment|read-lines)\.ts$/,
-  /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger)\.ts$/,
+  /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger|log-writer)\.ts$/,
   /^transports\/http\/(node|node-message|listen|fastify|pressure)\.ts$/,
   /^transports\/websocket\/node\.ts$/,
   /^stores\/(sqlite|redis|contract|private-files)/,

@@ -18,11 +18,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     if (stopping.signal.aborted) process.exit(130)
     stopping.abort()
   })
+const terminal = processTerminal()
 process.exitCode = await run(process.argv.slice(2), {
-  terminal: processTerminal(),
+  terminal,
   env: takeEnvironment(),
   cwd: process.cwd(),
   signal: stopping.signal,
 })
-// A command that is done ends, whatever it left open; what must be written was waited for.
+// A command that is done ends, whatever it left open, once its output is read. A second Ctrl-C does not wait for that.
+await terminal.drained()
 process.exit()

@@ -1,7 +1,7 @@
 /** What a person or a program reads: tables, colours only on a terminal, JSON where asked for, and what each exit code means. */
 
-/** 130 is the shell's own for Ctrl-C. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2, found: 3 } as const
+/** 130 is the shell's own for Ctrl-C, 141 the one for a pipe whose reader closed its end. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, found: 3, pipeClosed: 141 } as const
 
 /** Told to the person as it is, without a stack: they can do something about it. */
 export class CommandError extends Error {
@@ -18,18 +18,42 @@ export interface Terminal {
   readonly columns: number
   out(text: string): void
   err(text: string): void
+  /** Resolves when the reader has taken what was written: a pipe to a slow program must not fill the memory, nor lose its end. */
+  drained(): Promise<void>
 }
 
-export const processTerminal = (): Terminal => ({
-  isTty: process.stdout.isTTY === true && !process.env['NO_COLOR'],
-  columns: process.stdout.columns ?? 100,
-  out: (text) => {
-    process.stdout.write(`${text}\n`)
-  },
-  err: (text) => {
-    process.stderr.write(`${text}\n`)
-  },
-})
+export function processTerminal(): Terminal {
+  const { stdout, stderr } = process
+  let isWatched = false
+  /** From the first line on: on stdio, stdout is the transport's. */
+  function watch(): void {
+    if (isWatched) return
+    isWatched = true
+    // A reader that has enough, such as head, closes its end. Other programs are ended by a signal then, without a word.
+    stdout.on('error', (thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== 'EPIPE') stderr.write(`The output cannot be written: ${thrown.message}\n`)
+      process.exit(thrown.code === 'EPIPE' ? exitCodes.pipeClosed : exitCodes.failed)
+    })
+  }
+  stderr.on('error', () => {})
+  return {
+    isTty: stdout.isTTY === true && !process.env['NO_COLOR'],
+    columns: stdout.columns ?? 100,
+    out: (text) => {
+      watch()
+      stdout.write(`${text}\n`)
+    },
+    err: (text) => {
+      stderr.write(`${text}\n`)
+    },
+    async drained() {
+      await Promise.all([stdout, stderr].map((stream) => written(stream)))
+    },
+  }
+}
+
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  stream.writableLength === 0 ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))
 
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 export type Style = keyof typeof styles

@@ -51,6 +51,7 @@ async function here(cwd: string, args: readonly string[], env: Record<string, st
     err: (text) => {
       err += `${text}\n`
     },
+    drained: async () => {},
   }
   const around = { SLUICE_DATA: join(cwd, '.sluice'), ...env }
   const code = await run(args, { terminal, env: clean(around), cwd, signal: new AbortController().signal })

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { text as consume } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -15,7 +16,13 @@ import { type Terminal, table, wrapped } from '../src/output.ts'
 import { createProgram, run } from '../src/program.ts'
 import { aFolder, main, serveHttp, sluice } from './command.ts'
 
-const aTerminal = (): Terminal => ({ isTty: false, columns: 100, out: () => {}, err: () => {} })
+const aTerminal = (): Terminal => ({
+  isTty: false,
+  columns: 100,
+  out: () => {},
+  err: () => {},
+  drained: async () => {},
+})
 
 /** `['approvals', 'list']` for each command, groups included. */
 const pathsOf = (command: Command, path: readonly string[] = []): readonly (readonly string[])[] =>
@@ -207,6 +214,34 @@ describe('a module of one’s own', () => {
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd, input: ping, encoding: 'utf8' })
     expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
     expect(stderr).toMatch(/loaded\nraw\n/)
+  })
+  test('is stopped by SIGTERM without losing the call that runs', async () => {
+    const cwd = aProject()
+    const slow = `import { writeFileSync } from 'node:fs'
+import { defineServer, tool } from 'sluice'
+import * as z from 'zod'
+const heard = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
+export default defineServer({ info: { name: 'x', version: '1' }, tools: [tool({
+  name: 'slow', description: 'd', input: z.object({}),
+  async run() {
+    writeFileSync('started', '')
+    await heard
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    return 'done'
+  },
+})] })`
+    writeFileSync(join(cwd, 'server.ts'), slow)
+    const args = [main, 'serve', './server.ts', '--stdio', '--data', join(cwd, 'data')]
+    const { spawn } = await import('node:child_process')
+    const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{}}}\n')
+    await expect.poll(() => existsSync(join(cwd, 'started'))).toBe(true)
+    child.kill('SIGTERM')
+    const out = await consume(child.stdout)
+    expect(JSON.parse(out)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
   })
   test('that exports no server says what to export', async () => {
     const cwd = aFolder()

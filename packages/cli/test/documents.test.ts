@@ -31,7 +31,7 @@ const lines = documents.flatMap((document) =>
 /** The program with nothing behind its commands. */
 function parsing(): Command {
   const signal = new AbortController().signal
-  const terminal = { isTty: false, columns: 100, out: () => {}, err: () => {} }
+  const terminal = { isTty: false, columns: 100, out: () => {}, err: () => {}, drained: async () => {} }
   const program = createProgram({ terminal, env: {}, cwd: '/', signal }, () => {})
   const empty = (command: Command): void => {
     if (command.commands.length === 0) command.action(() => {})

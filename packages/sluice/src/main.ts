@@ -94,7 +94,11 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   needNode(name)
   const [first = '', ...rest] = argv
   const command = options.commands && Object.hasOwn(options.commands, first) ? options.commands[first] : undefined
-  if (command) return command.run(rest).catch(giveUp)
+  if (command) {
+    // A reader that has enough, such as head, closes its end: 141 is what the shell says of programs that stop there.
+    process.stdout.on('error', (thrown: NodeJS.ErrnoException) => process.exit(thrown.code === 'EPIPE' ? 141 : 1))
+    return command.run(rest).catch(giveUp)
+  }
   const flags = readFlags(argv, options.argument !== undefined)
   if (typeof flags === 'string') {
     process.stderr.write(`${flags}\n\n${usage(options)}\n`)

@@ -42,6 +42,8 @@ export { sessions } from './transports/http/session-routes.ts'
 export { protectedResource } from './transports/http/well-known.ts'
 export type { JsonLogger } from './transports/json-logger.ts'
 export { fileLogger, stderrLogger } from './transports/json-logger.ts'
+export type { LogWriter } from './transports/log-writer.ts'
+export { createLogWriter, openLog, openStderr } from './transports/log-writer.ts'
 export type { StdioOptions, StdioServing } from './transports/stdio.ts'
 
 let taken: readonly string[] | undefined

@@ -161,6 +161,7 @@ export const auditExport = (around: Around, options: AuditOptions): Promise<numb
     let count = 0
     for await (const { hash, record } of allAudit(store, options.tenant)) {
       around.terminal.out(JSON.stringify({ ...record, hash }))
+      await around.terminal.drained()
       count++
     }
     if (count === 0) throw new CommandError(`Tenant ${options.tenant} has no records`)

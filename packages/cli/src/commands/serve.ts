@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.ts'
 import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
+import { defined } from '../host/options.ts'
 import { watchModule } from '../host/reload.ts'
 import { mendRights } from '../host/rights.ts'
 import { clock, explained, isGated, refuseSplit, runSites, toServer } from '../host/run.ts'
@@ -71,9 +72,9 @@ export async function serve(around: Around, target: string, options: ServeOption
     const server = toServer({ name, opened }, host)
     const stop = reloading(server)
     const { maxMessageBytes: most } = opened
-    const serving = serveStdio(server, { ...(most && { maxLineBytes: most }), flush: closeAll })
-    around.signal.addEventListener('abort', () => serving.close(), { once: true })
-    await serving.closed
+    // It hears signals itself: calls under way finish first.
+    const { graceMs: drainMs } = config.drain
+    await serveStdio(server, { ...defined({ maxLineBytes: most, drainMs }), flush: closeAll }).closed
     stop?.()
   } else {
     const at = config.console

@@ -1,23 +1,28 @@
-/** The configured log: pino, to stderr or a file, never to stdout. */
+/** The configured log: JSON lines, to stderr or a file, never to stdout. */
 
-import { openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import pino from 'pino'
 import type { Logger } from 'sluice'
-import { makePrivateFolder } from 'sluice/node'
+import { fileLogger, makePrivateFolder, stderrLogger } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 
+const levels = ['info', 'warn', 'error', 'silent'] as const
+
 export function loggerOf({ log }: Config): Logger {
-  const destination = pino.destination({ dest: log.file === undefined ? 2 : opened(log.file), sync: !log.file })
-  return pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const all = log.file === undefined ? stderrLogger() : toFile(log.file)
+  const isWanted = (level: (typeof levels)[number]): boolean => levels.indexOf(level) >= levels.indexOf(log.level)
+  const nothing = (): void => {}
+  return {
+    info: isWanted('info') ? all.info : nothing,
+    warn: isWanted('warn') ? all.warn : nothing,
+    error: isWanted('error') ? all.error : nothing,
+  }
 }
 
-/** Open before the first line: pino would open it later, and a command that fails at once would end with its stack. */
-function opened(file: string): number {
+function toFile(file: string): Logger {
   try {
     makePrivateFolder(dirname(resolve(file)))
-    return openSync(file, 'a', 0o600)
+    return fileLogger(file)
   } catch (thrown) {
     const why = thrown instanceof Error && 'code' in thrown ? ` (${String(thrown.code)})` : ''
     throw new CommandError(`${file} cannot be written${why}. Choose another file with log.file.`)

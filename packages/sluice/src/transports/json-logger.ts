@@ -1,8 +1,8 @@
 /** Log lines as JSON, to stderr or a file. Lines are gathered and written together: a write per request would cost more than the request. */
 
-import { openSync, writeSync } from 'node:fs'
 import type { Logger, LogLine } from '../core/log.ts'
 import { membersOf } from './flat-json.ts'
+import { createLogWriter, openLog, openStderr } from './log-writer.ts'
 
 const flushAfterMs = 50
 /** Not more: what waits is copied by every garbage collection. */
@@ -14,12 +14,13 @@ export interface JsonLogger extends Logger {
 }
 
 /** Lines of JSON to stderr. */
-export const stderrLogger = (): JsonLogger => jsonLogger(2)
+export const stderrLogger = (): JsonLogger => jsonLogger(openStderr())
 
 /** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
-export const fileLogger = (path: string): JsonLogger => jsonLogger(openSync(path, 'a', 0o640))
+export const fileLogger = (path: string): JsonLogger => jsonLogger(openLog(path, 0o640))
 
 function jsonLogger(fd: number): JsonLogger {
+  const writer = createLogWriter(fd)
   let waiting = ''
   let timer: NodeJS.Timeout | undefined
   const flush = (): void => {
@@ -27,7 +28,8 @@ function jsonLogger(fd: number): JsonLogger {
     timer = undefined
     const text = waiting
     waiting = ''
-    if (text !== '') writeAll(fd, Buffer.from(text))
+    if (text === '') writer.flush()
+    else writer.write(text)
   }
   const put = (level: string, line: LogLine): void => {
     waiting += `{"time":${Date.now()},"level":"${level}"${membersOf(line)}}\n`
@@ -44,14 +46,5 @@ function jsonLogger(fd: number): JsonLogger {
       flush()
     },
     flush,
-  }
-}
-
-/** stderr may be a full pipe or gone, a disk full; a log that cannot be written must not end the server. */
-function writeAll(fd: number, bytes: Buffer): void {
-  try {
-    for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from)
-  } catch {
-    // Nowhere to say so.
   }
 }

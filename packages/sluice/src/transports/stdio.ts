@@ -29,6 +29,8 @@ export interface StdioOptions {
   readonly maxInFlight?: number
   /** How long calls under way may go on after the client closed its end. */
   readonly graceMs?: number
+  /** How long calls under way may go on after SIGTERM or SIGINT: 10 s by default. */
+  readonly drainMs?: number
   /** After the last call and before the process ends: closes what is yours. For the process's own stdin and stdout. */
   readonly flush?: () => Promise<unknown>
 }
@@ -48,7 +50,7 @@ const maxWaiting = 4 * 1024 * 1024
 const maxLines = 1000
 
 export function listenStdio(server: Server, options: StdioOptions = {}): StdioServing {
-  const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000 } = options
+  const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000, drainMs = 10_000 } = options
   const own = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin
   const output = options.output ?? process.stdout
@@ -180,7 +182,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
   function onSignal(): void {
     if (leaving) process.exit(1)
     leaving = true
-    server.finish(graceMs).then(() => setImmediate(close), close)
+    server.finish(drainMs).then(() => setImmediate(close), close)
   }
   function close(): void {
     if (ended) return

@@ -1,0 +1,87 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createLogWriter, openLog } from './log-writer.ts'
+
+/** A descriptor that takes so many bytes, then refuses with this error until there is room again. */
+function aPipe(
+  room: number,
+  code: string,
+): { text(): string; makeRoom(bytes: number): void; write: typeof import('node:fs').writeSync } {
+  let taken = ''
+  const write = (_: number, bytes: Buffer): number => {
+    if (room === 0) throw Object.assign(new Error(code), { code })
+    const part = bytes.subarray(0, room)
+    room -= part.length
+    taken += part.toString()
+    return part.length
+  }
+  return {
+    text: () => taken,
+    makeRoom(bytes) {
+      room += bytes
+    },
+    write: write as typeof import('node:fs').writeSync,
+  }
+}
+const line = (n: number): string => `{"n":${n}}\n`
+
+test('a pipe that is full keeps lines until it is read, and the lines come out whole and in order', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const pipe = aPipe(10, 'EAGAIN')
+  const writer = createLogWriter(1, pipe.write)
+  for (let n = 1; n <= 4; n++) writer.write(line(n))
+  expect(pipe.text()).toBe('{"n":1}\n{"')
+  pipe.makeRoom(1000)
+  vi.advanceTimersByTime(1000)
+  expect(pipe.text()).toBe([1, 2, 3, 4].map(line).join(''))
+})
+
+test('a pipe that nobody reads costs lines, which are counted, and no more than a megabyte', () => {
+  const pipe = aPipe(0, 'EAGAIN')
+  const writer = createLogWriter(1, pipe.write)
+  const long = `${'x'.repeat(1023)}\n`
+  for (let n = 0; n < 5000; n++) writer.write(long)
+  pipe.makeRoom(Number.MAX_SAFE_INTEGER)
+  writer.flush()
+  const lines = pipe.text().trimEnd().split('\n')
+  expect(lines).toHaveLength(1025)
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'logLinesLost', lines: 5000 - 1024 })
+})
+
+test('a full disk costs the lines of that time; the line that was begun is ended, and the count follows', () => {
+  const disk = aPipe(12, 'ENOSPC')
+  const writer = createLogWriter(1, disk.write)
+  for (let n = 1; n <= 5; n++) writer.write(line(n))
+  disk.makeRoom(1000)
+  writer.write(line(6))
+  const lines = disk.text().trimEnd().split('\n')
+  expect(lines.slice(0, 3)).toEqual(['{"n":1}', '{"n":2}', '{"n":6}'])
+  expect(JSON.parse(lines[3] ?? '')).toMatchObject({ event: 'logLinesLost', lines: 3 })
+})
+
+test('a file that is a FIFO without a reader is refused at once', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-log-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const fifo = join(folder, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  expect(() => openLog(fifo)).toThrow('ENXIO')
+})
+
+test('a program whose stderr nobody reads goes on, and ends', async () => {
+  const module = new URL('./json-logger.ts', import.meta.url).href
+  const program = `const { stderrLogger } = await import(${JSON.stringify(module)})
+    const logger = stderrLogger()
+    for (let n = 0; n < 20_000; n++) logger.info({ event: 'x', n })
+    console.log('done')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const code = await new Promise((resolve) => {
+    child.stdout.resume()
+    child.once('exit', resolve)
+  })
+  expect(code).toBe(0)
+})
