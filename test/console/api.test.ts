@@ -23,9 +23,9 @@ const pendingOf = async (who: Visitor = visitor): Promise<Record<string, unknown
 /** Asks for a refund and hands back its ticket. */
 async function asked(order: string, secret: string = agent): Promise<Record<string, unknown>> {
   await house.call(secret, 'refund', { order })
-  const found = (await pendingOf()).find((ticket) => String(ticket['arguments']).includes(`"${order}"`))
+  const found = (await pendingOf()).find((ticket) => String(ticket['excerpt']).includes(`"${order}"`))
   if (!found) throw new Error('No ticket')
-  return found
+  return (await visitor.get(`api/tickets/${found['id']}`)).body
 }
 const decision = (
   ticket: Record<string, unknown>,

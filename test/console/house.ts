@@ -26,17 +26,25 @@ import * as z from 'zod'
 /** Real time, which a test can leap over. */
 export interface LeapingClock extends Clock {
   leap(ms: number): void
+  /** From now on each look at it takes so long. */
+  tickBy(ms: number): void
 }
 export function leapingClock(): LeapingClock {
-  let offset = 0
+  let [offset, tick] = [0, 0]
   return {
-    now: () => Date.now() + offset,
+    now() {
+      offset += tick
+      return Date.now() + offset
+    },
     after(ms, then) {
       const timer = setTimeout(then, ms)
       return () => clearTimeout(timer)
     },
     leap: (ms) => {
       offset += ms
+    },
+    tickBy: (ms) => {
+      tick = ms
     },
   }
 }

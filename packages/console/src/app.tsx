@@ -145,7 +145,7 @@ function Frame({ session }: { readonly session: Session }): JSX.Element {
         {here === 'live' && <LivePage servers={session.servers} />}
         {here === 'tools' && <ToolsPage />}
         {here === 'tenants' && <TenantsPage operator={session.operator} />}
-        {here === 'audit' && <AuditPage />}
+        {here === 'audit' && <AuditPage operator={session.operator} />}
       </main>
     </div>
   )

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Operator, Ticket, TicketPage } from '../../../sluice/src/operate/console/api.ts'
+import type { Operator, Ticket, TicketPage, TicketSummary } from '../../../sluice/src/operate/console/api.ts'
 import { ask } from '../client.ts'
 import { hear } from '../feed.ts'
 import { useAsked, useNow } from '../hooks.ts'
@@ -20,7 +20,7 @@ export function ApprovalsPage(props: {
   const [view, setView] = useState<View>('pending')
   const list = useTickets(view)
   const shown = list.tickets
-  const open = (ticket: Ticket | undefined): void => {
+  const open = (ticket: TicketSummary | undefined): void => {
     location.hash = ticket ? `#/approvals/${encodeURIComponent(ticket.id)}` : '#/approvals'
   }
   /** The next one is opened when one is decided: a person with twenty of them should not have to aim. */
@@ -64,7 +64,7 @@ export function ApprovalsPage(props: {
 }
 
 interface Tickets {
-  readonly tickets: readonly Ticket[]
+  readonly tickets: readonly TicketSummary[]
   readonly loaded: boolean
   readonly more: (() => void) | undefined
   readonly problem: string | undefined
@@ -79,9 +79,9 @@ function useTickets(view: View): Tickets {
   const pages = rest.view === view ? rest.pages : none
   const last = pages.at(-1) ?? first.data
   const next = last?.next
-  const known = useRef(new Map<string, Ticket>())
+  const known = useRef(new Map<string, TicketSummary>())
   const tickets = useMemo(() => {
-    const seen = new Map<string, Ticket>()
+    const seen = new Map<string, TicketSummary>()
     for (const ticket of [...(first.data ? [first.data] : []), ...pages].flatMap((page) => page.tickets))
       seen.set(ticket.id, sameAs(ticket, known.current.get(ticket.id)))
     known.current = seen
@@ -107,11 +107,11 @@ function useTickets(view: View): Tickets {
 const none: readonly TicketPage[] = []
 
 /** What has not changed stays the same object, so that its row is not made again whenever another ticket comes. */
-const sameAs = (ticket: Ticket, before: Ticket | undefined): Ticket =>
-  before?.status === ticket.status && before.decisions.length === ticket.decisions.length ? before : ticket
+const sameAs = (ticket: TicketSummary, before: TicketSummary | undefined): TicketSummary =>
+  before?.status === ticket.status && before.decided === ticket.decided ? before : ticket
 
-const made = new WeakMap<Ticket, JSX.Element>()
-function rowOf(ticket: Ticket): JSX.Element {
+const made = new WeakMap<TicketSummary, JSX.Element>()
+function rowOf(ticket: TicketSummary): JSX.Element {
   const known = made.get(ticket)
   if (known) return known
   const row = <Row ticket={ticket} />
@@ -123,7 +123,7 @@ function TicketList(props: {
   readonly list: Tickets
   readonly view: View
   readonly chosen: string | undefined
-  readonly onOpen: (ticket: Ticket) => void
+  readonly onOpen: (ticket: TicketSummary) => void
 }): JSX.Element {
   const { list, chosen, onOpen } = props
   const place = useRef<HTMLUListElement>(null)
@@ -164,17 +164,12 @@ function TicketList(props: {
   )
 }
 
-const excerpt = 160
-
 function Left({ until }: { readonly until: number }): JSX.Element {
   const left = until - useNow()
   return <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
 }
 
-const rowText = ({ effect = [], arguments: text }: Ticket): string =>
-  [...effect.map(({ label, value }) => `${label}: ${value}`), text].join(' · ')
-
-function Row({ ticket }: { readonly ticket: Ticket }): JSX.Element {
+function Row({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {
   return (
     <>
       <span class="row-top">
@@ -188,8 +183,7 @@ function Row({ ticket }: { readonly ticket: Ticket }): JSX.Element {
         )}
       </span>
       <span class="row-args">
-        <Visible text={rowText(ticket).slice(0, excerpt)} />
-        {rowText(ticket).length > excerpt && '…'}
+        <Visible text={ticket.excerpt} />
       </span>
       <span class="row-who">
         <span>

@@ -2,12 +2,12 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AuditRecord, Verdict } from '../../../sluice/src/operate/console/api.ts'
+import type { AuditRecord, Operator, Verdict } from '../../../sluice/src/operate/console/api.ts'
 import { ask, problemOf } from '../client.ts'
 import { useAsked } from '../hooks.ts'
 import { Chip, dateTime, Empty, Head, number, Problem, Select, TableBox, Visible } from '../ui.tsx'
 
-export function AuditPage(): JSX.Element {
+export function AuditPage({ operator }: { readonly operator: Operator }): JSX.Element {
   const tenants = useAsked(() => ask('listTenants', {}), '')
   const [chosen, setChosen] = useState<string>()
   const tenant = chosen ?? tenants.data?.tenants[0]?.id
@@ -24,6 +24,7 @@ export function AuditPage(): JSX.Element {
       {tenant !== undefined && (
         <Records
           key={tenant}
+          mayExport={operator.scopes.includes('audit:export')}
           tenant={tenant}
           tenants={(tenants.data?.tenants ?? []).map(({ id }) => id)}
           onTenant={setChosen}
@@ -40,6 +41,7 @@ interface Page {
 }
 
 function Records(props: {
+  readonly mayExport: boolean
   readonly tenant: string
   readonly tenants: readonly string[]
   readonly onTenant: (tenant: string) => void
@@ -88,10 +90,14 @@ function Records(props: {
             Find
           </button>
         </form>
-        <Verify tenant={tenant} />
-        <a class="button" href={`./api/audit/export?tenant=${encodeURIComponent(tenant)}`} download>
-          Export
-        </a>
+        {props.mayExport && (
+          <>
+            <Verify tenant={tenant} />
+            <a class="button" href={`./api/audit/export?tenant=${encodeURIComponent(tenant)}`} download>
+              Export
+            </a>
+          </>
+        )}
       </Head>
       <Problem text={first.problem ?? problem} />
       {first.data && records.length === 0 && (

@@ -64,7 +64,7 @@ export function parseLine(line: string): {
 }
 
 /** Few enough that a page of the longest rows is read well within a slice. */
-const perPage = 64
+export const perPage = 64
 
 /** All rows in order, also those that a checkpoint has replaced and that are not yet deleted. */
 export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {

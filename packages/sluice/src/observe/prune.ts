@@ -8,10 +8,10 @@
 
 import type { Clock } from '../core/clock.ts'
 import { createPacer } from '../core/pacer.ts'
-import type { Store } from '../core/store.ts'
+import type { Key, Store } from '../core/store.ts'
 import { createChain } from './chain.ts'
 import type { Tip } from './chain-layout.ts'
-import { auditRows, headOf, parseTip, rowAt, start } from './chain-layout.ts'
+import { headOf, parseTip, perPage, rowsOf, start } from './chain-layout.ts'
 import { checkedRows } from './chain-verify.ts'
 import type { Defect, StoredCheckpoint } from './checkpoint.ts'
 import { checkpointOf, createSigner, readCheckpoint } from './checkpoint.ts'
@@ -90,13 +90,16 @@ async function findCut(
   return { cut, ...(found && { defect: found }) }
 }
 
+/** A page at a time: deletions that come together are committed together, and one by one each would wait for the disk. */
 async function removeRows(store: Store, tenant: string, upTo: number, { clock, stopped }: PruneOptions): Promise<void> {
   const pace = createPacer(clock)
-  for await (const [name] of auditRows(store, tenant)) {
-    if (!/^\d+$/.test(name)) continue
-    const seq = Number(name)
-    if (seq > upTo || stopped?.()) return
+  const isBelow = (key: Key): boolean => /^\d+$/.test(key.at(-1) ?? '') && Number(key.at(-1)) <= upTo
+  for (let last: Key | undefined; !stopped?.(); ) {
+    const page = await store.list(rowsOf(tenant), last ? { limit: perPage, after: last } : { limit: perPage })
+    const below = page.map(({ key }) => key).filter(isBelow)
+    await Promise.all(below.map((key) => store.delete(key)))
     await pace()
-    await store.delete(rowAt(tenant, seq))
+    last = page.at(-1)?.key
+    if (below.length === 0 || page.length < perPage) return
   }
 }

@@ -23,6 +23,7 @@ export type Output<Name extends RouteName> = Shape<Routes[Name]['output']>
 export type Operator = Shape<Shapes['Operator']>
 export type Session = Shape<Shapes['Session']>
 export type Ticket = Shape<Shapes['Ticket']>
+export type TicketSummary = Shape<Shapes['TicketSummary']>
 export type TicketPage = Shape<Shapes['TicketPage']>
 export type Grant = Shape<Shapes['Grant']>
 export type Request = Shape<Shapes['Request']>

@@ -1,7 +1,9 @@
 /** The audit for people: looking for something in it, taking it away, and whether it is whole. */
 
 import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
+import { createPacer } from '../../core/pacer.ts'
 import type { AuditEntry } from '../../observe/chain-read.ts'
 import { allAudit, readAudit } from '../../observe/chain-read.ts'
 import { verifyAudit } from '../../observe/chain-verify.ts'
@@ -18,12 +20,13 @@ export function refuseTenant({ tenants }: Operator, tenant: string): void {
   if (tenants.length > 0 && !tenants.includes(tenant)) throw new RpcError('forbidden', 'This tenant is not among yours')
 }
 
-export async function searchAudit({ store }: Panel, input: Input<'listAudit'>): Promise<Output<'listAudit'>> {
+export async function searchAudit({ store, clock }: Panel, input: Input<'listAudit'>): Promise<Output<'listAudit'>> {
   const { tenant, text = '' } = input
   const wanted = text.toLowerCase()
   const records: AuditRecord[] = []
   let before = input.before
   let scanned = 0
+  const pace = createPacer(clock)
   while (scanned < maxScanned) {
     const window = await readAudit(store, tenant, { before, limit: wanted === '' ? shown : perWindow })
     for (const entry of window.entries) {
@@ -32,6 +35,7 @@ export async function searchAudit({ store }: Panel, input: Input<'listAudit'>): 
       if (wanted === '' || JSON.stringify(entry.record).toLowerCase().includes(wanted)) records.push(toRecord(entry))
     }
     before = window.before
+    await pace()
     if (before === undefined) return { records, scanned }
     if (records.length >= shown) break
   }
@@ -49,27 +53,48 @@ function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditE
 export const judgeAudit = ({ store, clock, servers }: Panel, tenant: string): Promise<Verdict> =>
   verifyAudit(store, tenant, { clock, secrets: () => servers[0]?.secrets() ?? [] })
 
-/** Line by line, as fast as it is read: a year of records does not fit into memory. */
+/** As fast as it is read, and in slices: a year of records does not fit into memory, nor into one turn. */
 export async function exportAudit(
-  { store }: Panel,
-  operator: Operator,
+  { store, clock }: Panel,
   tenant: string,
   response: ServerResponse,
+  headers: { readonly [name: string]: string },
 ): Promise<void> {
-  refuseTenant(operator, tenant)
   const name = tenant.replace(/[^\w.-]/g, '_').slice(0, 64)
-  response.setHeader('content-type', 'application/x-ndjson')
-  response.setHeader('content-disposition', `attachment; filename="audit-${name}.ndjson"`)
-  for await (const { hash, record } of allAudit(store, tenant)) {
-    if (response.destroyed) return
-    if (!response.write(`${JSON.stringify({ ...record, hash })}\n`)) await drained(response)
+  const pace = createPacer(clock)
+  const entries = allAudit(store, tenant)[Symbol.asyncIterator]()
+  // Read before the answer begins: a store that is unavailable is then refused as such.
+  let next = await entries.next()
+  response.writeHead(200, {
+    ...headers,
+    'content-type': 'application/x-ndjson',
+    'content-disposition': `attachment; filename="audit-${name}.ndjson"`,
+  })
+  for (let waiting = ''; !response.destroyed; next = await entries.next()) {
+    if (!next.done) {
+      const { hash, record } = next.value
+      waiting += `${JSON.stringify({ ...record, hash })}\n`
+    }
+    if (!next.done && waiting.length < chunk) continue
+    if (!response.write(waiting)) await drained(response, clock)
+    waiting = ''
+    if (next.done) return void response.end()
+    await pace()
   }
-  response.end()
 }
 
-const drained = (response: ServerResponse): Promise<void> =>
+/** Written together: a write per line costs more than the line. */
+const chunk = 64 * 1024
+
+/** A reader that takes nothing for so long is cut off: it would keep others from reading. */
+const stalledMs = 30_000
+
+const drained = (response: ServerResponse, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
+    if (response.destroyed) return resolve()
+    const cancelTimer = clock.after(stalledMs, () => response.destroy())
     const go = (): void => {
+      cancelTimer()
       response.off('drain', go)
       response.off('close', go)
       resolve()

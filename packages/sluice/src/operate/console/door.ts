@@ -91,5 +91,8 @@ const foreign = (): RpcError =>
   new RpcError('badOrigin', 'With a cookie this is for the console page alone; use an operator key')
 const unauthorized = (): RpcError => new RpcError('unauthorized', 'Sign in first')
 
-const isSame = (given: string | undefined, expected: string): boolean =>
-  given !== undefined && given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+function isSame(given: string | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)]
+  // In bytes: `timingSafeEqual` throws for different lengths, and letters past ASCII take more than one.
+  return a.length === b.length && timingSafeEqual(a, b)
+}

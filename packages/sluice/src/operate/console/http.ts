@@ -112,16 +112,25 @@ function createServe(
     const request = new NodeRequest(message)
     try {
       guard.check(request.host, request.header('origin'), request.port)
-      const asked = new URL(message.url ?? '/', 'http://console')
-      if (!`${asked.pathname}/`.startsWith(base)) throw notFound()
-      const path = asked.pathname.slice(base.length)
-      if (path === 'api' || path.startsWith('api/')) await api(request, response, `/${path}`, asked.searchParams)
+      const { pathname, query } = parseTarget(message.url)
+      if (!`${pathname}/`.startsWith(base)) throw notFound()
+      const path = pathname.slice(base.length)
+      if (path === 'api' || path.startsWith('api/')) await api(request, response, `/${path}`, query)
       else if (path === hookPath) await hook(request, response)
       else sendFile(request, response, { files, base, path })
     } catch (thrown) {
       refuse(panel.logger, response, thrown)
     }
   }
+}
+
+/** Only a path of this origin, as every browser sends it. `new URL` would take `//host` for another host, and throw for some. */
+function parseTarget(target = ''): { readonly pathname: string; readonly query: URLSearchParams } {
+  const at = target.indexOf('?')
+  const pathname = at === -1 ? target : target.slice(0, at)
+  if (!/^\/(?![/\\])[!-[\]-~]*$/.test(pathname))
+    throw new RpcError('invalidRequest', 'The request target is not a path: begin it with one slash')
+  return { pathname, query: new URLSearchParams(at === -1 ? '' : target.slice(at + 1)) }
 }
 
 function sendFile(

@@ -52,7 +52,7 @@ export interface OperatorKeys extends Operators {
   find(id: string): Promise<OperatorKey | undefined>
 }
 
-const known: readonly OperatorScope[] = ['approvals:decide', 'keys:manage']
+const known: readonly OperatorScope[] = ['approvals:decide', 'keys:manage', 'audit:export']
 
 export function createOperators(store: Store, clock: Clock): OperatorKeys {
   const keys: ApiKeys = apiKeys(below(store, ['console']), { prefix: 'op_', clock })

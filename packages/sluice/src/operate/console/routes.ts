@@ -29,7 +29,8 @@ export const routes = {
   listTickets: {
     method: 'GET',
     path: '/api/tickets',
-    about: 'Tickets, pending ones first, oldest first among them; then the others, newest first.',
+    about:
+      'Tickets in short, pending ones first, oldest first among them; then the others, newest first. What one would run is in the ticket itself.',
     input: {
       type: 'object',
       properties: {
@@ -215,7 +216,9 @@ export const routes = {
   verifyAudit: {
     method: 'POST',
     path: '/api/audit/verify',
-    about: 'Recomputes the hash chain of a tenant and names the first record that is not as it was written.',
+    about:
+      'Recomputes the hash chain of a tenant, from its checkpoint on, and names the first record that is not as it was written.',
+    needs: 'audit:export',
     input: { type: 'object', required: ['tenant'], properties: { tenant: { type: 'string', maxLength: 256 } } },
     output: { $ref: 'Verdict' },
   },

@@ -4,8 +4,9 @@ import type { ServerResponse } from 'node:http'
 import { RpcError } from '../../core/error.ts'
 import { checkContentType, checkEncoding } from '../../transports/http/media.ts'
 import type { NodeRequest } from '../../transports/http/node-message.ts'
+import type { Operator } from './api.ts'
 import { routes } from './api.ts'
-import { exportAudit } from './audit.ts'
+import { exportAudit, refuseTenant } from './audit.ts'
 import type { CookieJar } from './cookie.ts'
 import type { Door, Visitor } from './door.ts'
 import { refuseForeign } from './door.ts'
@@ -30,6 +31,8 @@ const maxBody = 64 * 1024
 /** A reader that stalls is cut off here. */
 const maxUnsent = 1024 * 1024
 const maxStreams = 100
+/** Readers of a whole audit at once: each works in slices, and the slices of many would add up to a long turn. */
+const maxScans = 2
 
 export function createApi(
   { panel, handlers, sessions }: Parts,
@@ -37,6 +40,22 @@ export function createApi(
   door: Door,
 ): (request: NodeRequest, response: ServerResponse, path: string, query: URLSearchParams) => Promise<void> {
   let streams = 0
+  let scans = 0
+
+  /** For work that reads all records of a tenant. */
+  async function scan<T>(operator: Operator, work: () => Promise<T>): Promise<T> {
+    if (!operator.scopes.includes('audit:export')) throw lacks('audit:export')
+    if (scans >= maxScans)
+      throw new RpcError('overloaded', 'The audit is being read already: wait, then try again', {
+        data: { retryAfterMs: 5_000 },
+      })
+    scans++
+    try {
+      return await work()
+    } finally {
+      scans--
+    }
+  }
 
   async function signIn(request: NodeRequest, response: ServerResponse): Promise<void> {
     refuseForeign(request)
@@ -64,6 +83,8 @@ export function createApi(
     const { live, ...filter } = Object.fromEntries(query)
     const input = parseInput<'getLive'>({ name: 'getLive', places: {} }, new URLSearchParams(filter), undefined)
     const { tenants } = visitor.operator
+    // The page was closed while its session was looked up: nothing would tell us again, and its place would stay taken.
+    if (response.destroyed) return
     response.writeHead(200, { ...headersFor(visitor), 'content-type': 'text/event-stream' })
     streams++
     const stop = createFeed({
@@ -94,8 +115,9 @@ export function createApi(
     if (method === 'GET' && path === '/api/openapi.json') return send(response, 200, openApi(), visitor.cookie)
     if (method === 'GET' && path === '/api/events') return stream(response, visitor, query)
     if (method === 'GET' && path === '/api/audit/export') {
-      response.setHeaders(new Headers(headersFor(visitor)))
-      return exportAudit(panel, visitor.operator, query.get('tenant') ?? '', response)
+      const tenant = query.get('tenant') ?? ''
+      refuseTenant(visitor.operator, tenant)
+      return scan(visitor.operator, () => exportAudit(panel, tenant, response, headersFor(visitor)))
     }
     if (!found) throw notFound()
     if (found === 'other method') throw new RpcError('methodNotAllowed', 'Another method is needed here')
@@ -104,13 +126,16 @@ export function createApi(
     if (name === 'signOut') return signOut(request, response, visitor)
     const route = routes[name]
     const { scopes } = visitor.operator
-    if ('needs' in route && !scopes.some((scope) => scope === route.needs))
-      throw new RpcError('forbidden', `This needs the scope ${route.needs}`)
+    if ('needs' in route && !scopes.some((scope) => scope === route.needs)) throw lacks(route.needs)
     const body = method === 'POST' ? await bodyOf(request) : undefined
-    const answer = await handlers.run(name, parseInput(found, query, body), visitor)
+    const input = parseInput(found, query, body)
+    const run = (): Promise<unknown> => handlers.run(name, input, visitor)
+    const answer = await (name === 'verifyAudit' ? scan(visitor.operator, run) : run())
     send(response, 200, answer, visitor.cookie)
   }
 }
+
+const lacks = (scope: string): RpcError => new RpcError('forbidden', `This needs the scope ${scope}`)
 
 async function bodyOf(request: NodeRequest): Promise<unknown> {
   checkContentType(request.header('content-type'))

@@ -67,7 +67,7 @@ export interface SessionsOptions {
 
 export function createSessions({ store, clock, operators, owner }: SessionsOptions): Sessions {
   const own = below(store, ['console'])
-  const byLink: Operator = { name: owner, scopes: ['approvals:decide', 'keys:manage'], tenants: [] }
+  const byLink: Operator = { name: owner, scopes: ['approvals:decide', 'keys:manage', 'audit:export'], tenants: [] }
 
   async function operatorOf({ key }: Stored): Promise<Operator | undefined> {
     if (key === undefined) return byLink

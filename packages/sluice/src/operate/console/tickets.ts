@@ -6,7 +6,7 @@ import type { Desk } from '../../approvals/desk.ts'
 import type { Grant as Granted } from '../../approvals/grants.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
-import type { Grant, Input, Operator, Output, Ticket } from './api.ts'
+import type { Grant, Input, Operator, Output, Ticket, TicketSummary } from './api.ts'
 import type { Asker } from './handlers.ts'
 import type { Panel } from './panel.ts'
 import { hintsOf } from './tools.ts'
@@ -30,14 +30,14 @@ export async function listTickets(
     ...(tool !== undefined && { tool }),
     ...(whose !== undefined && { tenant: whose }),
   }
-  const tickets: Ticket[] = []
+  const tickets: TicketSummary[] = []
   let after = input.after
   // What is not this operator's is left out here, so a page of the desk may leave little or nothing of it.
   for (let rounds = 0; rounds < 5; rounds++) {
     const page = await desk.list({ ...query, limit: limit - tickets.length, ...(after !== undefined && { after }) })
     for (const view of page.tickets)
       if (isMine(view, operator) && (server === undefined || view.server === server))
-        tickets.push(toTicket(view, operator))
+        tickets.push(toSummary(view, operator))
     after = page.next
     if (after === undefined || tickets.length >= limit) break
   }
@@ -109,7 +109,7 @@ const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): Gran
   tenant: grant.tenant,
   caller: grant.caller,
   tool: grant.tool,
-  arguments: which === 'any' ? 'any' : JSON.stringify(which),
+  arguments: which === 'any' ? 'any' : excerptOf(JSON.stringify(which), grantExcerpt),
   by: createdBy,
   createdAt: grant.createdAt,
   expiresAt: grant.expiresAt,
@@ -124,6 +124,31 @@ export async function revokeGrant(panel: Panel, asker: Asker, id: string): Promi
 
 const isMine = ({ tenant }: { readonly tenant: string }, { tenants }: Operator): boolean =>
   tenants.length === 0 || tenants.includes(tenant)
+
+/** A page of fifty whole tickets could be megabytes: each holds its arguments, and those of the call before. */
+const excerpt = 160
+const grantExcerpt = 1_000
+
+function excerptOf(text: string, max: number): string {
+  // Half of a surrogate pair is not a character.
+  return text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+function toSummary(view: TicketView, operator: Operator): TicketSummary {
+  const { id, server, tenant, caller, tool, title, digest, status, decisions, createdAt, expiresAt, effect = [] } = view
+  return {
+    ...{ id, server, tenant, tool, digest, status, createdAt, expiresAt },
+    caller: caller.subject,
+    ...(title !== undefined && { title }),
+    hints: hintsOf(view.annotations),
+    excerpt: excerptOf(
+      [...effect.map(({ label, value }) => `${label}: ${value}`), view.arguments].join(' · '),
+      excerpt,
+    ),
+    decided: decisions.length,
+    mayDecide: mayDecide(view, operator),
+  }
+}
 
 function toTicket(view: TicketView, operator: Operator): Ticket {
   const { id, server, tenant, caller, tool, title, description, digest, definition, status, approver, needed } = view

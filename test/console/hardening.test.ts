@@ -1,0 +1,206 @@
+/** The console under clients that leave early, press every button, or send what no browser would. */
+
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createChain } from '../../packages/sluice/src/observe/chain.ts'
+import type { House, Visitor } from './house.ts'
+import { openHouse, owner, send, signIn } from './house.ts'
+
+let house: House
+let visitor: Visitor
+beforeAll(async () => {
+  house = await openHouse()
+  visitor = await owner(house)
+})
+afterAll(() => house.close())
+
+/** One request as bytes; resolves with its status, or 0 if the connection was closed without one. */
+function raw(head: string, body = ''): Promise<number> {
+  const { port, hostname } = new URL(house.url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(`${head}\r\n\r\n${body}`, 'latin1')))
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.on('close', () => resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)))
+    socket.on('error', reject)
+  })
+}
+const lines = (target: string, headers: Record<string, string> = {}, method = 'GET'): string =>
+  [
+    `${method} ${target} HTTP/1.1`,
+    ...Object.entries({ host: new URL(house.url).host, connection: 'close', ...headers }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
+  ].join('\r\n')
+
+describe('what no browser sends', () => {
+  test.each([
+    '//',
+    '/\\',
+    '/\\\\evil.example/',
+    'http://[',
+    'http://127.0.0.1/api/session',
+    '/\u00e9',
+    '*',
+    '//api/session',
+  ])('the target %s is refused with 400', async (target) => {
+    expect(await raw(lines(target))).toBe(400)
+  })
+
+  test.each(['\u00e9'.repeat(48), '\u00e9'.repeat(24), 'x', ''])(
+    'the token %j in x-csrf-token is refused with 403',
+    async (token) => {
+      const body = JSON.stringify({ tenant: 'acme' })
+      const headers = {
+        ...{ origin: new URL(house.url).origin, cookie: visitor.cookie, 'content-type': 'application/json' },
+        ...{ 'content-length': String(body.length), 'x-csrf-token': token },
+      }
+      expect(await raw(lines('/api/audit/verify', headers, 'POST'), body)).toBe(403)
+    },
+  )
+
+  test('no header and no parameter makes it fail: every answer is a refusal with a reason', async () => {
+    const odd = fc.oneof(
+      fc.string({ maxLength: 40, unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)) }),
+      fc.constantFrom('', ' ', '[', '%', '%ff', '\u00e9', '"', ',', ';', '=', '{}', '__proto__', '9'.repeat(400)),
+    )
+    const names = [
+      ...['origin', 'sec-fetch-site', 'authorization', 'cookie', 'x-csrf-token', 'content-type', 'content-encoding'],
+      ...['accept-encoding', 'webhook-id', 'webhook-timestamp', 'webhook-signature', 'host'],
+    ]
+    const paths = [
+      ...['/', '/api/session', '/api/tickets?after=', '/api/grants?after=', '/api/keys?after=', '/api/audit?tenant='],
+      ...['/api/tickets/', '/api/events?live=1&tool=', '/api/audit/export?tenant=', '/hooks/approvals', '/approvals/'],
+    ]
+    const { port } = new URL(house.url)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...names),
+        fc.constantFrom(...paths),
+        odd,
+        fc.boolean(),
+        async (name, path, value, isPost) => {
+          const encoded = path.endsWith('=') || /[a-z]\/$/.test(path) ? path + encodeURIComponent(value) : path
+          const cookie = name === 'cookie' ? `__Host-sluice-${port}=${value}` : visitor.cookie
+          const headers = { cookie, [name]: name === 'cookie' ? cookie : value, 'content-length': '0' }
+          const isStream = path.startsWith('/api/events')
+          if (isStream) return
+          expect(await raw(lines(encoded, headers, isPost ? 'POST' : 'GET'))).not.toBe(500)
+          house.clock.leap(1)
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
+test('a hundred pages that were closed while they signed in take no place from the live stream', async () => {
+  const own = await openHouse()
+  onTestFinished(() => own.close())
+  const person = await owner(own)
+  // The page is closed when its request has arrived and before the session is found.
+  let closing = true
+  own.serving.server.on('request', (request) => {
+    if (closing && request.url?.startsWith('/api/events')) request.socket.destroy()
+  })
+  for (let page = 0; page < 120; page++) await expect(person.get('api/events')).rejects.toThrow()
+  closing = false
+  const { port, hostname } = new URL(own.url)
+  const first = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(`GET /api/events HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${person.cookie}\r\n\r\n`),
+    )
+    socket.once('data', (chunk) => {
+      resolve(chunk.toString())
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+  expect(first).toContain('HTTP/1.1 200')
+})
+
+describe('a list of tickets', () => {
+  test('carries summaries: a page stays small however large the arguments are', async () => {
+    const own = await openHouse({ maxPending: 100 })
+    onTestFinished(() => own.close())
+    const person = await owner(own)
+    const agent = await own.agent()
+    for (let n = 0; n < 50; n++) await own.call(agent, 'refund', { order: `${n} ${'x'.repeat(60_000)}` })
+    const page = await person.get('api/tickets?status=pending')
+    const tickets = page.body['tickets'] as { id: string; excerpt: string }[]
+    expect(tickets).toHaveLength(50)
+    expect(page.text.length).toBeLessThan(60_000)
+    expect(tickets[0]?.excerpt).toMatch(/^\{"order":"0 x+…$/)
+    const whole = (await person.get(`api/tickets/${tickets[0]?.id}`)).body
+    expect(String(whole['arguments']).length).toBeGreaterThan(60_000)
+  })
+})
+
+describe('the whole audit', () => {
+  test('is exported and verified by operators with the scope audit:export alone', async () => {
+    const { secret } = await house.panel.operators.create({
+      name: 'viewer',
+      scopes: ['approvals:decide', 'keys:manage'],
+    })
+    const viewer = await signIn(house, { key: secret })
+    expect(await viewer.get('api/audit/export?tenant=acme')).toMatchObject({
+      status: 403,
+      body: { reason: 'forbidden' },
+    })
+    expect((await viewer.post('api/audit/verify', { tenant: 'acme' })).status).toBe(403)
+    expect((await viewer.get('api/audit?tenant=acme')).status).toBe(200)
+    const may = await house.panel.operators.create({ name: 'auditor', scopes: ['audit:export'], tenants: ['acme'] })
+    const auditor = await signIn(house, { key: may.secret })
+    expect((await auditor.get('api/audit/export?tenant=acme')).status).toBe(200)
+    expect((await auditor.post('api/audit/verify', { tenant: 'acme' })).status).toBe(200)
+    expect((await auditor.get('api/audit/export?tenant=other')).status).toBe(403)
+  })
+
+  test('is read in slices, between which other requests are served, and by two readers at most', async () => {
+    const own = await openHouse()
+    onTestFinished(() => own.close())
+    const person = await owner(own)
+    const append = createChain(own.store, 'acme', 'me')
+    for (let n = 0; n < 3_000; n++) await append([{ at: n, kind: 'test', text: 'x'.repeat(400) }])
+    // Time passes with every look at the clock, so that a slice is a number of steps and not a matter of the machine.
+    own.clock.tickBy(1)
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    const both = [person.get('api/audit/export?tenant=acme'), person.post('api/audit/verify', { tenant: 'acme' })]
+    const third = await person.post('api/audit/verify', { tenant: 'acme' })
+    count()
+    const [exported, verified] = await Promise.all(both)
+    isOver = true
+    expect(third).toMatchObject({ status: 503, body: { reason: 'overloaded' } })
+    expect(verified?.body).toMatchObject({ intact: true, records: 3_000 })
+    expect(exported?.text.trimEnd().split('\n')).toHaveLength(3_000)
+    expect(turns).toBeGreaterThan(3_000 / 8)
+    expect((await person.post('api/audit/verify', { tenant: 'acme' })).status).toBe(200)
+  }, 30_000)
+})
+
+test('a client that leaves while its body is read leaves nothing behind', async () => {
+  const { port, hostname } = new URL(house.url)
+  const head = lines(
+    '/api/session',
+    { origin: new URL(house.url).origin, 'content-type': 'application/json', 'content-length': '100' },
+    'POST',
+  )
+  for (let n = 0; n < 20; n++)
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n{"li`, () => socket.destroy()))
+      socket.on('close', () => resolve())
+      socket.on('error', reject)
+    })
+  await expect
+    .poll(() => new Promise((resolve) => house.serving.server.getConnections((_, count) => resolve(count))))
+    .toBe(0)
+  expect((await send(house.url, 'api/session')).status).toBe(401)
+})
