@@ -138,7 +138,7 @@ export const shapes = {
         description: 'What it would act on, and the beginning of the arguments; ends with … if there is more.',
       },
       digest: { type: 'string' },
-      status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt'] },
+      status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'] },
       decided: { type: 'integer', description: 'How many people have decided so far.' },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },

@@ -135,16 +135,14 @@ function excerptOf(text: string, max: number): string {
 }
 
 function toSummary(view: TicketView, operator: Operator): TicketSummary {
-  const { id, server, tenant, caller, tool, title, digest, status, decisions, createdAt, expiresAt, effect = [] } = view
+  const { id, server, tenant, caller, tool, title, digest, status, decisions, createdAt, expiresAt, effect = {} } = view
+  const text = [...Object.entries(effect).map(([label, value]) => `${label}: ${value}`), view.arguments]
   return {
     ...{ id, server, tenant, tool, digest, status, createdAt, expiresAt },
     caller: caller.subject,
     ...(title !== undefined && { title }),
     hints: hintsOf(view.annotations),
-    excerpt: excerptOf(
-      [...effect.map(({ label, value }) => `${label}: ${value}`), view.arguments].join(' · '),
-      excerpt,
-    ),
+    excerpt: excerptOf(text.join(' · '), excerpt),
     decided: decisions.length,
     mayDecide: mayDecide(view, operator),
   }
