@@ -13,10 +13,12 @@ export function createPacer(clock: Clock): () => Promise<void> | undefined {
     // A clock set back would otherwise stop the pauses until it has caught up.
     if (now >= since && now - since < sliceMs) return undefined
     return new Promise((resolve) => {
-      clock.after(0, () => {
+      const goOn = (): void => {
         since = clock.now()
         resolve()
-      })
+      }
+      if (clock.turn) clock.turn(goOn)
+      else clock.after(0, goOn)
     })
   }
 }

@@ -55,8 +55,7 @@ export interface CheckedRow {
   readonly name: string
   /** Where the next row begins, also after a defect: by what the row says of itself. */
   readonly end: Tip
-  /** When its last record was made; 0 if it does not say. */
-  readonly at: number
+  readonly text: string
   readonly defect?: Defect
 }
 
@@ -83,7 +82,7 @@ function check(name: string, text: string, from: Tip): CheckedRow {
   const next = from.seq + 1
   const bad = (at: number, problem: Defect['problem']): CheckedRow => {
     const end = endOf(text, problem === 'missing' ? { ...from, seq: seq - 1 } : from)
-    return { name, end: problem === 'inserted' ? from : end, at: madeAt(text), defect: { seq: at, problem } }
+    return { name, text, end: problem === 'inserted' ? from : end, defect: { seq: at, problem } }
   }
   if (!/^\d+$/.test(name)) return bad(next, 'inserted')
   if (seq < next) return bad(seq, 'inserted')
@@ -94,10 +93,11 @@ function check(name: string, text: string, from: Tip): CheckedRow {
     if (record?.['seq'] !== tip.seq + 1 || hash !== hashOf(tip.hash, body)) return bad(tip.seq + 1, 'altered')
     tip = { ...tip, seq: tip.seq + 1, hash }
   }
-  return { name, end: after(from, text, tip.seq, tip.hash), at: madeAt(text) }
+  return { name, text, end: after(from, text, tip.seq, tip.hash) }
 }
 
-function madeAt(row: string): number {
+/** When the last record of a row was made; 0 if it does not say. */
+export function madeAt(row: string): number {
   const at = parseLine(row.slice(row.lastIndexOf('\n') + 1)).record?.['at']
   return typeof at === 'number' ? at : 0
 }

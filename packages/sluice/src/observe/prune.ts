@@ -12,7 +12,7 @@ import type { Key, Store } from '../core/store.ts'
 import { createChain } from './chain.ts'
 import type { Tip } from './chain-layout.ts'
 import { headOf, parseTip, perPage, rowsOf, start } from './chain-layout.ts'
-import { checkedRows } from './chain-verify.ts'
+import { checkedRows, madeAt } from './chain-verify.ts'
 import type { Defect, StoredCheckpoint } from './checkpoint.ts'
 import { checkpointOf, createSigner, readCheckpoint } from './checkpoint.ts'
 
@@ -80,8 +80,8 @@ async function findCut(
   const oldest = clock.now() - maxAgeMs
   let cut: Tip = before ?? start
   let found: Defect | undefined
-  for await (const { end, at, defect } of checkedRows(store, tenant, cut, clock)) {
-    const isDue = at < oldest || head.bytes - cut.bytes > maxBytes
+  for await (const { end, text, defect } of checkedRows(store, tenant, cut, clock)) {
+    const isDue = madeAt(text) < oldest || head.bytes - cut.bytes > maxBytes
     if (!isDue || end.seq >= head.seq || stopped?.()) break
     found ??= defect
     if (found && !force) break

@@ -144,7 +144,7 @@ function toSummary(view: TicketView, operator: Operator): TicketSummary {
     hints: hintsOf(view.annotations),
     excerpt: excerptOf(text.join(' · '), excerpt),
     decided: decisions.length,
-    mayDecide: mayDecide(view, operator),
+    mayDecide: canDecide(view, operator),
   }
 }
 
