@@ -16,8 +16,8 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache/sluice-tests'
 const folders = {
   langchain: {
     '@langchain/mcp-adapters': '1.1.4',
-    '@langchain/core': '1.2.13',
-    '@langchain/langgraph': '1.7.3',
+    '@langchain/core': '1.2.12',
+    '@langchain/langgraph': '1.4.15',
   },
 } as const
 export type Folder = keyof typeof folders
@@ -44,9 +44,18 @@ export function installFolder(name: Folder): string {
   return folder
 }
 
-/** Installs every folder. For the time before the first test: inside a test it would count against its limit. */
+/**
+ * Installs every folder before the first test: inside a test it would count against its limit. Without a registry the
+ * tests that need a folder fail by themselves.
+ */
 export function installFolders(): void {
-  for (const name of Object.keys(folders) as Folder[]) installFolder(name)
+  for (const name of Object.keys(folders) as Folder[]) {
+    try {
+      installFolder(name)
+    } catch (error) {
+      process.stderr.write(`Not installed for the tests: ${name} (${String(error)})\n`)
+    }
+  }
 }
 
 /** Imports a package of a folder. The caller says what it uses of it. */
