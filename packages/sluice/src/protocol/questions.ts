@@ -9,8 +9,8 @@ import type { Call } from '../core/call.ts'
 import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Accepted, Question, Questions, Ready } from '../core/target.ts'
+import { formSchema } from './form-schema.ts'
 import type { Out, Schema } from './schema.ts'
-import { toJsonSchema } from './schema.ts'
 
 /** A question and the type of its answer. `_` carries the type and is never set. */
 export interface Ask<T> extends Question {
@@ -125,39 +125,6 @@ const declined = (said: 'decline' | 'cancel'): Accepted => ({ declined: said })
 function actionOf(answer: unknown): 'accept' | 'decline' | 'cancel' | undefined {
   const action = isObject(answer) ? answer['action'] : undefined
   return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined
-}
-
-/** Converted once per schema: `ask` runs on every round. */
-const formSchemas = new WeakMap<Schema, Params>()
-
-/** Forms are flat, and clients draw them from a handful of keywords; the rest is checked when the answer comes. */
-const formKeywords = new Set([
-  ...['type', 'title', 'description', 'default', 'enum', 'enumNames', 'oneOf', 'anyOf', 'const', 'items'],
-  ...['minLength', 'maxLength', 'format', 'minimum', 'maximum', 'minItems', 'maxItems'],
-])
-const formTypes = new Set(['string', 'number', 'integer', 'boolean', 'array'])
-
-function formSchema(schema: Schema, message: string): Params {
-  const known = formSchemas.get(schema)
-  if (known) return known
-  const where = `form "${message}"`
-  const json = toJsonSchema(schema, 'input', where)
-  const properties = json['properties']
-  if (json['type'] !== 'object' || !isObject(properties))
-    throw new TypeError(`${where}: the schema must describe an object with properties`)
-  const fields = Object.entries(properties).map(([name, field]) => {
-    if (!isObject(field) || !formTypes.has(String(field['type'])))
-      throw new TypeError(`${where}: "${name}" must be a string, number, boolean or a list of choices`)
-    return [name, Object.fromEntries(Object.entries(field).filter(([keyword]) => formKeywords.has(keyword)))]
-  })
-  const required = json['required']
-  const made = {
-    type: 'object',
-    properties: Object.fromEntries(fields),
-    ...(Array.isArray(required) && required.length > 0 && { required }),
-  }
-  formSchemas.set(schema, made)
-  return made
 }
 
 /** For an `ask` that chooses its question by what the client can do. */
