@@ -68,6 +68,9 @@ function stem(word: string): string {
 /** Letters that may be wrong in a word of this length. */
 const tolerance = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
 
+/** Each guess looks through all words there are. A question with more unknown words than this is not misspelt. */
+const maxGuessed = 4
+
 /** Results past this are not what was asked for. */
 const most = 20
 
@@ -91,13 +94,21 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
     const others = Array.from(word.slice(1), (letter, at) => word.slice(0, at) + letter + word[at] + word.slice(at + 2))
     return others.find((other) => known.has(other)) ?? word
   }
-  const asking: SearchOptions = {
-    boost,
-    boostDocument: (key) => (isReference(String(key)) ? referenceWeight : 1),
-    tokenize,
-    processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
-    fuzzy: (word) => !known.has(word) && tolerance(word),
-    prefix: (word) => !known.has(word) && word.length > 2,
+  /** For one question: `guessed` are the words that were taken for misspellings so far. */
+  const asking = (guessed = new Set<string>()): SearchOptions => {
+    const mayGuess = (word: string): boolean => {
+      if (known.has(word)) return false
+      if (guessed.size < maxGuessed) guessed.add(word)
+      return guessed.has(word)
+    }
+    return {
+      boost,
+      boostDocument: (key) => (isReference(String(key)) ? referenceWeight : 1),
+      tokenize,
+      processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
+      fuzzy: (word) => mayGuess(word) && tolerance(word),
+      prefix: (word) => mayGuess(word) && word.length > 2,
+    }
   }
   const wordsOf = (query: string): number =>
     new Set(
@@ -114,13 +125,18 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
       const weigh = (words: readonly string[]): number =>
         [...new Set(words)].reduce((sum, word) => sum + (known.has(word) ? 1 : 0.5), 0)
       return mini
-        .search(query, { ...asking, filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
+        .search(query, { ...asking(), filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
         .slice(0, most)
         .map(({ id }) => String(id))
     },
     suggest: (query) =>
       mini
-        .search(query, { ...asking, fields: ['title', 'tags'], fuzzy: 0.34, prefix: true })
+        .search(tokenize(query).slice(0, maxGuessed).join(' '), {
+          ...asking(),
+          fields: ['title', 'tags'],
+          fuzzy: 0.34,
+          prefix: true,
+        })
         .slice(0, 3)
         .map(({ id }) => String(id)),
     save: () => pack(mini.toJSON()),

@@ -34,6 +34,8 @@ const answer = (structuredContent: object, ...texts: readonly string[]): ToolRes
 const longest = 500
 /** Whole articles in one answer: more would crowd out everything else a model has to read. */
 const mostWhole = 5
+/** In one list: more would take too long to write, and no model reads them. */
+const mostListed = 500
 const annotations = { readOnlyHint: true, openWorldHint: false }
 
 export const toolsOf = (base: Base): readonly Tool[] => [
@@ -52,7 +54,7 @@ export const toolsOf = (base: Base): readonly Tool[] => [
     output: z.object({ total: z.number(), articles: z.array(summary) }),
     run({ category, limit = 50 }) {
       const all = base.articles.filter(({ collection }) => category === undefined || collection === category)
-      const shown = all.slice(0, limit)
+      const shown = all.slice(0, Math.min(limit, mostListed))
       const lines = shown.map((article) => line(keyOf(article), article))
       return answer({ total: all.length, articles: shown.map(toSummary) }, lines.join('\n') || 'No articles found.')
     },

@@ -33,12 +33,13 @@ export const toJson = ({ id, requestId, provider, places, mode, routes }: Planne
     routes,
   })
 
-export function toAnswer(planned: Planned): ToolResult {
+/** `json`: what `toJson` made of it, which takes a while for a long route. */
+export function toAnswer(planned: Planned, json: string): ToolResult {
   const { id, provider, mode, routes, places, language } = planned
   return {
     content: [
       { type: 'text', text: toText(planned) },
-      { type: 'resource', resource: { uri: `route://${id}`, mimeType: 'application/json', text: toJson(planned) } },
+      { type: 'resource', resource: { uri: `route://${id}`, mimeType: 'application/json', text: json } },
       {
         type: 'image',
         mimeType: 'image/svg+xml',

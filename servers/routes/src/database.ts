@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from 'sluice'
 import { makePrivateFile } from 'sluice/node'
+import { createRetry } from 'sluice/sqlite'
 import { RouteError } from './failure.ts'
 import { fold } from './offline/places.ts'
 import type { Place } from './route.ts'
@@ -15,23 +16,29 @@ export interface Destination extends Place {
   readonly savedAt: string
 }
 
+/** Every verb waits for another process's lock, by timer and for a second at most, and then throws STORAGE_UNAVAILABLE. */
 export interface Database {
-  destinations(tenant: string): readonly Destination[]
+  destinations(tenant: string): Promise<readonly Destination[]>
   /** By its name (accents and case do not matter) or its id. */
-  destination(tenant: string, nameOrId: string): Destination | undefined
-  /** False where another of that name is saved already. */
-  save(tenant: string, destination: Omit<Destination, 'id' | 'savedAt'> & { readonly id?: string }): Destination | false
-  remove(tenant: string, id: string): boolean
+  destination(tenant: string, nameOrId: string): Promise<Destination | undefined>
+  /** `'taken'` if another of that name is saved, `'full'` if the tenant has `maxDestinations`. */
+  save(
+    tenant: string,
+    destination: Omit<Destination, 'id' | 'savedAt'> & { readonly id?: string },
+  ): Promise<Destination | 'taken' | 'full'>
+  remove(tenant: string, id: string): Promise<boolean>
   /** Where a name was last found, for as long as that may be trusted. */
-  placeOf(tenant: string, text: string): Place | undefined
-  remember(tenant: string, text: string, place: Place): void
-  keepRoute(tenant: string, id: string, json: string): void
-  routeOf(tenant: string, id: string): string | undefined
-  routes(tenant: string): readonly { readonly id: string; readonly at: string }[]
+  placeOf(tenant: string, text: string): Promise<Place | undefined>
+  remember(tenant: string, text: string, place: Place): Promise<void>
+  keepRoute(tenant: string, id: string, json: string): Promise<void>
+  routeOf(tenant: string, id: string): Promise<string | undefined>
+  routes(tenant: string): Promise<readonly { readonly id: string; readonly at: string }[]>
   readonly sqlite: DatabaseSync
   close(): void
 }
 
+/** A list of all of them is one answer. */
+export const maxDestinations = 500
 const keepPlacesMs = 30 * 24 * 3600 * 1000
 const keepRoutes = 100
 
@@ -51,11 +58,12 @@ const tables = `
     tenant TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (tenant, id)
   ) STRICT;`
 
-export function openDatabase(folder: string, clock: Clock): Database {
+export async function openDatabase(folder: string, clock: Clock): Promise<Database> {
   const path = join(folder, 'routes.db')
   makePrivateFile(path)
   const sqlite = new DatabaseSync(path)
-  sqlite.exec(tables)
+  const retry = createRetry()
+  await retry(() => sqlite.exec(tables))
   const now = (): string => new Date(clock.now()).toISOString()
   const columns = 'id, name, address, lat, lon, saved_at AS savedAt'
   const all = sqlite.prepare(`SELECT ${columns} FROM destinations WHERE tenant = ? ORDER BY saved_at, name`)
@@ -64,6 +72,7 @@ export function openDatabase(folder: string, clock: Clock): Database {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, id) DO UPDATE SET folded = excluded.folded, name = excluded.name, address = excluded.address,
       lat = excluded.lat, lon = excluded.lon, saved_at = excluded.saved_at`)
+  const count = sqlite.prepare('SELECT count(*) AS n FROM destinations WHERE tenant = ?')
   const drop = sqlite.prepare('DELETE FROM destinations WHERE tenant = ? AND id = ?')
   const place = sqlite.prepare('SELECT name, lat, lon FROM places WHERE tenant = ? AND text = ? AND found_at > ?')
   const putPlace = sqlite.prepare('INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?)')
@@ -72,40 +81,62 @@ export function openDatabase(folder: string, clock: Clock): Database {
     (SELECT rowid FROM routes WHERE tenant = ? ORDER BY rowid DESC LIMIT ${keepRoutes})`)
   const route = sqlite.prepare('SELECT json FROM routes WHERE tenant = ? AND id = ?')
   const recent = sqlite.prepare('SELECT id, at FROM routes WHERE tenant = ? ORDER BY rowid DESC')
-  const write = <T>(work: () => T): T => {
+  async function access<T>(work: () => T): Promise<T> {
     try {
-      return work()
+      return await retry(work)
     } catch (thrown) {
       if (isTaken(thrown)) throw thrown
       throw new RouteError({ code: 'STORAGE_UNAVAILABLE' }, thrown)
     }
   }
+  /** All of it or nothing: a lock is met at the beginning, before anything was written. */
+  const write = <T>(work: () => T): Promise<T> =>
+    access(() => {
+      sqlite.exec('BEGIN IMMEDIATE')
+      try {
+        const done = work()
+        sqlite.exec('COMMIT')
+        return done
+      } catch (thrown) {
+        if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+        throw thrown
+      }
+    })
   return {
     sqlite,
-    destinations: (tenant) => all.all(tenant) as unknown as readonly Destination[],
-    destination: (tenant, nameOrId) => one.get(tenant, fold(nameOrId), nameOrId) as unknown as Destination | undefined,
-    save(tenant, { id = randomUUID(), name, address, lat, lon }) {
+    destinations: (tenant) => access(() => all.all(tenant) as unknown as readonly Destination[]),
+    destination: (tenant, nameOrId) =>
+      access(() => one.get(tenant, fold(nameOrId), nameOrId) as unknown as Destination | undefined),
+    async save(tenant, { id = randomUUID(), name, address, lat, lon }) {
       const savedAt = now()
       try {
-        write(() => put.run(tenant, id, fold(name), name, address, lat, lon, savedAt))
+        const isSaved = await write(() => {
+          const isNew = one.get(tenant, '', id) === undefined
+          if (isNew && Number(count.get(tenant)?.['n']) >= maxDestinations) return false
+          put.run(tenant, id, fold(name), name, address, lat, lon, savedAt)
+          return true
+        })
+        if (!isSaved) return 'full'
       } catch (thrown) {
-        if (isTaken(thrown)) return false
+        if (isTaken(thrown)) return 'taken'
         throw thrown
       }
       return { id, name, address, lat, lon, savedAt }
     },
-    remove: (tenant, id) => write(() => drop.run(tenant, id)).changes > 0,
+    remove: async (tenant, id) => (await write(() => drop.run(tenant, id))).changes > 0,
     placeOf: (tenant, text) =>
-      place.get(tenant, fold(text), clock.now() - keepPlacesMs) as unknown as Place | undefined,
-    remember: (tenant, text, { name, lat, lon }) => {
-      write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now()))
+      access(() => place.get(tenant, fold(text), clock.now() - keepPlacesMs) as unknown as Place | undefined),
+    async remember(tenant, text, { name, lat, lon }) {
+      await write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now()))
     },
-    keepRoute(tenant, id, json) {
-      write(() => putRoute.run(tenant, id, json, now()))
-      write(() => trim.run(tenant, tenant))
+    async keepRoute(tenant, id, json) {
+      await write(() => {
+        putRoute.run(tenant, id, json, now())
+        trim.run(tenant, tenant)
+      })
     },
-    routeOf: (tenant, id) => route.get(tenant, id)?.['json'] as string | undefined,
-    routes: (tenant) => recent.all(tenant) as unknown as readonly { id: string; at: string }[],
+    routeOf: (tenant, id) => access(() => route.get(tenant, id)?.['json'] as string | undefined),
+    routes: (tenant) => access(() => recent.all(tenant) as unknown as readonly { id: string; at: string }[]),
     close: () => sqlite.close(),
   }
 }

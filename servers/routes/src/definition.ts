@@ -23,10 +23,12 @@ export function defineRoutes(planner: Planner, history: History): ServerDefiniti
         name: 'route',
         description: 'A route planned before, whole: every step and the line on the map.',
         mimeType: 'application/json',
-        list: (_, { call }) => ({
-          resources: database
-            .routes(call.tenant.id)
-            .map(({ id, at }) => ({ uri: `route://${id}`, name: `Route of ${at}`, mimeType: 'application/json' })),
+        list: async (_, { call }) => ({
+          resources: (await database.routes(call.tenant.id)).map(({ id, at }) => ({
+            uri: `route://${id}`,
+            name: `Route of ${at}`,
+            mimeType: 'application/json',
+          })),
         }),
         read: ({ id }, { call }) => database.routeOf(call.tenant.id, String(id)),
       }),

@@ -17,6 +17,7 @@ export const userCodes = [
   'NO_ROUTE_FOUND',
   'DESTINATION_NOT_FOUND',
   'DESTINATION_EXISTS',
+  'TOO_MANY_DESTINATIONS',
   'TRAFFIC_NOT_AVAILABLE',
 ] as const
 export const systemCodes = ['PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED', 'PROVIDER_BUSY', 'STORAGE_UNAVAILABLE'] as const
@@ -46,3 +47,12 @@ export class RouteError extends Error {
 }
 
 export const isUsers = (code: FailureCode): code is UserCode => (userCodes as readonly string[]).includes(code)
+
+/** An answer of a provider that cannot be read is the provider's failure. */
+export function understood<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw new RouteError({ code: 'PROVIDER_UNAVAILABLE' }, thrown)
+  }
+}

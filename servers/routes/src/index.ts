@@ -30,7 +30,7 @@ function toAddress(variable: string, text: string): string {
 /** Opens the history and the provider that the environment names. */
 export const open: Open = async ({ folder, env, clock, logger }) => {
   const provider = providerFrom({ env, clock })
-  const database = openDatabase(folder, clock)
+  const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   return {
     definition: defineRoutes({ provider, database }, history),

@@ -37,7 +37,7 @@ export function placeLabels(
   lines: readonly (readonly Spot[])[],
   size: { readonly width: number; readonly height: number },
 ): readonly Label[] {
-  const inked = lines.flatMap(dotted)
+  const inked = inkedBy(lines)
   const taken: Box[] = points.map(({ at: [x, y] }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }))
   return points.map(({ at: [x, y], text }) => {
     const candidates = around.map(([across, down]) => {
@@ -51,7 +51,7 @@ export function placeLabels(
         y: top + tall * 0.76,
         anchor: across === 0 ? 'middle' : across > 0 ? 'start' : 'end',
       }
-      const hidden = inked.filter((spot) => isIn(spot, box)).length
+      const hidden = countIn(inked, box)
       const outside = left < 4 || top < 4 || box.right > size.width - 4 || box.bottom > size.height - 40 ? 1000 : 0
       return { box, label, cost: hidden + outside + 50 * taken.filter((other) => overlap(box, other)).length }
     })
@@ -61,19 +61,36 @@ export function placeLabels(
   })
 }
 
-/** A line as points some pixels apart, however many it has itself. */
-function dotted(line: readonly Spot[]): readonly Spot[] {
-  const dots: Spot[] = line.slice(0, 1)
-  for (const [x, y] of line) {
-    const [fromX, fromY] = dots.at(-1) ?? [x, y]
-    const steps = Math.floor(Math.hypot(x - fromX, y - fromY) / apart)
-    for (let step = 1; step <= steps; step++)
-      dots.push([fromX + ((x - fromX) * step) / steps, fromY + ((y - fromY) * step) / steps])
+/** Lines as cells of some pixels: a route of many turns inks a cell once, and a label asks only for its own cells. */
+const cell = 4
+const cells = 256
+
+function inkedBy(lines: readonly (readonly Spot[])[]): Uint8Array {
+  const inked = new Uint8Array(cells * cells)
+  const ink = (x: number, y: number): void => {
+    const [column, row] = [Math.floor(x / cell), Math.floor(y / cell)]
+    if (column >= 0 && column < cells && row >= 0 && row < cells) inked[row * cells + column] = 1
   }
-  return dots
+  for (const line of lines) {
+    let [fromX, fromY] = line[0] ?? [0, 0]
+    if (line[0]) ink(fromX, fromY)
+    for (const [x, y] of line) {
+      const steps = Math.floor(Math.hypot(x - fromX, y - fromY) / apart)
+      for (let step = 1; step <= steps; step++)
+        ink(fromX + ((x - fromX) * step) / steps, fromY + ((y - fromY) * step) / steps)
+      if (steps > 0) [fromX, fromY] = [x, y]
+    }
+  }
+  return inked
 }
 
-const isIn = ([x, y]: Spot, { left, top, right, bottom }: Box): boolean =>
-  x > left - 3 && x < right + 3 && y > top && y < bottom
+function countIn(inked: Uint8Array, { left, top, right, bottom }: Box): number {
+  const within = (value: number): number => Math.max(0, Math.min(cells - 1, Math.floor(value / cell)))
+  let count = 0
+  for (let row = within(top); row <= within(bottom); row++)
+    for (let column = within(left - 3); column <= within(right + 3); column++) count += inked[row * cells + column] ?? 0
+  return count
+}
+
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom

@@ -63,6 +63,10 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
       message: 'Đã có điểm đến tên "{}".',
       hint: 'Dùng update_destination để thay đổi, hoặc chọn tên khác.',
     },
+    TOO_MANY_DESTINATIONS: {
+      message: 'Đã lưu đủ {} điểm đến.',
+      hint: 'Xóa bớt bằng delete_destination.',
+    },
     TRAFFIC_NOT_AVAILABLE: {
       message: 'Nhà cung cấp "{}" không có dữ liệu giao thông.',
       hint: 'Dùng calculate_route, hoặc đặt TOMTOM_API_KEY để có dữ liệu giao thông.',
@@ -127,6 +131,10 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
     DESTINATION_EXISTS: {
       message: 'A destination named "{}" is saved already.',
       hint: 'Change it with update_destination, or choose another name.',
+    },
+    TOO_MANY_DESTINATIONS: {
+      message: '{} destinations are saved, which is the most there can be.',
+      hint: 'Delete some with delete_destination.',
     },
     TRAFFIC_NOT_AVAILABLE: {
       message: 'The provider "{}" does not know the traffic.',
@@ -205,10 +213,18 @@ export function toLanguage(text: string | undefined): Language {
   return text === undefined || /^vi\b/i.test(text) ? 'vi' : 'en'
 }
 
+const inLocale = (locale: string) =>
+  [0, 1].map((maximumFractionDigits) => new Intl.NumberFormat(locale, { maximumFractionDigits })) as [
+    Intl.NumberFormat,
+    Intl.NumberFormat,
+  ]
+/** By fraction digits. Made once: a formatter takes longer to make than all else of a step. */
+const numbers = { vi: inLocale('vi-VN'), en: inLocale('en-GB') }
+
 export function formatDistance(metres: number, language: Language): string {
   if (metres < 1000) return `${Math.round(metres)} m`
   const digits = metres < 100_000 ? 1 : 0
-  return `${(metres / 1000).toLocaleString(language === 'vi' ? 'vi-VN' : 'en-GB', { maximumFractionDigits: digits })} km`
+  return `${numbers[language][digits].format(metres / 1000)} km`
 }
 
 export function formatDuration(seconds: number, language: Language): string {

@@ -10,6 +10,10 @@ import { RouteError } from './failure.ts'
 import type { RouteInput, Spot } from './request.ts'
 import { checkRequest, shown } from './request.ts'
 import type { Language, Place, Provider } from './route.ts'
+import { mapSome, nextTurn } from './turn.ts'
+
+/** Places looked up at once. */
+const locateWidth = 4
 
 export interface Planner {
   readonly provider: Provider
@@ -29,7 +33,9 @@ export async function plan(
   const { mode, language, alternatives, departAt, arriveAt } = request
   return answered(language, requestId, async () => {
     if (traffic && !provider.hasTraffic) throw new RouteError({ code: 'TRAFFIC_NOT_AVAILABLE', subject: provider.name })
-    const places = await Promise.all(request.spots.map((spot) => locate({ provider, database }, spot, language, work)))
+    const places = await mapSome(request.spots, locateWidth, (spot) =>
+      locate({ provider, database }, spot, language, work),
+    )
     work.progress(1, 2, places.map(({ name }) => name).join(' → '))
     const routes = await provider.route(
       {
@@ -40,8 +46,10 @@ export async function plan(
       signal,
     )
     const planned: Planned = { id: randomUUID(), requestId, provider, places, mode, language, routes }
-    database.keepRoute(call.tenant.id, planned.id, toJson(planned))
-    return toAnswer(planned)
+    const json = toJson(planned)
+    await database.keepRoute(call.tenant.id, planned.id, json)
+    await nextTurn()
+    return toAnswer(planned, json)
   })
 }
 
@@ -54,13 +62,13 @@ export async function locate(
 ): Promise<Place> {
   if (typeof at !== 'string') return { name: shown(at), ...at }
   const tenant = call.tenant.id
-  const known = database.destination(tenant, at) ?? database.placeOf(tenant, at)
+  const known = (await database.destination(tenant, at)) ?? (await database.placeOf(tenant, at))
   if (known) return { name: known.name, lat: known.lat, lon: known.lon }
   const [found] = await provider.geocode(at, language, signal).catch((thrown: unknown) => {
     throw thrown instanceof RouteError ? new RouteError({ ...thrown.failure, field }) : thrown
   })
   if (!found) throw new RouteError({ code: 'PLACE_NOT_FOUND', field, subject: at })
-  database.remember(tenant, at, found)
+  await database.remember(tenant, at, found)
   return found
 }
 

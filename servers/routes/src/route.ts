@@ -64,6 +64,15 @@ export interface Provider {
   geocode(text: string, language: Language, signal: AbortSignal): Promise<readonly Place[]>
 }
 
+/** A picture shows no more, and the answer holds each line twice. */
+const maxLinePoints = 5000
+
+/** Every so many points of a long line, always with its first and its last. */
+export function toLine<T>(points: readonly T[], toPoint: (point: T) => Point): readonly Point[] {
+  const step = Math.max(1, Math.ceil(points.length / maxLinePoints))
+  return points.flatMap((point, at) => (at % step === 0 || at === points.length - 1 ? [toPoint(point)] : []))
+}
+
 /** Metres over the great circle (mean Earth radius 6 371 008.8 m). */
 export function distanceM(a: Point, b: Point): number {
   const toRadians = Math.PI / 180

@@ -9,11 +9,8 @@ import {
   ConsecutiveBreaker,
   circuitBreaker,
   ExponentialBackoff,
-  handleWhen,
+  handleType,
   retry,
-  TaskCancelledError,
-  TimeoutStrategy,
-  timeout,
   wrap,
 } from 'cockatiel'
 import type { Clock } from 'sluice'
@@ -51,34 +48,38 @@ class Passing extends Error {
   }
 }
 
-/** More than any route: a provider gone wrong must not fill our memory. */
-const maxBytes = 16 * 1024 * 1024
+/** More than any route. A larger answer would take too long to parse in one turn. */
+const maxBytes = 6 * 1024 * 1024
 
-/** The clock is the rate's: what waits and what times out waits for the network, in its time. */
+/** Requests that may wait for the rate: ten seconds' worth. A caller that would wait longer is told to come back. */
+const maxWaitS = 10
+
+/** The clock is the rate's: what times out waits for the network, in its time. */
 export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Upstream {
   const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, restMs = 120_000, perSecond = 10 } = options
-  const isPassing = handleWhen((error) => error instanceof Passing || error instanceof TaskCancelledError)
+  // Only the provider's own failures count. A caller that cancels says nothing about the provider, so a caller's
+  // cancellation is neither retried nor counted by the breaker, which would otherwise shut everybody out.
+  const isPassing = handleType(Passing)
   const policy = wrap(
     retry(isPassing, {
       maxAttempts: retries,
       backoff: new ExponentialBackoff({ initialDelay: backoffMs, maxDelay: backoffMs * 4 }),
     }),
     circuitBreaker(isPassing, { halfOpenAfter: restMs, breaker: new ConsecutiveBreaker(10) }),
-    timeout(deadlineMs, TimeoutStrategy.Aggressive),
   )
-  const buckets = memoryStore(clock)
+  const rate = createRate(clock, perSecond)
   return {
     async get(url, signal) {
-      const waitMs = await buckets.take(['provider'], { capacity: perSecond, perSecond })
-      if (waitMs > 0) throw new RouteError({ code: 'PROVIDER_BUSY', retryAfterMs: waitMs })
       try {
-        return await policy.execute(({ signal: own }) => read(url, own ?? signal), signal)
+        return await policy.execute(async () => {
+          await rate(signal)
+          return read(url, signal, deadlineMs)
+        }, signal)
       } catch (thrown) {
         if (signal.aborted) throw signal.reason
         if (thrown instanceof Passing && thrown.retryAfterMs !== undefined)
           throw new RouteError({ code: 'PROVIDER_BUSY', retryAfterMs: thrown.retryAfterMs })
-        const isDown =
-          thrown instanceof Passing || thrown instanceof BrokenCircuitError || thrown instanceof TaskCancelledError
+        const isDown = thrown instanceof Passing || thrown instanceof BrokenCircuitError
         if (isDown) throw new RouteError({ code: 'PROVIDER_UNAVAILABLE', retryAfterMs: restMs })
         throw thrown
       }
@@ -86,34 +87,71 @@ export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Ups
   }
 }
 
-async function read(url: URL, signal: AbortSignal): Promise<Reply> {
-  const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'error' }).catch(
-    () => {
-      // The cause names the URL, and with it the key.
-      throw new Passing('the provider cannot be reached')
-    },
-  )
-  if (response.status === 429) throw new Passing('the provider is busy', retryAfterMs(response))
-  if (response.status >= 500) throw new Passing(`the provider answered ${response.status}`)
-  const text = await textOf(response)
+/** Resolves when the next request may go out, in the order they asked. */
+function createRate(clock: Clock, perSecond: number): (signal: AbortSignal) => Promise<void> {
+  const buckets = memoryStore(clock)
+  const maxWaiting = perSecond * maxWaitS
+  let waiting = 0
+  let last: Promise<void> = Promise.resolve()
+
+  async function pass(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const waitMs = await buckets.take(['provider'], { capacity: perSecond, perSecond })
+      if (waitMs <= 0) return
+      await pause(clock, waitMs, signal)
+    }
+  }
+  return async (signal) => {
+    if (waiting >= maxWaiting)
+      throw new RouteError({ code: 'PROVIDER_BUSY', retryAfterMs: (waiting / perSecond) * 1000 })
+    waiting++
+    const mine = last.then(() => pass(signal)).finally(() => waiting--)
+    last = mine.catch(() => {})
+    return mine
+  }
+}
+
+/** Ends early, without an error, when the signal aborts. */
+const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      cancelTimer()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancelTimer = clock.after(Math.ceil(ms), end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+
+async function read(url: URL, caller: AbortSignal, deadlineMs: number): Promise<Reply> {
+  const signal = AbortSignal.any([caller, AbortSignal.timeout(deadlineMs)])
   try {
-    return { status: response.status, body: JSON.parse(text) as unknown }
-  } catch {
-    throw new Passing('the provider answered something that is no JSON')
+    // An error of `fetch` names the URL, and with it the key, so none is passed on as a cause.
+    const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'error' })
+    if (response.status === 429) throw new Passing('the provider is busy', retryAfterMs(response))
+    if (response.status >= 500) throw new Passing(`the provider answered ${response.status}`)
+    return { status: response.status, body: JSON.parse(await textOf(response)) as unknown }
+  } catch (thrown) {
+    caller.throwIfAborted()
+    if (thrown instanceof Passing) throw thrown
+    throw new Passing(
+      signal.aborted
+        ? 'the provider did not answer in time'
+        : thrown instanceof SyntaxError
+          ? 'the provider answered something that is not JSON'
+          : 'the provider cannot be reached, or broke off',
+    )
   }
 }
 
 async function textOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length
-      if (size > maxBytes) throw new Passing('the provider answered too much')
-      chunks.push(chunk)
-    }
-  } catch (thrown) {
-    throw thrown instanceof Passing ? thrown : new Passing('the provider broke off')
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw new Passing('the provider answered too much')
+    chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

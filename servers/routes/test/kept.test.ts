@@ -1,10 +1,14 @@
 /** What the server keeps: destinations and history, per tenant, through faults of the disk. */
 
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { codesOf, openRoutes, textOf } from './server.ts'
+import { maxDestinations } from '../src/database.ts'
+import { aFolder, codesOf, openRoutes, textOf } from './server.ts'
 
 test('a destination is saved, used by its name, changed and deleted', async () => {
   const { call } = await openRoutes()
@@ -26,19 +30,19 @@ test('destinations outlive the process', async () => {
   await first.call('save_destination', { name: 'home', address: 'Huế' })
   first.close()
   const second = await openRoutes({ folder: first.folder })
-  expect(second.database.destinations('default')).toMatchObject([{ name: 'home' }])
+  expect(await second.database.destinations('default')).toMatchObject([{ name: 'home' }])
 })
 
 test('tenants do not see each other’s destinations, places and routes', async () => {
   const { database } = await openRoutes()
-  database.save('a', { name: 'home', address: 'x', lat: 1, lon: 2 })
-  database.remember('a', 'x', { name: 'X', lat: 1, lon: 2 })
-  database.keepRoute('a', 'id', '{}')
-  expect(database.destination('b', 'home')).toBeUndefined()
-  expect(database.placeOf('b', 'x')).toBeUndefined()
-  expect(database.routeOf('b', 'id')).toBeUndefined()
-  const [{ id } = { id: '' }] = database.destinations('a')
-  expect(database.remove('b', id)).toBe(false)
+  await database.save('a', { name: 'home', address: 'x', lat: 1, lon: 2 })
+  await database.remember('a', 'x', { name: 'X', lat: 1, lon: 2 })
+  await database.keepRoute('a', 'id', '{}')
+  expect(await database.destination('b', 'home')).toBeUndefined()
+  expect(await database.placeOf('b', 'x')).toBeUndefined()
+  expect(await database.routeOf('b', 'id')).toBeUndefined()
+  const [{ id } = { id: '' }] = await database.destinations('a')
+  expect(await database.remove('b', id)).toBe(false)
 })
 
 test('every call leaves a row with its id, tool, client, trace and how it ended', async () => {
@@ -89,4 +93,34 @@ test('a destination that cannot be written is refused, not lost in silence', asy
     isError: true,
     structuredContent: { type: 'SYSTEM_ERROR', errors: [{ code: 'STORAGE_UNAVAILABLE' }] },
   })
+})
+
+test('a lock of another process that is let go soon is waited for', async () => {
+  const { call, folder } = await openRoutes()
+  const other = new DatabaseSync(join(folder, 'routes.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const saving = call('save_destination', { name: 'home', address: '16,108' })
+  const routing = call('calculate_route', { origin: 'Hanoi', destination: 'Hue' })
+  setImmediate(() => other.close())
+  expect(await saving).toMatchObject({ isError: false })
+  expect(await routing).toMatchObject({ isError: false })
+})
+
+test('two processes on one folder: no call of either fails', { timeout: 120_000 }, async () => {
+  const folder = aFolder()
+  const run = promisify(execFile)
+  const program = fileURLToPath(new URL('./saving.ts', import.meta.url))
+  const counts = await Promise.all(['a', 'b'].map((name) => run(process.execPath, [program, folder, name, '150'])))
+  expect(counts.map(({ stdout }) => stdout)).toEqual(['150 saved, 0 failed\n', '150 saved, 0 failed\n'])
+})
+
+test('a tenant saves as many destinations as one answer can list', async () => {
+  const { database, call } = await openRoutes()
+  for (let n = 0; n < maxDestinations; n++)
+    await database.save('default', { name: `place ${n}`, address: 'x', lat: 1, lon: 2 })
+  expect(codesOf(await call('save_destination', { name: 'one more', address: '16,108' }))).toEqual([
+    'TOO_MANY_DESTINATIONS',
+  ])
+  await call('update_destination', { destination: 'place 1', name: 'renamed' })
+  expect(await database.destination('default', 'renamed')).toMatchObject({ name: 'renamed' })
 })

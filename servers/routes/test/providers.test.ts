@@ -1,5 +1,6 @@
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { RouteError } from '../src/failure.ts'
 import { providerFrom } from '../src/index.ts'
 import { osrm } from '../src/providers/osrm.ts'
 import { tomtom } from '../src/providers/tomtom.ts'
@@ -123,15 +124,58 @@ test('too many requests: the caller hears when to come back', async () => {
   })
 })
 
-test('our own rate to the provider is kept, over all callers', async () => {
+test('our own rate to the provider is kept, over all callers: the others wait their turn', async () => {
   const { call, double } = await opened('osrm', { ...quick, perSecond: 2 })
-  const answers = await Promise.all(Array.from({ length: 5 }, () => call('calculate_route', there)))
-  expect(answers.filter(({ isError }) => isError).flatMap(codesOf)).toEqual([
-    'PROVIDER_BUSY',
-    'PROVIDER_BUSY',
-    'PROVIDER_BUSY',
-  ])
-  expect(double.asked).toHaveLength(2)
+  const answers = Promise.all(Array.from({ length: 5 }, () => call('calculate_route', there)))
+  await expect.poll(() => double.asked.length).toBe(2)
+  await clock.advance(500)
+  await expect.poll(() => double.asked.length).toBe(3)
+  await clock.advance(1000)
+  expect((await answers).map(({ isError }) => isError)).toEqual(Array(5).fill(false))
+  expect(double.asked).toHaveLength(5)
+})
+
+test('eleven new place names in one route wait for the rate instead of failing', async () => {
+  const { call, double } = await opened('tomtom', { ...quick, perSecond: 10 })
+  const waypoints = Array.from({ length: 9 }, (_, n) => `Stop ${n}`)
+  const answer = call('calculate_route', { ...there, waypoints })
+  await expect.poll(() => double.asked.length).toBe(10)
+  await clock.advance(1000)
+  expect((await answer).isError).toBe(false)
+  expect(double.asked).toHaveLength(12)
+})
+
+test('more requests than ten seconds of the rate hold are told when to come back', async () => {
+  const double = await osrmDouble()
+  onTestFinished(() => double.close())
+  const upstream = createUpstream(clock, { ...quick, perSecond: 1 })
+  const stop = new AbortController()
+  const asked = Array.from({ length: 12 }, () =>
+    upstream.get(new URL(double.url), stop.signal).then(
+      () => 'answered',
+      (thrown: unknown) => (thrown instanceof RouteError ? thrown.failure.code : 'cancelled'),
+    ),
+  )
+  await expect.poll(() => double.asked.length).toBe(1)
+  stop.abort()
+  const ends = await Promise.all(asked)
+  expect(ends.filter((end) => end === 'PROVIDER_BUSY').length).toBeGreaterThanOrEqual(1)
+  expect(ends.filter((end) => end === 'cancelled').length).toBeGreaterThanOrEqual(9)
+})
+
+test('callers that cancel do not open the circuit breaker for the others', async () => {
+  const double = await osrmDouble()
+  onTestFinished(() => double.close())
+  const upstream = createUpstream(clock, { ...quick, retries: 0 })
+  for (let n = 0; n < 12; n++) {
+    double.faults.push('hang')
+    const stop = new AbortController()
+    const asking = upstream.get(new URL(double.url), stop.signal)
+    await expect.poll(() => double.asked.length).toBe(n + 1)
+    stop.abort(new Error('not wanted any more'))
+    await expect(asking).rejects.toThrow('not wanted any more')
+  }
+  expect(await upstream.get(new URL(double.url), new AbortController().signal)).toMatchObject({ status: 200 })
 })
 
 test('no route and no place are the user’s, from either provider', async () => {

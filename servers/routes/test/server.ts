@@ -43,7 +43,7 @@ export async function openRoutes({
     lines.push(line)
   }
   const logger: Logger = { info: note, warn: note, error: note }
-  const database = openDatabase(folder, clock)
+  const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   const definition = defineRoutes({ provider, database }, history)
   const server = createServer(definition, { clock, layers: [history.layer] })

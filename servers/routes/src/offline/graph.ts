@@ -2,6 +2,7 @@
 
 import type { Place, Point, TravelMode } from '../route.ts'
 import { distanceM } from '../route.ts'
+import { nextTurn } from '../turn.ts'
 import type { Places } from './places.ts'
 import type { RoadKind } from './roads.ts'
 import { roads } from './roads.ts'
@@ -45,7 +46,7 @@ interface Edge {
 
 export interface Graph {
   /** The quickest ways between two points, the best first; none where there is no road near. */
-  ways(from: Place, to: Place, mode: TravelMode, count: number): readonly (readonly Leg[])[]
+  ways(from: Place, to: Place, mode: TravelMode, count: number): Promise<readonly (readonly Leg[])[]>
 }
 
 /** Further than this from any city of the graph, there is no main road near. */
@@ -128,7 +129,7 @@ export function createGraph(places: Places): Graph {
   }
 
   return {
-    ways(from, to, mode, count) {
+    async ways(from, to, mode, count) {
       const straight = local(from, to, mode)
       // Next door the main roads are a detour.
       if (straight.distanceM < 25_000) return nearest(from).length > 0 ? [[straight]] : []
@@ -137,6 +138,7 @@ export function createGraph(places: Places): Graph {
       const seen = new Set<string>()
       for (let attempt = 0; attempt < count * 4 && found.length < count; attempt++) {
         const legs = way(from, to, mode, penalty)
+        await nextTurn()
         if (!legs) break
         const shape = legs.map(({ to, road }) => `${road} ${to.name}`).join('|')
         if (!seen.has(shape)) found.push(legs)

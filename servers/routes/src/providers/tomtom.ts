@@ -5,8 +5,9 @@
  */
 
 import * as z from 'zod'
-import { RouteError } from '../failure.ts'
+import { RouteError, understood } from '../failure.ts'
 import type { Language, Place, Point, Provider, Route, RouteQuery, TravelMode } from '../route.ts'
+import { toLine } from '../route.ts'
 import type { Reply, Upstream } from '../upstream.ts'
 
 const modes: { readonly [mode in TravelMode]: string } = {
@@ -26,7 +27,8 @@ const calculated = z.object({
         travelTimeInSeconds: z.number(),
         trafficDelayInSeconds: z.number().default(0),
       }),
-      legs: z.array(z.object({ points: z.array(point) })),
+      // Checked for the points that are kept: a schema over all of them would take longer than everything else.
+      legs: z.array(z.object({ points: z.array(z.unknown()) })),
       sections: z
         .array(
           z.object({
@@ -88,7 +90,7 @@ export function tomtom(options: TomtomOptions, upstream: Upstream): Provider {
       const reply = await ask(`/routing/1/calculateRoute/${points}/json`, routing(query), signal)
       const routes = parse(calculated, reply).routes
       if (routes.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
-      return routes.map((route) => toRoute(route, query.traffic))
+      return understood(() => routes.map((route) => toRoute(route, query.traffic)))
     },
     async geocode(text, language, signal) {
       const search = { countrySet: countries, limit: '5', language: locales[language] }
@@ -132,15 +134,17 @@ function parse<S extends z.ZodType>(schema: S, { status, body }: Reply): z.infer
 }
 
 function toRoute({ summary, legs, sections, guidance }: Calculated, traffic: boolean): Route {
-  const line: readonly Point[] = legs.flatMap(({ points }) =>
-    points.map(({ latitude, longitude }) => ({ lat: latitude, lon: longitude })),
-  )
+  const points = legs.flatMap(({ points }) => points)
+  const toPoint = (given: unknown): Point => {
+    const { latitude, longitude } = point.parse(given)
+    return { lat: latitude, lon: longitude }
+  }
   const { instructions } = guidance
   const end = { routeOffsetInMeters: summary.lengthInMeters, travelTimeInSeconds: summary.travelTimeInSeconds }
   return {
     distanceM: summary.lengthInMeters,
     durationS: summary.travelTimeInSeconds,
-    line,
+    line: toLine(points, toPoint),
     // An instruction says where it begins; how long it is, the next one says.
     steps: instructions.map((here, index) => {
       const next = instructions[index + 1] ?? end
@@ -154,9 +158,10 @@ function toRoute({ summary, legs, sections, guidance }: Calculated, traffic: boo
       traffic: {
         delayS: summary.trafficDelayInSeconds,
         sections: sections.flatMap(({ sectionType, startPointIndex, endPointIndex, delayInSeconds }) => {
-          const from = line[startPointIndex]
-          const to = line[endPointIndex]
-          return sectionType === 'TRAFFIC' && from && to ? [{ from, to, delayS: delayInSeconds }] : []
+          const [from, to] = [points[startPointIndex], points[endPointIndex]]
+          return sectionType === 'TRAFFIC' && from !== undefined && to !== undefined
+            ? [{ from: toPoint(from), to: toPoint(to), delayS: delayInSeconds }]
+            : []
         }),
       },
     }),

@@ -4,6 +4,7 @@ import type { Effect, Tool, ToolResult, Work } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
 import type { Destination } from '../database.ts'
+import { maxDestinations } from '../database.ts'
 import { RouteError } from '../failure.ts'
 import { toLanguage } from '../messages.ts'
 import type { Planner } from '../planner.ts'
@@ -18,13 +19,13 @@ const which = z.string().min(1).max(100).describe('Its name or id, as list_desti
 
 export function destinationTools(planner: Planner): readonly Tool[] {
   const { database } = planner
-  const find = ({ call }: Work, nameOrId: string): Destination => {
-    const found = database.destination(call.tenant.id, nameOrId)
+  const find = async ({ call }: Work, nameOrId: string): Promise<Destination> => {
+    const found = await database.destination(call.tenant.id, nameOrId)
     if (!found) throw new RouteError({ code: 'DESTINATION_NOT_FOUND', field: 'destination', subject: nameOrId })
     return found
   }
-  const stated = (tenant: string, nameOrId: string): Effect => {
-    const found = database.destination(tenant, nameOrId)
+  const stated = async (tenant: string, nameOrId: string): Promise<Effect> => {
+    const found = await database.destination(tenant, nameOrId)
     if (!found) throw fail(`Destination not found: ${nameOrId}. list_destinations shows the saved ones.`)
     return { Destination: lineOf(found) }
   }
@@ -33,9 +34,11 @@ export function destinationTools(planner: Planner): readonly Tool[] {
     if (typeof at === 'object' && 'code' in at) throw new RouteError({ ...at, field: 'address' })
     return locate(planner, { field: 'address', at }, toLanguage(asked), work)
   }
-  const save = (work: Work, destination: Parameters<typeof database.save>[1]): ToolResult => {
-    const saved = database.save(work.call.tenant.id, destination)
-    if (!saved) throw new RouteError({ code: 'DESTINATION_EXISTS', field: 'name', subject: destination.name })
+  const save = async (work: Work, destination: Parameters<typeof database.save>[1]): Promise<ToolResult> => {
+    const saved = await database.save(work.call.tenant.id, destination)
+    if (saved === 'full') throw new RouteError({ code: 'TOO_MANY_DESTINATIONS', subject: String(maxDestinations) })
+    if (saved === 'taken')
+      throw new RouteError({ code: 'DESTINATION_EXISTS', field: 'name', subject: destination.name })
     return { content: [{ type: 'text', text: lineOf(saved) }], structuredContent: { destination: saved } }
   }
   return [
@@ -54,8 +57,8 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       name: 'list_destinations',
       description: 'The saved destinations.',
       annotations: { readOnlyHint: true },
-      run(_, { call }) {
-        const destinations = database.destinations(call.tenant.id)
+      async run(_, { call }) {
+        const destinations = await database.destinations(call.tenant.id)
         const text = destinations.length === 0 ? 'No destinations saved.' : destinations.map(lineOf).join('\n')
         return { content: [{ type: 'text', text }], structuredContent: { destinations } }
       },
@@ -68,7 +71,7 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
         answered(toLanguage(input.language), String(work.call.id), async () => {
-          const before = find(work, input.destination)
+          const before = await find(work, input.destination)
           const place = input.address === undefined ? before : await placeOf(input.address, work, input.language)
           return save(work, {
             id: before.id,
@@ -86,9 +89,9 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       annotations: { destructiveHint: true, idempotentHint: true },
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
-        answered(toLanguage(input.language), String(work.call.id), () => {
-          const found = find(work, input.destination)
-          database.remove(work.call.tenant.id, found.id)
+        answered(toLanguage(input.language), String(work.call.id), async () => {
+          const found = await find(work, input.destination)
+          await database.remove(work.call.tenant.id, found.id)
           return { content: [{ type: 'text', text: `− ${lineOf(found)}` }], structuredContent: { deleted: found.id } }
         }),
     }),
