@@ -47,10 +47,13 @@ export function processTerminal(): Terminal {
       stderr.write(`${text}\n`)
     },
     async drained() {
-      await Promise.all([stdout, stderr].map((stream) => written(stream)))
+      await Promise.all([written(stdout), Promise.race([written(stderr), soon()])])
     },
   }
 }
+
+/** What was said for people is not waited for as long as data: nobody may ever read a log, and the process must end. */
+const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000).unref())
 
 const written = (stream: NodeJS.WriteStream): Promise<void> =>
   stream.writableLength === 0 ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))
