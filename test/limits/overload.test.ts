@@ -17,6 +17,7 @@ import { aCall } from '../../packages/sluice/src/testing/call.ts'
 import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { createGate } from '../../packages/sluice/src/transports/http/gate.ts'
+import { createTurn } from '../../packages/sluice/src/transports/turn.ts'
 
 const workMs = 20
 const work =
@@ -152,4 +153,75 @@ test('a store that stops answering in the middle loosens the limit and slows nob
   expect(worst(during['a']?.took ?? [])).toBeLessThanOrEqual(250 + workMs)
   expect(asked).toBeLessThanOrEqual(260)
   expect(after['a']?.took.length).toBeLessThanOrEqual(10 + 100 + 11)
+})
+
+/**
+ * A loop that tools block: while one runs, nothing else does, and requests that come meanwhile wait in the kernel. Returns
+ * how long each call took from its coming that was answered, and how many were refused.
+ */
+function blocked(costMs: number, everyMs: number, forMs: number): { took: number[]; refused: number } {
+  let time = 0
+  let due: (() => void)[] = []
+  const turn = createTurn({ now: () => time, atEnd: (then) => void due.push(then) })
+  const clock = { now: () => time, after: () => () => {} }
+  const pressure = {
+    high: false,
+    get late() {
+      return turn.late
+    },
+  }
+  const gate = createGate({}, { clock, pressure })
+  const took: number[] = []
+  let refused = 0
+  for (let next = 0; next < forMs || due.length > 0; ) {
+    // What came since the last turn of the loop is read together; reading and refusing one takes a little, too.
+    for (; next < Math.min(time + 0.001, forMs); next += everyMs) {
+      const came = next
+      time += 0.05
+      const admission = gate.admit({ method: 'POST', peer: '192.0.2.1', header: () => undefined })
+      if (admission instanceof RpcError || admission instanceof Promise) {
+        refused++
+        continue
+      }
+      turn.add(
+        () => {
+          time += costMs
+          took.push(time - came)
+          admission.release()
+        },
+        () => {
+          refused++
+          admission.tooLate?.()
+          admission.release()
+        },
+      )
+    }
+    const now = due
+    due = []
+    for (const then of now) then()
+    if (now.length === 0) time = Math.max(time, next)
+  }
+  return { took, refused }
+}
+const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
+
+test.each([
+  [1, 75],
+  [3, 75],
+  [10, 120],
+])(
+  'tools that block the loop for %i ms, at ten times what it can do: who is let in waits for a few others',
+  (cost, most) => {
+    const forMs = 10_000
+    const { took, refused } = blocked(cost, cost / 10, forMs)
+    expect(took.length).toBeGreaterThan((0.5 * forMs) / cost)
+    expect(refused).toBeGreaterThan(took.length)
+    expect(p99(took)).toBeLessThan(most)
+  },
+)
+
+test('just below what it can do, tools that block the loop are all served', () => {
+  const { took, refused } = blocked(5, 6, 10_000)
+  expect(refused).toBe(0)
+  expect(took.length).toBe(Math.ceil(10_000 / 6))
 })

@@ -85,7 +85,7 @@ export const sse =
         admission = gate && (await admit(gate, withSession(request, id)))
         checkContentType(request.header('content-type'))
         checkEncoding(request.header('content-encoding'))
-        message = frame(await request.body(maxBodyBytes))
+        message = frame(await request.body(maxBodyBytes, admission?.tooLate))
         const shed = admission && (await admission.heard(isOneWay(message)))
         if (shed) throw shed
         const session = await sessions.get(id, 'sse')

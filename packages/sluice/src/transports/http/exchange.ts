@@ -181,7 +181,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       checkContentType(request.header('content-type'))
       checkEncoding(request.header('content-encoding'))
       const accepts = parseAccept(request.header('accept'))
-      message = frame(await request.body(maxBodyBytes))
+      message = frame(await request.body(maxBodyBytes, admission?.tooLate))
       const shed = admission && (await admission.heard(isOneWay(message)))
       if (shed) throw shed
       const route = legacy ? routeOf(message, request) : 'alone'

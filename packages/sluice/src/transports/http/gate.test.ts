@@ -127,11 +127,27 @@ test('where the peer is not known there is no bucket for all', () => {
 })
 
 test('under pressure new work is refused; what ends a session or only asks the way is not', () => {
-  const { gate } = make({}, { pressure: { high: true } })
+  const { gate } = make({}, { pressure: { high: true, late: false } })
   expect(reasonOf(gate.admit(knock()))).toBe('overloaded')
   expect(reasonOf(gate.admit(knock({ method: 'GET' })))).toBe('overloaded')
   expect(reasonOf(gate.admit(knock({ method: 'DELETE' })))).toBe('admitted')
   expect(reasonOf(gate.admit(knock({ method: 'OPTIONS' })))).toBe('admitted')
+})
+
+test('a loop that is late refuses new work only while more than a few requests are running', () => {
+  const { gate } = make({}, { pressure: { high: false, late: true } })
+  const few = Array.from({ length: 8 }, () => admitted(gate.admit(knock())))
+  expect(reasonOf(gate.admit(knock()))).toBe('overloaded')
+  few[0]?.release()
+  expect(reasonOf(gate.admit(knock()))).toBe('admitted')
+})
+
+test('a request that waited too long for the loop is refused and counted; one that may be a cancellation is not', () => {
+  const { gate } = make({}, { hasSession: () => true })
+  expect(admitted(gate.admit(knock())).tooLate?.()).toMatchObject({ reason: 'overloaded' })
+  expect(gate.load.shed).toBe(1)
+  const maybe = gate.admit(knock({ headers: { 'mcp-session-id': 's', 'content-length': '120' } }))
+  expect(admitted(maybe).tooLate).toBeUndefined()
 })
 
 test('a stream that only waits holds no slot', () => {
@@ -141,7 +157,7 @@ test('a stream that only waits holds no slot', () => {
 })
 
 test('those refused together are not told to come back together', () => {
-  const { gate } = make({}, { pressure: { high: true } })
+  const { gate } = make({}, { pressure: { high: true, late: false } })
   const waits = Array.from({ length: 40 }, () => (gate.admit(knock()) as RpcError).data['retryAfterMs'])
   expect(new Set(waits).size).toBe(20)
   expect(Math.max(...waits.map(Number))).toBeLessThan(3000)
@@ -152,7 +168,7 @@ const hasSession = (id: string): boolean => id === 's'
 
 test('a cancellation in a legacy session gets through whatever the load', async () => {
   for (const full of [{ concurrency: 1, queue: 0 }, {}]) {
-    const { gate } = make(full, { pressure: { high: !('concurrency' in full) }, hasSession })
+    const { gate } = make(full, { pressure: { high: !('concurrency' in full), late: false }, hasSession })
     if ('concurrency' in full) admitted(gate.admit(knock()))
     const admission = admitted(gate.admit(inSession))
     expect(await admission.heard(true)).toBeUndefined()
@@ -190,7 +206,7 @@ test.each([
   ['a body of unknown size', { 'mcp-session-id': 's' }],
   ['a size that is none', { 'mcp-session-id': 's', 'content-length': 'small' }],
 ])('%s is no way around the gate', (_, headers) => {
-  const { gate } = make({}, { pressure: { high: true }, hasSession })
+  const { gate } = make({}, { pressure: { high: true, late: false }, hasSession })
   expect(reasonOf(gate.admit(knock({ headers })))).toBe('overloaded')
 })
 

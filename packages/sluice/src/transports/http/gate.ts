@@ -16,6 +16,7 @@ import type { Claim } from '../../core/slots.ts'
 import { createSlots, usualQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
 import type { Marks, Pressure } from './hysteresis.ts'
+import { few } from './hysteresis.ts'
 import { createConnections, createPeers } from './peers.ts'
 
 export interface GateOptions {
@@ -33,9 +34,9 @@ export interface GateOptions {
   /** Connections of one address. Off unless given, for the same reason; all together are `maxConnections`. */
   readonly connectionsPerPeer?: number
   /**
-   * From which lag of the event loop and which part of the heap on new work is refused: 250 ms and 0.9 unless said. A
-   * server whose tools compute for long in one turn sets the lag above that, or it would refuse work it could do. For
-   * `serveHttp`, which can measure its process.
+   * From which lag of the event loop and which part of the heap on new work is refused: 250 ms and 0.9 by default. The lag
+   * counts only while more than a few requests are running: a single client is never refused because a tool computed for
+   * long. For `serveHttp`, which can measure its process.
    */
   readonly marks?: Marks
 }
@@ -62,6 +63,8 @@ export interface Knock {
 export interface Admission {
   /** To be asked when the message is read: a refusal, for what was let in unseen and is not what it could have been. */
   heard(oneWay: boolean): RpcError | undefined | Promise<RpcError | undefined>
+  /** Refuses a request that waited too long for the loop. Left out for one that may be a cancellation. */
+  readonly tooLate?: () => RpcError
   /** When the response is complete, or has become a stream that only waits. Any number of times. */
   release(): void
 }
@@ -110,12 +113,16 @@ export function createGate(options: GateOptions, { clock, pressure, hasSession }
     }
     // What frees something, and what costs nothing, is let in whatever the load.
     if (method !== 'POST' && method !== 'GET') return unheld
-    if (pressure?.high) return overloaded()
+    if (pressure?.high || (pressure?.late && slots.taken >= few)) return overloaded()
     if (method === 'GET') return unheld
     const free = slots.take()
     return free ? admission(free) : queued(knock)
   }
-  const admission = (claim: Claim): Admission => ({ heard: nothing, release: () => claim.end() })
+  const admission = (claim: Claim): Admission => ({
+    heard: nothing,
+    tooLate: overloaded,
+    release: () => claim.end(),
+  })
   function queued(knock: Knock): Admission | RpcError | Promise<Admission | RpcError> {
     let settle: (refusal: RpcError | undefined) => void = nothing
     const claim = slots.wait(networkOf(knock.peer), (held) => settle(held ? undefined : overloaded()))

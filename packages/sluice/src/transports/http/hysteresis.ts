@@ -19,32 +19,51 @@ export interface Marks {
 
 /** What the gate is told. */
 export interface Pressure {
-  /** New work is better refused. */
+  /** New work is refused: memory is short. */
   readonly high: boolean
+  /** New work is refused if more than a few requests are running: the loop does not keep up. */
+  readonly late: boolean
 }
 export interface Hysteresis extends Pressure {
   sample(signals: Signals): void
 }
 
-/** Below this part of both marks, for so many samples in a row, it is over. */
+/** Requests that are never refused because the loop is late: one client with a few calls at once is not an overload. */
+export const few = 8
+
+/** Below this part of its mark, for so many samples in a row, it is over. */
 const calmAt = { lag: 0.4, heap: 0.95 }
 const calmSamples = 3
 
 export function createHysteresis({ lagMs = 250, heap = 0.9 }: Marks = {}): Hysteresis {
-  let high = false
-  let calm = 0
+  const late = createAlarm(lagMs, lagMs * calmAt.lag)
+  const high = createAlarm(heap, heap * calmAt.heap)
   return {
     sample(now) {
-      if (now.lagMs >= lagMs || now.heap >= heap) {
-        high = true
-        calm = 0
-      } else if (now.lagMs < lagMs * calmAt.lag && now.heap < heap * calmAt.heap) {
-        calm++
-        if (calm >= calmSamples) high = false
-      } else calm = 0
+      late.sample(now.lagMs)
+      high.sample(now.heap)
     },
     get high() {
-      return high
+      return high.on
+    },
+    get late() {
+      return late.on
+    },
+  }
+}
+
+/** On from `from`, and off after some samples in a row below `calm`. */
+function createAlarm(from: number, calm: number): { sample(value: number): void; readonly on: boolean } {
+  let on = false
+  let quiet = 0
+  return {
+    sample(value) {
+      quiet = value < calm ? quiet + 1 : 0
+      if (value >= from) on = true
+      else if (quiet >= calmSamples) on = false
+    },
+    get on() {
+      return on
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Page } from '../../core/part.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
-import { NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
+import { loopTurn, NodeReply, NodeRequest, notHere, replyOn } from './node-message.ts'
 import { whenNext } from './pipelined.ts'
 import type { OwnedPressure } from './pressure.ts'
 import { createPressure } from './pressure.ts'
@@ -77,7 +77,7 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     clock: first.clock,
     hasSession,
     measure(marks) {
-      pressure = createPressure(marks)
+      pressure = createPressure(marks, undefined, undefined, loopTurn)
       return pressure
     },
   })

@@ -1,6 +1,7 @@
 /** One HTTP request and its response, without knowing which HTTP it is: what the adapters implement. */
 
 import type { Via } from '../../core/call.ts'
+import type { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
 import type { Sink } from './events.ts'
 
@@ -14,8 +15,11 @@ export interface HttpRequest extends Via {
   readonly host: string | undefined
   /** The port it arrived on, where that is known. */
   readonly port: number | undefined
-  /** The whole body as text. Rejects with `payloadTooLarge`, with `parseError` if it is not UTF-8, with `cancelled` if the client left. */
-  body(maxBytes: number): Promise<string>
+  /**
+   * The whole body as text. Rejects with `payloadTooLarge`, with `parseError` if it is not UTF-8, with `cancelled` if the
+   * client left, and with what `tooLate` returns if it waited too long for its turn.
+   */
+  body(maxBytes: number, tooLate?: () => RpcError): Promise<string>
   /** Calls `then` once the client's connection is closed, at once if it is; the returned function forgets it. */
   onGone(then: () => void): () => void
 }

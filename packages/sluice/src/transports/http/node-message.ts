@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { RpcError } from '../../core/error.ts'
 import type { Page } from '../../core/part.ts'
 import type { Stop } from '../../core/stop.ts'
+import type { Turn } from '../turn.ts'
 import { createTurn } from '../turn.ts'
 import type { Sink } from './events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
@@ -21,7 +22,7 @@ const http = process.getBuiltinModule('node:http')
 const maxDiscarded = 4 * 1024 * 1024
 
 /** Of all servers in this process: they share its loop. */
-const atEndOfTurn = createTurn()
+export const loopTurn: Turn = createTurn()
 
 export class NodeRequest implements HttpRequest {
   readonly transport = 'http'
@@ -74,7 +75,7 @@ export class NodeRequest implements HttpRequest {
   onGone(then: () => void): () => void {
     return onSocketClose(this.#message.socket, then)
   }
-  body(maxBytes: number): Promise<string> {
+  body(maxBytes: number, tooLate?: () => RpcError): Promise<string> {
     const message = this.#message
     return new Promise((resolved, rejected) => {
       // Let go of once it is read: a stream may stay open for days, and keeps its request and these.
@@ -104,10 +105,13 @@ export class NodeRequest implements HttpRequest {
         chunks.length = 0
         resolve = ignore
         reject = ignore
-        atEndOfTurn(() => {
-          if (isUtf8(bytes)) tell(bytes.toString('utf8'))
-          else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
-        })
+        loopTurn.add(
+          () => {
+            if (isUtf8(bytes)) tell(bytes.toString('utf8'))
+            else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+          },
+          tooLate && (() => refuse(tooLate())),
+        )
       })
       // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
       message.on('error', (cause) => reject(clientLeft(cause)))

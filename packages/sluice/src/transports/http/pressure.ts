@@ -5,6 +5,7 @@
  * no sign of trouble: at full load it is 1, and nobody waits.
  */
 
+import type { Turn } from '../turn.ts'
 import type { Marks, Pressure, Signals } from './hysteresis.ts'
 import { createHysteresis } from './hysteresis.ts'
 
@@ -21,12 +22,16 @@ export function createPressure(
   marks: Marks = {},
   measure: () => Signals = measureNode(),
   every: Every = unheld,
+  turn: Pick<Turn, 'late'> = { late: false },
 ): OwnedPressure {
   const state = createHysteresis(marks)
   const close = every(sampleMs, () => state.sample(measure()))
   return {
     get high() {
       return state.high
+    },
+    get late() {
+      return state.late || turn.late
     },
     close,
   }
