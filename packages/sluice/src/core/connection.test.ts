@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fakeClock } from '../testing/clock.ts'
+import { fakeClock, settle } from '../testing/clock.ts'
 import type { Connection } from './connection.ts'
 import { createConnection } from './connection.ts'
+import { RpcError } from './error.ts'
 import { createStop } from './stop.ts'
 
 type Sent = { id?: string; method?: string; params?: { requestId?: string } }
@@ -89,4 +91,62 @@ test('closing stops what is under way, refuses what is open, and happens once', 
   expect(connection.closed).toBe(true)
   expect(ended()).toBe(1)
   await expect(ask(connection, sent)).rejects.toMatchObject({ reason: 'cancelled' })
+})
+
+/** What may happen to a question, in any order and more than once. */
+const happening = fc.constantFrom('kept', 'not kept', 'response', 'refusal', 'deadline', 'stop', 'close')
+
+test('in every order of events, a question settles once and then holds no timer and no entry in the store', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(happening, { minLength: 1, maxLength: 6 }),
+      async (isShared, happenings) => {
+        const clock = fakeClock()
+        const keeping = Promise.withResolvers<void>()
+        // On a connection of one process it is asked for by no one.
+      keeping.promise.catch(() => {})
+      const kept = new Set<string>()
+        const remote = {
+          async change() {},
+          asked(question: string) {
+            kept.add(question)
+            return keeping.promise
+          },
+          forget: (question: string) => {
+            kept.delete(question)
+          },
+          settle: async () => false,
+          cancel() {},
+          reading: undefined,
+        }
+        const connection = createConnection({ id: 'c', clock, answerWithinMs: 1000, ...(isShared && { remote }) })
+        const [sent, stop]: [Sent[], ReturnType<typeof createStop>] = [[], createStop()]
+        let settled = 0
+        const count = (): void => {
+          settled++
+        }
+        ask(connection, sent, stop).then(count, count)
+        const happens: { readonly [what in (typeof happenings)[number]]: () => unknown } = {
+          kept: keeping.resolve,
+          'not kept': () => keeping.reject(new Error('away')),
+          response: () => connection.settle(sent[0]?.id ?? 'none', { result: {} }),
+          refusal: () => connection.settle(sent[0]?.id ?? 'none', { error: { message: 'no' } }),
+          deadline: () => clock.jump(1000),
+          stop: () => stop.stop(new RpcError('cancelled', 'Cancelled')),
+          close: () => connection.close(),
+        }
+        for (const what of [...happenings, 'close'] as const) {
+          await happens[what]()
+          await settle()
+        }
+        expect(settled).toBe(1)
+        expect(clock.pending).toBe(0)
+        expect([...kept]).toEqual([])
+        // A question that the client has seen and that is over is withdrawn, unless the client ended it.
+        expect(sent.filter(({ method }) => method === 'notifications/cancelled').length).toBeLessThanOrEqual(1)
+      },
+    ),
+    { numRuns: 300 },
+  )
 })

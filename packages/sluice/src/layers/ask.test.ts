@@ -286,3 +286,27 @@ test('2025-06-18 gets plain forms: names for choices, no defaults but for boolea
   })
   expect(await ask({ many: { type: 'array', items: { enum: ['a'] } } })).toMatchObject({ isError: true })
 })
+
+test('a question that the client has not answered is withdrawn when another one of the call is refused', async () => {
+  const both = tool({
+    name: 'both',
+    description: 'Asks twice at once',
+    ask: () => ({ one: form('One?', z.object({ name: z.string() })), two: roots() }),
+    run: () => 'x',
+  })
+  const clock = fakeClock()
+  const definition = defineServer({ info: { name: 'asking', version: '1' }, tools: [both] })
+  const asked: string[] = []
+  const client = await testClient(createServer(definition, { clock, ask: asking() }), {
+    ...{ revision: '2025-11-25', capabilities: able },
+    answer: (method) => {
+      asked.push(method)
+      return method === 'roots/list' ? undefined : new Promise(() => {})
+    },
+  })
+  expect(await client.call('both')).toMatchObject({ isError: true })
+  expect(asked).toEqual(['elicitation/create', 'roots/list'])
+  expect(client.heard).toMatchObject([{ method: 'notifications/cancelled', params: { requestId: 'sluice-1' } }])
+  // The deadline of the question went with it.
+  expect(clock.pending).toBe(0)
+})

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { anonymous } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
 import { authenticate, tenant } from '../parts.ts'
@@ -240,4 +240,24 @@ test('what one tenant changes, another does not hear of', async () => {
   expect([heard['ann']?.length, heard['bob']?.length]).toEqual([2, 1])
   server.updated('note:1')
   expect([heard['ann']?.length, heard['bob']?.length]).toEqual([3, 2])
+})
+
+test('what a subscription keeps is bounded, for one and for all of a process', async () => {
+  const server = createServer(small('A'))
+  const listen = (uris: readonly string[], more: Params = {}): Promise<Params | null> =>
+    testClient(server).then((client) =>
+      client.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris }, ...more }),
+    )
+  const uris = Array.from({ length: 20 }, (_, i) => `note:${i}${'x'.repeat(3_900)}`)
+  const tooLong = { error: { code: -32602 } }
+  expect(await listen(uris)).toMatchObject(tooLong)
+  expect(await listen([], { junk: 'x'.repeat(100_000) })).toMatchObject(tooLong)
+  let refused = 0
+  for (let i = 0; i < 300; i++)
+    listen(uris.slice(0, 15)).then((answer) => {
+      if (answer && 'error' in answer) refused++
+    }, expect.unreachable)
+  await vi.waitFor(() => expect(refused).toBeGreaterThan(50))
+  expect(refused).toBeLessThan(150)
+  await server.close()
 })

@@ -71,6 +71,14 @@ test('what is kept is bounded', () => {
   expect(stream.size).toBeLessThanOrEqual(100)
 })
 
+test('a client that comes back for what is no longer known is told so, instead of getting a part', () => {
+  const stream = createResumable('s', false, 20)
+  for (const data of ['"first event"', '"second event"', '"third event"']) stream.write(data)
+  expect(stream.knows(0)).toBe(false)
+  expect(stream.knows(2)).toBe(true)
+  expect(stream.knows(4)).toBe(false)
+})
+
 test.each([
   ['abc.12', { stream: 'abc', after: '12' }],
   ['a.b.3', { stream: 'a.b', after: '3' }],

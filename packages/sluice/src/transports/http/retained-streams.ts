@@ -51,9 +51,9 @@ export function createRetainedStreams(clock: Clock): RetainedStreams {
     retained.session.streams.delete(retained.stream.id)
   }
   /** Ended streams first, then the past of running ones. */
-  function shrink(streams: Iterable<Retained>, isFull: () => boolean): void {
+  function shrink(streams: () => Iterable<Retained>, isFull: () => boolean): void {
     for (const ended of [true, false])
-      for (const retained of streams) {
+      for (const retained of streams()) {
         if (!isFull()) return
         if (retained.stream.finished === ended) forget(retained)
       }
@@ -69,14 +69,23 @@ export function createRetainedStreams(clock: Clock): RetainedStreams {
           session.size += by
           size += by
           if (by <= 0) return
-          shrink(streams.values(), () => session.size > streamLimits.session)
-          shrink(all, () => size > streamLimits.process)
+          shrink(
+            () => streams.values(),
+            () => session.size > streamLimits.session,
+          )
+          shrink(
+            () => all,
+            () => size > streamLimits.process,
+          )
         })
         const retained: Retained = { stream, session, endedAt: undefined }
         streams.set(id, retained)
         all.add(retained)
         const ended = [...streams.values()].filter((each) => each.stream.finished)
-        shrink(ended, () => streams.size > maxStreams)
+        shrink(
+          () => ended,
+          () => streams.size > maxStreams,
+        )
         return stream
       },
       get: (id) => streams.get(id)?.stream,
