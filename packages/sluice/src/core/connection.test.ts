@@ -105,8 +105,8 @@ test('in every order of events, a question settles once and then holds no timer 
         const clock = fakeClock()
         const keeping = Promise.withResolvers<void>()
         // On a connection of one process it is asked for by no one.
-      keeping.promise.catch(() => {})
-      const kept = new Set<string>()
+        keeping.promise.catch(() => {})
+        const kept = new Set<string>()
         const remote = {
           async change() {},
           asked(question: string) {
