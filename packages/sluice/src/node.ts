@@ -33,6 +33,8 @@ export {
   replacePrivateFile,
   tighten,
 } from './stores/private-files.ts'
+export type { HandleTextOptions } from './transports/handle-text.ts'
+export { handleText } from './transports/handle-text.ts'
 export { toFastify } from './transports/http/fastify.ts'
 export { gate } from './transports/http/gate.ts'
 export type { DrainOptions, Listening, ListenOptions } from './transports/http/listen.ts'

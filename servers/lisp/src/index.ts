@@ -1,15 +1,5 @@
-/** An agent with a live Common Lisp image, as an MCP server. */
+/** An agent with a live Common Lisp image, as an MCP server: `open` for hosts, `handleMessage` for programs. */
 
-import type { Open } from 'sluice'
-import { defineLisp } from './definition.ts'
-import { createSessions } from './session.ts'
-
-/** Finds SBCL and SLIME’s server; without them the server says what to install. */
-export const open: Open = async ({ folder, env }) => {
-  const sessions = createSessions({ folder, env })
-  return {
-    definition: defineLisp(sessions),
-    state: sessions.missing ?? 'ready',
-    close: () => sessions.close(),
-  }
-}
+export type { MessageHandler } from './handle-message.ts'
+export { handleMessage, openMessageHandler, toHandleMessage } from './handle-message.ts'
+export { open } from './open.ts'

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { approvals } from 'sluice/approvals'
 import { runMain } from 'sluice/main'
-import { open } from './index.ts'
+import { open } from './open.ts'
 import { description, version } from './package.ts'
 
 // On a pipe there is one client, and it asks its own human. Over HTTP people decide in a console.

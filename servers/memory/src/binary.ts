@@ -4,7 +4,7 @@ import type { Runtime } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { runMain } from 'sluice/main'
 import { clearCommand, exportCommand, graphCommand, importCommand } from './commands.ts'
-import { open } from './index.ts'
+import { open } from './open.ts'
 import { description, version } from './package.ts'
 
 // On a pipe there is one client, and it asks its own human. Over HTTP callers are strangers here, so what needs an

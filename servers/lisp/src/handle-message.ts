@@ -1,0 +1,68 @@
+/**
+ * The entry point that the Lisp document describes: a JSON-RPC text in, the text of its answer out. A thin adapter over the
+ * server; docs/documents.md#003 says what it does as written.
+ */
+
+import type { Server, Site } from 'sluice'
+import { createServer } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { dataFolder } from 'sluice/main'
+import { handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { open } from './open.ts'
+
+export interface MessageHandler {
+  /** The answer, or `null` for a notification. Never rejects. */
+  handleMessage(text: string): Promise<string | null>
+  /** Ends the image, if one was started. */
+  close(): Promise<void>
+}
+
+/** Serves messages in the document's form on any server; its codes need a server with `errors: 'json-rpc'`. */
+export const toHandleMessage =
+  (server: Server): MessageHandler['handleMessage'] =>
+  (text) =>
+    handleText(server, text, { adapt: withoutNullId })
+
+/** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
+export async function openMessageHandler(site: Site): Promise<MessageHandler> {
+  const { definition, close } = await open(site)
+  const server = createServer(definition, {
+    ...nodeRuntime(site.logger),
+    errors: 'json-rpc',
+    clock: site.clock,
+    approvals: approvals({ approver: 'client' }),
+  })
+  return {
+    handleMessage: toHandleMessage(server),
+    async close() {
+      await server.close()
+      await close()
+    },
+  }
+}
+
+/** In the document a message whose id is null is a notification, as one without an id. MCP refuses it. */
+function withoutNullId(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || !('id' in message) || message.id !== null) return message
+  const { id: _, ...notification } = message
+  return notification
+}
+
+let handler: Promise<MessageHandler> | undefined
+
+/** Serves one message on this account's data folder. The first one opens it; an image ends with the process. */
+export async function handleMessage(text: string): Promise<string | null> {
+  handler ??= openHere().catch((thrown: unknown) => {
+    handler = undefined
+    throw thrown
+  })
+  return (await handler).handleMessage(text)
+}
+
+const openHere = async (): Promise<MessageHandler> =>
+  openMessageHandler({
+    folder: dataFolder('sluice-lisp', undefined),
+    env: process.env,
+    clock: nodeClock,
+    logger: stderrLogger(),
+  })

@@ -1,0 +1,97 @@
+/**
+ * The entry point that the memory document describes: a request in, its bare result or `{ error }` out, without the
+ * JSON-RPC envelope. A thin adapter over `handle`; docs/documents.md#000 says what it does as written.
+ */
+
+import type { Logger, Server, Site } from 'sluice'
+import { createServer } from 'sluice'
+import { approvals } from 'sluice/approvals'
+import { dataFolder } from 'sluice/main'
+import { nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { open } from './open.ts'
+
+/** A bare result, such as `{ content, isError }` or `{ tools }`, or an error. */
+export interface BareResponse {
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly data?: { readonly [name: string]: unknown }
+  }
+  readonly [member: string]: unknown
+}
+
+export interface RequestHandler {
+  /** Answers every request, also one without an id. Never rejects. */
+  handleRequest(request: unknown): Promise<BareResponse>
+  close(): Promise<void>
+}
+
+/** Serves requests in the document's form on any server; its codes need a server with `errors: 'json-rpc'`. */
+export const toHandleRequest =
+  (server: Pick<Server, 'handle'>) =>
+  async (request: unknown): Promise<BareResponse> => {
+    if (typeof request !== 'object' || request === null || Array.isArray(request))
+      return { error: { code: -32600, message: 'Invalid request format' } }
+    // Left to an SDK in the document: the version, and an id for whoever sends none.
+    const { id = noId, ...message }: { id?: unknown } = request
+    const response = await server.handle({ ...message, jsonrpc: '2.0', id: id ?? noId })
+    return response === null ? {} : bare(response)
+  }
+
+/** What the log says for a request without an id. */
+const noId = '<no-id>'
+
+function bare(response: object): BareResponse {
+  if ('error' in response) return { error: inItsWords(response.error as NonNullable<BareResponse['error']>) }
+  const result = 'result' in response ? (response.result as Result) : {}
+  if (result.tools)
+    return { tools: result.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) }
+  if (result.content) return { content: result.content, isError: result.isError === true }
+  return { ...result }
+}
+interface Result {
+  readonly tools?: readonly { readonly name: string; readonly description: string; readonly inputSchema: object }[]
+  readonly content?: readonly object[]
+  readonly isError?: boolean
+}
+
+const internalError = 'Internal error occurred while processing request'
+const inItsWords = (error: NonNullable<BareResponse['error']>): NonNullable<BareResponse['error']> =>
+  error.message === 'Internal error' ? { ...error, message: internalError } : error
+
+/** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
+export async function openRequestHandler(site: Site): Promise<RequestHandler> {
+  const { definition, layers, close } = await open(site)
+  const server = createServer(definition, {
+    ...nodeRuntime(site.logger),
+    errors: 'json-rpc',
+    clock: site.clock,
+    approvals: approvals({ approver: 'client' }),
+    ...(layers && { layers }),
+  })
+  return {
+    handleRequest: toHandleRequest(server),
+    async close() {
+      await server.close()
+      await close()
+    },
+  }
+}
+
+let handler: Promise<RequestHandler> | undefined
+
+/** Serves one request on this account's own memory, which `npx @sluice/memory` has too. The first one opens it. Never rejects. */
+export async function handleRequest(request: unknown): Promise<BareResponse> {
+  const logger = stderrLogger()
+  try {
+    handler ??= openHere(logger)
+    return await (await handler).handleRequest(request)
+  } catch (thrown) {
+    handler = undefined
+    logger.error({ event: 'notOpened', message: thrown instanceof Error ? thrown.message : String(thrown) })
+    return { error: { code: -32603, message: internalError } }
+  }
+}
+
+const openHere = async (logger: Logger): Promise<RequestHandler> =>
+  openRequestHandler({ folder: dataFolder('sluice-memory', undefined), env: process.env, clock: nodeClock, logger })

@@ -1,0 +1,34 @@
+/** docs/documents.md: a row that names a test names one that is there. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const root = new URL('../../', import.meta.url).pathname
+const tests = globSync(
+  ['test/documents/*.test.ts', 'test/approvals/document-003.test.ts', 'servers/*/test/*.test.ts'],
+  {
+    cwd: root,
+  },
+).map((file) => readFileSync(`${root}${file}`, 'utf8'))
+
+/** The last cell of each row of the tables whose last column is headed "test". */
+function namedTests(text: string): readonly string[] {
+  const named: string[] = []
+  let isNaming = false
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('|')) isNaming = false
+    else if (line.endsWith('| test |')) isNaming = true
+    else if (isNaming && !line.startsWith('|---'))
+      named.push(...(line.split(' | ').at(-1) ?? '').slice(0, -2).split('; '))
+  }
+  return named
+}
+
+test('every row of the documents 000, 002 and 003 names tests that exist', () => {
+  const named = namedTests(readFileSync(`${root}docs/documents.md`, 'utf8'))
+  expect(named.length).toBeGreaterThan(70)
+  // A title in quotes of either kind; one that is put together from parts begins like this.
+  const isThere = (name: string): boolean =>
+    tests.some((text) => text.includes(name.replaceAll("'", "\\'")) || text.includes(name))
+  expect(named.filter((name) => !isThere(name))).toEqual([])
+})
