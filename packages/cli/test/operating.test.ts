@@ -47,6 +47,14 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
 })
 
+test('a ticket shows the same marks in the command as in the console', async () => {
+  const cwd = aFolder()
+  const [id = ''] = await twoTickets(join(cwd, '.sluice'), 'p\u0430y\u202e \u{1d7cf}00')
+  const { out } = await sluice(cwd, ['approvals', 'show', id])
+  expect(out).toContain('p\u0430[U+0430, like a]y[U+202E RLO] \u{1d7cf}[U+1D7CF, like 1]00')
+  expect((await sluice(cwd, ['approvals', 'list'])).out).toContain('[U+202E RLO]')
+})
+
 test('the audit is pruned by the command and proven from the cut on, by its own secret alone', async () => {
   const cwd = aFolder()
   await twoTickets(join(cwd, '.sluice'))
@@ -71,7 +79,7 @@ test('the audit is pruned by the command and proven from the cut on, by its own 
 const refund = tool({
   name: 'refund',
   description: 'Money back',
-  input: z.object({ order: z.int() }),
+  input: z.object({ order: z.int(), why: z.string().optional() }),
   approval: 'always',
   stateless: true,
   run: () => 'done',
@@ -80,7 +88,7 @@ const refund = tool({
 const shop = defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [refund] })
 
 /** A server on that folder's store, whose caller asked for two gated calls. */
-async function twoTickets(folder: string): Promise<readonly string[]> {
+async function twoTickets(folder: string, why?: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
   const store = sqliteStore(join(folder, 'sluice.db'))
   const keys = apiKeys(store)
@@ -97,7 +105,11 @@ async function twoTickets(folder: string): Promise<readonly string[]> {
   const client = await testClient(server)
   const ids: string[] = []
   for (const order of [1, 2]) {
-    const result = await client.request('tools/call', { name: 'refund', arguments: { order }, token: secret })
+    const result = await client.request('tools/call', {
+      name: 'refund',
+      arguments: { order, ...(why !== undefined && { why }) },
+      token: secret,
+    })
     const [block] = result['content'] as { text: string }[]
     ids.push((JSON.parse(block?.text ?? '{}') as { request_id: string }).request_id)
   }

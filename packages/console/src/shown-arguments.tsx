@@ -3,9 +3,9 @@
 import type { JSX } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { markedPieces } from '../../sluice/src/approvals/marks.ts'
 import { chunksOf, indented } from './arguments.ts'
 import { Code, toLines } from './code.tsx'
-import { piecesOf } from './visible.ts'
 
 interface Part {
   readonly element: JSX.Element
@@ -47,7 +47,7 @@ function toPart(chunk: string, at: number): Part {
   const text = chunk.replace(/\n$/, '')
   const hidden = text
     .split('\n')
-    .flatMap(piecesOf)
+    .flatMap(markedPieces)
     .filter(({ kind }) => kind !== 'text').length
   return { element: <Fragment key={at}>{toLines(text)}</Fragment>, hidden }
 }

@@ -2,20 +2,20 @@
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { markedPieces } from '../../sluice/src/approvals/marks.ts'
 import { problemOf } from './client.ts'
-import { piecesOf } from './visible.ts'
 
 /** Anything that came from a caller, a tool or a client. */
 export function Visible({ text }: { readonly text: string }): JSX.Element {
   return (
     <bdi class="visible">
-      {piecesOf(text).map((piece) =>
+      {markedPieces(text).map((piece) =>
         piece.kind === 'text' ? (
           piece.text
         ) : (
           <span
             class={piece.kind}
-            title={`${piece.code}${piece.kind === 'alike' ? ': looks like a Latin letter' : ''}`}
+            title={`${piece.code}${piece.kind === 'alike' && piece.like !== undefined ? `: looks like ${piece.like}` : ''}`}
           >
             {piece.kind === 'hidden' ? piece.code.replace(/^U\+[0-9A-F]+ (?!TAG)/, '') : piece.text}
           </span>

@@ -2,12 +2,12 @@
 
 import { audit, RpcError, surroundings } from 'sluice'
 import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
-import { approvals, effectLines } from 'sluice/approvals'
+import { approvals, effectLines, markedText } from 'sluice/approvals'
 import type { Config } from '../config/schema.ts'
 import { owner } from '../host/identities.ts'
 import { defined } from '../host/options.ts'
 import type { OpenStore } from '../host/store.ts'
-import { ago, CommandError, exitCodes, shown, styled, table, toJson, wrapped } from '../output.ts'
+import { ago, CommandError, exitCodes, styled, table, toJson, wrapped } from '../output.ts'
 import type { Around } from './command.ts'
 import type { OperatingOptions } from './operating.ts'
 import { withStore } from './operating.ts'
@@ -75,11 +75,11 @@ export const approvalsList = (around: Around, options: ListOptions): Promise<num
           tickets.map(({ id, status, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
             id,
             status,
-            shown(`${server}/${tool}`),
-            shown(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
+            markedText(`${server}/${tool}`),
+            markedText(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
             ago(createdAt, Date.now()),
-            shown(effectLines(effect).join(', ')).slice(0, 120),
-            shown(text).slice(0, 120),
+            markedText(effectLines(effect).join(', ')).slice(0, 120),
+            markedText(text).slice(0, 120),
           ]),
         ),
       )
@@ -111,7 +111,7 @@ export const approvalsDecide = (
     if (options.json) terminal.out(toJson(ticket))
     else
       terminal.out(
-        `${styled(terminal, approved ? 'green' : 'red', ticket.status)} ${shown(ticket.tool)} for ${shown(ticket.caller.subject)}`,
+        `${styled(terminal, approved ? 'green' : 'red', ticket.status)} ${markedText(ticket.tool)} for ${markedText(ticket.caller.subject)}`,
       )
     return exitCodes.ok
   })
@@ -121,7 +121,7 @@ export const approvalsRules = (around: Around, options: OperatingOptions): Promi
     const { terminal } = around
     if (options.json) terminal.out(toJson(rules))
     else if (rules.length === 0) terminal.out('No rules: each tool says itself whether it needs an approval.')
-    else for (const { place, text } of rules) terminal.out(`${place}. ${shown(text)}`)
+    else for (const { place, text } of rules) terminal.out(`${place}. ${markedText(text)}`)
     return exitCodes.ok
   })
 
@@ -142,7 +142,9 @@ function described({ terminal }: Around, ticket: TicketView): string {
     ),
   ]
   const lines = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapped(terminal, shown(value), 10)}`],
+    value === undefined
+      ? []
+      : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapped(terminal, markedText(value), 10)}`],
   )
-  return [...lines, '', shown(ticket.arguments)].join('\n')
+  return [...lines, '', markedText(ticket.arguments)].join('\n')
 }

