@@ -41,6 +41,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
     test.each([
       ['localhost', [['Host', 'localhost:PORT']]],
       ['127.0.0.1', [['Host', '127.0.0.1:PORT']]],
+      ['127.0.0.2, which is this machine, too', [['Host', '127.0.0.2:PORT']]],
       ['[::1]', [['Host', '[::1]:PORT']]],
       ['in capitals', [['HOST', 'LocalHost:PORT']]],
       [
@@ -79,15 +80,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
         'localhost.evil:PORT',
         '127.0.0.1.nip.io:PORT',
       ],
-      ...[
-        '127.0.0.1.:PORT',
-        'evil-localhost:PORT',
-        'xlocalhost:PORT',
-        'localhostx:PORT',
-        '127.0.0.2:PORT',
-        '127.1:PORT',
-        '0.0.0.0:PORT',
-      ],
+      ...['127.0.0.1.:PORT', 'evil-localhost:PORT', 'xlocalhost:PORT', 'localhostx:PORT', '127.1:PORT', '0.0.0.0:PORT'],
       ...[
         '2130706433:PORT',
         '0x7f000001:PORT',

@@ -149,6 +149,15 @@ describe('versions and methods', () => {
     if (!JSON.stringify(params).includes('loud')) expect(response.status).toBe(400)
   })
 
+  test.each([{ result: {} }, { error: { code: 1, message: 'x' } }])(
+    'a response %j: refused because there was no request, not for want of a session',
+    async (response) => {
+      const { status, body } = await post({ jsonrpc: '2.0', id: 1, ...response }, { 'mcp-protocol-version': modern })
+      expect(status).toBe(400)
+      expect(body).toContain('2026-07-28 has no requests to clients')
+    },
+  )
+
   test('a capability that is missing: −32021, and nothing runs', async () => {
     const call = callOf(1, 'asks')
     const response = await post(call, headersFor(call))

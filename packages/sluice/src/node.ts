@@ -18,6 +18,7 @@ import { stderrLogger } from './transports/json-logger.ts'
 import type { StdioOptions, StdioServing } from './transports/stdio.ts'
 import { listenStdio } from './transports/stdio.ts'
 
+export { isLoopback } from './core/loopback.ts'
 export type { Environment } from './environment.ts'
 export { childEnvironment, removeVariables, takeEnvironment } from './environment.ts'
 export { nodeClock } from './node-clock.ts'

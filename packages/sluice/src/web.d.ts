@@ -54,7 +54,10 @@ declare function atob(text: string): string
 declare function btoa(text: string): string
 declare function setTimeout(then: () => void, ms: number): unknown
 declare function clearTimeout(timer: unknown): void
-declare var URL: { new (url: string): { readonly protocol: string; readonly hostname: string } }
+declare var URL: {
+  new (url: string): { readonly protocol: string; readonly hostname: string }
+  canParse(url: string): boolean
+}
 declare function fetch(
   url: string,
   init: {

@@ -1,7 +1,7 @@
 /** `sluice serve`: one server, from a module or one of the five, on stdio, HTTP or WebSocket; reloaded while it is written. */
 
 import type { Opened, Server } from 'sluice'
-import { serveStdio } from 'sluice/node'
+import { isLoopback, serveStdio } from 'sluice/node'
 import type { Loaded } from '../config/load.ts'
 import { isBelow, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -120,7 +120,7 @@ const nameOf = (module: string): string =>
 /** Who only tries a server on this machine needs no key, unless something in it needs a person to say yes. */
 function openUnlessSaid({ config, origins }: Loaded, gated: boolean): Config {
   const said = (name: string): boolean => [...origins.keys()].some((path) => isBelow(path, name))
-  const isLocal = config.host === '127.0.0.1' || config.host === '::1' || config.host === 'localhost'
+  const isLocal = isLoopback(config.host)
   return {
     ...config,
     ...(!gated && isLocal && !said('authenticate') && { authenticate: null }),

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { isLoose, makePrivateFolder } from 'sluice/node'
+import { isLoopback, isLoose, makePrivateFolder } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { ownNames } from '../host/servers.ts'
 import type { Finding } from './finding.ts'
@@ -96,8 +96,7 @@ const textAt = (url: string): Promise<string | undefined> =>
   )
 
 function exposure({ host, hosts = [], authenticate }: Config): Finding {
-  const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
-  if (isLocal) return good('Reach', 'this machine only')
+  if (isLoopback(host)) return good('Reach', 'this machine only')
   if (authenticate === null)
     return bad(
       'Reach',

@@ -7,6 +7,7 @@ import type { Answer } from '../core/answer.ts'
 import type { Call, Via } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import { isLoopback } from '../core/loopback.ts'
 import type { ExtraMethod } from '../core/part.ts'
 import { parseApproved } from './arguments.ts'
 import { refuseStrangers } from './gate.ts'
@@ -72,4 +73,4 @@ const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 const isLocal = ({ transport, peer, header }: Via): boolean =>
   transport === 'stdio' ||
   transport === 'memory' ||
-  (/^(127\.|::1$|::ffff:127\.)/i.test(peer) && !forwarded.some((name) => header(name) !== undefined))
+  (isLoopback(peer) && !forwarded.some((name) => header(name) !== undefined))

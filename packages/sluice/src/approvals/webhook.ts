@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
+import { isSafeUrl } from '../core/loopback.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { Decider } from './deciding.ts'
 import type { Desk } from './desk.ts'
@@ -162,10 +163,7 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
 }
 
 function checkUrl(url: string): void {
-  const { protocol, hostname } = new URL(url)
-  const here = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  if (protocol !== 'https:' && !(protocol === 'http:' && here))
-    throw new TypeError('webhook: its url must be https, since it carries the arguments of calls')
+  if (!isSafeUrl(url)) throw new TypeError('webhook: its url must be https, since it carries the arguments of calls')
 }
 
 /** The message that we send has another type: sent back to us it decides nothing. */

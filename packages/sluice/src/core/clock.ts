@@ -14,11 +14,24 @@ export interface Clock {
   turn?(then: () => void): void
 }
 
+/** Milliseconds that only go forward: a clock that is set back must not stop what happens every few minutes. */
+export const steadyNow = (clock: Clock): number => clock.steady?.() ?? clock.now()
+
+const maxTimerMs = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),
   after(ms, then) {
-    const timer = setTimeout(then, ms)
+    // A longer timer fires at once, in every runtime; so a long wait is several.
+    let left = ms
+    let timer: ReturnType<typeof setTimeout>
+    function wait(): void {
+      const part = Math.min(left, maxTimerMs)
+      left -= part
+      timer = setTimeout(left > 0 ? wait : then, part)
+    }
+    wait()
     return () => clearTimeout(timer)
   },
 }

@@ -127,7 +127,8 @@ function isModern(meta: unknown, method: string, via: Via): boolean {
 export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 'session' {
   if (!isObject(message)) return Array.isArray(message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   const { method, params } = message
-  if (typeof method !== 'string') return 'result' in message || 'error' in message ? 'session' : 'alone'
+  if (typeof method !== 'string')
+    return ('result' in message || 'error' in message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   if (isModern(isObject(params) ? params['_meta'] : undefined, method, via)) return 'alone'
   return method === 'initialize' ? 'initialize' : 'session'
 }

@@ -8,6 +8,7 @@
 import type { Call } from '../core/call.ts'
 import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { isSafeUrl } from '../core/loopback.ts'
 import type { Accepted, Question, Questions, Ready } from '../core/target.ts'
 import { formSchema } from './form-schema.ts'
 import type { Out, Schema } from './schema.ts'
@@ -68,16 +69,21 @@ export const visit = (message: string, href: string, id: string): Ask<true> => (
   visit: true,
 })
 
-const page = (message: string, href: string, more: Params = {}): Ask<true> => ({
-  method: 'elicitation/create',
-  params: { mode: 'url', message, url: href, ...more },
-  needs: { elicitation: { url: {} } },
-  accept(answer) {
-    const said = actionOf(answer)
-    if (said === undefined) return undefined
-    return said === 'accept' ? { value: true } : declined(said)
-  },
-})
+function page(message: string, href: string, more: Params = {}): Ask<true> {
+  // A client may open whatever it is given: a file, a script, another program.
+  if (!isSafeUrl(href))
+    throw new TypeError(`page "${message}": ${JSON.stringify(href)} must be an https address (http on loopback only)`)
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'url', message, url: href, ...more },
+    needs: { elicitation: { url: {} } },
+    accept(answer) {
+      const said = actionOf(answer)
+      if (said === undefined) return undefined
+      return said === 'accept' ? { value: true } : declined(said)
+    },
+  }
+}
 
 export interface SampleRequest {
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: object }[]

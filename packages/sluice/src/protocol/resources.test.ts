@@ -211,3 +211,21 @@ test.each<[string, () => unknown, RegExp]>([
 ])('%s fails when it is written', (_, define, message) => {
   expect(define).toThrow(message)
 })
+
+test.each(['note://a b', 'note://über', 'http://[', 'a:"b"', 'a:%zz', 'a:x\\y', 'a:<b>'])(
+  'the URI %s is refused where it is written',
+  (uri) => {
+    expect(() => resource({ uri, name: 'x', read: () => '' })).toThrow(`resource "${uri}": not a valid URI; encode`)
+  },
+)
+
+test.each([
+  'a:1',
+  'note://2024/a%20b',
+  'urn:isbn:0451450523',
+  'file:///a/b.txt',
+  'data:,x',
+  'https://example.com/?a=b#c',
+])('the URI %s is taken', (uri) => {
+  expect(resource({ uri, name: 'x', read: () => '' }).name).toBe(uri)
+})

@@ -11,6 +11,7 @@ import { isObject } from '../core/json.ts'
 import type { Ready, Refused, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
+import { encodeOpen } from '../core/uri-template-grammar.ts'
 import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
 import type { Annotations, Icon, ResourceContents } from './content.ts'
@@ -91,6 +92,8 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri))
     throw new TypeError(`${where}: the URI needs a scheme, for instance note://${uri}`)
   const template = uri.includes('{') ? parseTemplate(uri) : undefined
+  if (!template && (!URL.canParse(uri) || encodeOpen(uri) !== uri))
+    throw new TypeError(`${where}: not a valid URI; encode what RFC 3986 does not allow, as in ${encodeOpen(uri)}`)
   for (const variable of Object.keys(definition.complete ?? {}))
     if (!template?.names.includes(variable))
       throw new TypeError(`${where}: complete.${variable} is not in the template`)

@@ -221,3 +221,16 @@ test('a private key in a public set does not vouch for anybody', async () => {
   const { outcome } = await anIssuer(json(JSON.stringify({ keys: [leaked] })))
   expect(await outcome(real)).toBe('refused')
 })
+
+test('a clock that is set back stops neither the refresh nor the rotation', async () => {
+  const [old, young] = [makeKey('old'), makeKey('young')]
+  const { state, clock, outcome } = await anIssuer(json(setOf(old)))
+  expect(await outcome(old)).toBe('vouched')
+  clock.set(start - 30 * minute)
+  await clock.advance(minute)
+  state.respond = json(setOf(young))
+  expect(await outcome(young)).toBe('vouched')
+  await clock.advance(11 * minute)
+  await outcome(young)
+  await expect.poll(() => state.hits).toBe(3)
+})

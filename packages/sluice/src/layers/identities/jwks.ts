@@ -8,10 +8,12 @@ import { JWKSNoMatchingKey } from 'jose/errors'
 import type { LocalJWKSet } from 'jose/jwks/local'
 import { createLocalJWKSet } from 'jose/jwks/local'
 import type { Clock } from '../../core/clock.ts'
+import { steadyNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
+import { isSafeUrl } from '../../core/loopback.ts'
 import { isWeak } from './weak-key.ts'
 import { within } from './within.ts'
 
@@ -48,17 +50,17 @@ const maxBytes = 512 * 1024
 const maxKeys = 100
 
 export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): FindKey {
-  if (!isSafe(url)) throw new TypeError(`jwks: ${url} must be https; plain http is for loopback addresses only`)
+  if (!isSafeUrl(url)) throw new TypeError(`jwks: ${url} must be https; plain http is for loopback addresses only`)
   let known: { readonly find: FindKey; readonly at: number } | undefined
   let tried = Number.NEGATIVE_INFINITY
   let pending: Promise<void> | undefined
 
-  const age = (): number => clock.now() - (known?.at ?? Number.NEGATIVE_INFINITY)
+  const age = (): number => steadyNow(clock) - (known?.at ?? Number.NEGATIVE_INFINITY)
 
   async function load(): Promise<void> {
     const controller = new AbortController()
     try {
-      known = { find: await within(read(controller.signal), timeoutMs, clock), at: clock.now() }
+      known = { find: await within(read(controller.signal), timeoutMs, clock), at: steadyNow(clock) }
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : 'unreadable'
       logger.warn({ event: 'jwks', outcome: 'failed', url, message, serving: known ? 'known keys' : 'nobody' })
@@ -80,10 +82,10 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): 
   }
   /** Resolves when there is nothing more to wait for, whatever came of it. */
   function refresh(): Promise<void> {
-    const since = clock.now() - tried
+    const since = steadyNow(clock) - tried
     if (pending && since < 2 * timeoutMs) return within(pending, timeoutMs, clock).catch(() => {})
     if (since < (known ? cooldownMs : emptyCooldownMs)) return Promise.resolve()
-    tried = clock.now()
+    tried = steadyNow(clock)
     pending = load()
     return pending
   }
@@ -106,18 +108,6 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): 
       if (known.find === find) throw thrown
       return known.find(...header)
     }
-  }
-}
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-/** Over plain http anybody on the way could hand us keys of their own. */
-export function isSafe(url: string): boolean {
-  try {
-    const { protocol, hostname } = new URL(url)
-    return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname))
-  } catch {
-    return false
   }
 }
 

@@ -25,3 +25,12 @@ test('it does not grow without end: the oldest goes', () => {
   for (let i = 0; i <= 5_000; i++) cache.set(`t${i}`, until(1e9))
   expect([cache.get('t0'), cache.get('t1')?.subject, cache.get('t5000')?.subject]).toEqual([undefined, 'ann', 'ann'])
 })
+
+test('a clock that is set back does not make it believe a token for longer', async () => {
+  const clock = fakeClock(1e9)
+  const cache = createTokenCache(60_000, clock)
+  cache.set('token', until(Number.POSITIVE_INFINITY))
+  clock.set(0)
+  await clock.advance(60_000)
+  expect(cache.get('token')).toBeUndefined()
+})

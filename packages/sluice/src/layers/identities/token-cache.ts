@@ -5,6 +5,7 @@
 
 import type { Caller } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
+import { steadyNow } from '../../core/clock.ts'
 
 export interface TokenCache {
   get(token: string): Caller | undefined
@@ -26,13 +27,13 @@ export function createTokenCache(maxAgeMs: number, clock: Clock): TokenCache {
     get(token) {
       const entry = known.get(token)
       if (!entry) return undefined
-      if (entry.until > clock.now()) return entry.caller
+      if (entry.until > steadyNow(clock) && entry.caller.expires > clock.now()) return entry.caller
       known.delete(token)
       return undefined
     },
     set(token, caller) {
       if (known.size >= maxTokens) for (const oldest of known.keys()) if (known.delete(oldest)) break
-      known.set(token, { caller, until: Math.min(caller.expires, clock.now() + maxAgeMs) })
+      known.set(token, { caller, until: steadyNow(clock) + maxAgeMs })
     },
     forget(credential) {
       for (const [token, { caller }] of known) if (caller.credential === credential) known.delete(token)

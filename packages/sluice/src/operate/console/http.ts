@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RpcError } from '../../core/error.ts'
+import { isLoopback, isSafeUrl } from '../../core/loopback.ts'
 import { createGuard } from '../../transports/http/guard.ts'
 import { NodeRequest } from '../../transports/http/node-message.ts'
 import type { CookieJar } from './cookie.ts'
@@ -42,17 +43,15 @@ export interface ConsoleServing {
   close(): Promise<void>
 }
 
-const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
-
 export async function listen(parts: Parts, options: ListenOptions = {}): Promise<ConsoleServing> {
   const { port = 4100, host = '127.0.0.1', origin, cookie = 'host' } = options
-  if (!loopback.has(host) && origin === undefined)
+  if (!isLoopback(host) && origin === undefined)
     throw new TypeError(
       'origin: past this machine the console needs TLS before it; name where browsers find it, as https://console.example.com',
     )
-  if (origin !== undefined && new URL(origin).protocol !== 'https:' && !loopback.has(new URL(origin).hostname))
+  if (origin !== undefined && !isSafeUrl(origin))
     throw new TypeError('origin: over plain http anybody on the way could take the session; use https')
-  if (cookie === 'plain' && (origin !== undefined || !loopback.has(host)))
+  if (cookie === 'plain' && (origin !== undefined || !isLoopback(host)))
     throw new TypeError('cookie: plain is for this machine alone')
   const files = readFiles()
   const node = createServer({

@@ -4,6 +4,7 @@
  */
 
 import { RpcError } from '../../core/error.ts'
+import { isLoopback } from '../../core/loopback.ts'
 
 export interface GuardOptions {
   /**
@@ -22,8 +23,6 @@ export interface Guard {
   allows(origin: string): boolean
 }
 
-const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
   const named = hosts && new Set(hosts.map((host) => host.toLowerCase()))
   const welcome = new Set(origins.map((origin) => origin.toLowerCase()))
@@ -33,7 +32,7 @@ export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
   function isOwn(host: string, port: number | undefined): boolean {
     if (named) return named.has(host)
     const [name, own] = splitPort(host)
-    return loopback.has(name) && (port === undefined || own === port)
+    return isLoopback(name) && (port === undefined || own === port)
   }
   function refuseHost(host: string | undefined): RpcError {
     const shown = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`

@@ -6,6 +6,7 @@
  * https://www.rfc-editor.org/rfc/rfc9728
  */
 
+import { isSafeUrl } from '../../core/loopback.ts'
 import type { HttpHeaders } from './message.ts'
 
 export interface ProtectedResourceOptions {
@@ -67,12 +68,9 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
 /** RFC 6749 §3.3. */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
 function addressOf(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.test(url.hostname))
-  if (!url || !safe || url.username || url.password || /[?#]/.test(text))
+  if (!url || !isSafeUrl(text) || url.username || url.password || /[?#]/.test(text))
     throw new TypeError(
       `${option}: ${text} must be an https address without query and fragment (http on loopback only)`,
     )
