@@ -185,3 +185,20 @@ test('with no SDK at all a call is served as ever', async () => {
   await expect(serve(call)).resolves.toEqual({ content: [] })
   expect(call.facts).not.toHaveProperty('traceId')
 })
+
+test.each(['approvalDenied', 'approvalVoid', 'resultTooLarge', 'invalidArguments', 'timeout'] as const)(
+  '%s leaves tools/call as a result, so its span has no code that was never sent',
+  async (reason) => {
+    await traced(() => Promise.reject(new RpcError(reason, 'no')))(aCall())
+    expect(only().attributes).toMatchObject({ 'error.type': 'tool_error' })
+    expect(only().attributes['rpc.response.status_code']).toBeUndefined()
+  },
+)
+
+test('a cancelled call has no answer, so its span has no code, whatever its work threw', async () => {
+  const call = aCall()
+  call.stop.stop(new RpcError('cancelled', 'The client cancelled it'))
+  await traced(() => Promise.reject(new Error('aborted')))(call)
+  expect(only().attributes).toMatchObject({ 'error.type': 'cancelled' })
+  expect(only().attributes['rpc.response.status_code']).toBeUndefined()
+})

@@ -130,8 +130,8 @@ export const audit =
 /** Counters and histograms, at `/metrics`. */
 export const metrics =
   ({ readers, ...options }: MetricsOptions & { readonly readers?: Readers } = {}): Part<'metrics'> =>
-  ({ counts }) => {
-    const { sink, refused, text } = createMetrics(options, counts)
+  ({ counts, name }) => {
+    const { sink, refused, text } = createMetrics(options, counts, name)
     return {
       part: 'metrics',
       sink,

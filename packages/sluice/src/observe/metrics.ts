@@ -37,8 +37,13 @@ interface Row {
   sumMs: number
 }
 
-/** `counts` is what is counted elsewhere, read when the metrics are. */
-export function createMetrics({ tenants = 0 }: MetricsOptions = {}, counts: readonly Count[] = []): Metrics {
+/** `counts` is what is counted elsewhere, read when the metrics are. `server` labels every series, so that several servers can share a page. */
+export function createMetrics(
+  { tenants = 0 }: MetricsOptions = {},
+  counts: readonly Count[] = [],
+  server?: string,
+): Metrics {
+  const common: Labels = server === undefined ? [] : [['server', server]]
   const rows = new Map<string, Map<string, Map<string, Row>>>()
   const early = new Map<string, number>()
   const labelled = new Set<string>()
@@ -73,31 +78,37 @@ export function createMetrics({ tenants = 0 }: MetricsOptions = {}, counts: read
     },
     text() {
       const all = [...flat(rows)]
-      return toPrometheus([
-        {
-          name: 'sluice_requests_total',
-          help: 'Requests answered, by how they ended.',
-          type: 'counter',
-          samples: all.flatMap(([labels, { outcomes }]) =>
-            sorted(outcomes).map(([outcome, value]) => ({ labels: [...labels, ['outcome', outcome] as const], value })),
+      return toPrometheus(
+        [
+          {
+            name: 'sluice_requests_total',
+            help: 'Requests answered, by how they ended.',
+            type: 'counter',
+            samples: all.flatMap(([labels, { outcomes }]) =>
+              sorted(outcomes).map(([outcome, value]) => ({
+                labels: [...labels, ['outcome', outcome] as const],
+                value,
+              })),
+            ),
+          },
+          {
+            name: 'sluice_request_duration_seconds',
+            help: 'From the first layer to the answer.',
+            type: 'histogram',
+            samples: all.flatMap(([labels, row]) => histogram(labels, row)),
+          },
+          {
+            name: 'sluice_refused_total',
+            help: 'Messages refused before they became a request.',
+            type: 'counter',
+            samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
+          },
+          ...counts.map(
+            ({ name, help, type, read }): Family => ({ name, help, type, samples: [{ labels: [], value: read() }] }),
           ),
-        },
-        {
-          name: 'sluice_request_duration_seconds',
-          help: 'From the first layer to the answer.',
-          type: 'histogram',
-          samples: all.flatMap(([labels, row]) => histogram(labels, row)),
-        },
-        {
-          name: 'sluice_refused_total',
-          help: 'Messages refused before they became a request.',
-          type: 'counter',
-          samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
-        },
-        ...counts.map(
-          ({ name, help, type, read }): Family => ({ name, help, type, samples: [{ labels: [], value: read() }] }),
-        ),
-      ])
+        ],
+        common,
+      )
     },
   }
 }

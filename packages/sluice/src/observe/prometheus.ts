@@ -19,15 +19,29 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-export const toPrometheus = (families: readonly Family[]): string =>
+/** `common` labels are on every sample. */
+export const toPrometheus = (families: readonly Family[], common: Labels = []): string =>
   families
     .map(({ name, help, type, samples }) => {
       const lines = samples.map(
-        ({ suffix = '', labels, value }) => `${name}${suffix}${braced(labels)} ${numeral(value)}\n`,
+        ({ suffix = '', labels, value }) => `${name}${suffix}${braced([...common, ...labels])} ${numeral(value)}\n`,
       )
       return `# HELP ${name} ${help.replace(/[\\\n]/g, escape)}\n# TYPE ${name} ${type}\n${lines.join('')}`
     })
     .join('')
+
+/** Joins pages whose samples have different labels: of each family there may be one head, with all of its samples below. */
+export function joinPrometheus(pages: readonly string[]): string {
+  const families = new Map<string, { readonly head: string; samples: string }>()
+  for (const block of pages.flatMap((page) => page.split(/^(?=# HELP )/m))) {
+    const [help = '', type = '', ...samples] = block.split('\n')
+    const name = help.split(' ')[2] ?? ''
+    const known = families.get(name)
+    if (known) known.samples += samples.join('\n')
+    else families.set(name, { head: `${help}\n${type}\n`, samples: samples.join('\n') })
+  }
+  return [...families.values()].map(({ head, samples }) => head + samples).join('')
+}
 
 const braced = (labels: Labels): string =>
   labels.length === 0

@@ -27,6 +27,7 @@ import type { Clock } from '../core/clock.ts'
 import { codeOf, RpcError } from '../core/error.ts'
 import { lazy } from '../core/lazy.ts'
 import type { Part } from '../core/part.ts'
+import { leavesAsResult } from '../protocol/encode.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 import { messageOf } from './redact.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -66,8 +67,11 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
       const own: Attributes = { ...attributesOf(call), 'jsonrpc.request.id': String(call.id) }
       if (call.via.transport === 'http') own['client.address'] = call.via.peer
       const span = tracer.startSpan(nameOf(call), { kind: SpanKind.SERVER, attributes: own, links }, parent)
-      const { traceId } = span.spanContext()
-      if (isSpanContextValid(span.spanContext())) call.facts['traceId'] = traceId
+      const { traceId, spanId } = span.spanContext()
+      if (isSpanContextValid(span.spanContext())) {
+        call.facts['traceId'] = traceId
+        call.facts['spanId'] = spanId
+      }
       const end = (failure: Failure | undefined): void => {
         try {
           // A resource is found only after authentication.
@@ -149,13 +153,14 @@ interface Failure {
 const toolError: Failure = { type: 'tool_error' }
 const isError = (answer: Answer): boolean => !(answer instanceof Prepared) && answer.isError === true
 
-/** Refusals that leave `tools/call` as a result the model reads, so there is no code. */
-const asResult: ReadonlySet<string> = new Set(['toolFailed', 'toolCrashed', 'invalidArguments', 'timeout'])
-
-function failureOf(call: Call, thrown: unknown): Failure {
+/** Only a code that was sent: a refusal may leave as a result, and a cancelled call has no answer. */
+function failureOf(call: Call, failure: unknown): Failure {
+  // As on the way out: the reason a call was stopped for, whatever its work threw because of it.
+  const thrown = call.stop.reason ?? failure
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
   const message = messageOf(call, thrown)
-  if (call.method === 'tools/call' && asResult.has(reason)) return { ...toolError, message }
+  if (leavesAsResult(call.method, reason)) return { ...toolError, message }
+  if (reason === 'cancelled') return { type: 'cancelled', message }
   const code = String(codeOf(reason, featuresOf(call.revision).era))
   return { type: code, code, message: message ?? (reason === 'internalError' ? 'Internal error' : undefined) }
 }

@@ -105,6 +105,10 @@ const forTheModel: ReadonlySet<string> = new Set([
   'timeout',
 ])
 
+/** Whether a refusal leaves as a tool error result, which has no code. */
+export const leavesAsResult = (method: string, reason: string): boolean =>
+  method === 'tools/call' && forTheModel.has(reason)
+
 export interface Refusal {
   readonly id: Id
   readonly method: string
@@ -118,12 +122,7 @@ export interface Refusal {
 export function refuse({ id, method, features, thrown, reference, style }: Refusal): Reply {
   const plain = style === 'json-rpc' && features.era === 'legacy'
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
-  if (
-    thrown instanceof RpcError &&
-    method === 'tools/call' &&
-    forTheModel.has(reason) &&
-    (!plain || reason === 'toolFailed')
-  )
+  if (thrown instanceof RpcError && leavesAsResult(method, reason) && (!plain || reason === 'toolFailed'))
     return { id, method, features, answer: toolError(thrown, reference) }
   const error = toWire(thrown, features.era, reference)
   if (plain && thrown instanceof RpcError && reason === 'unknownTool')

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '../../core/part.ts'
+import { joinPrometheus } from '../../observe/prometheus.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
@@ -199,10 +200,14 @@ async function aside(path: string, mounted: readonly Mounted[], request: NodeReq
   reply.end(status, headers, body)
 }
 
-/** Whoever asks the port, asks all of its servers: it is ready when each of them is. */
+/** The port answers for all of its servers: it is ready when each of them is, and its metrics are theirs, labelled by server. */
 async function together(path: string, mounted: readonly Mounted[], request: NodeRequest): Promise<Page | undefined> {
-  if (path !== '/healthz' && path !== '/readyz') return undefined
+  if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return undefined
   const pages = await Promise.all(mounted.map(({ site }) => site.page(path, request)))
+  if (path === '/metrics') {
+    const found = pages.filter((page) => page !== undefined)
+    return found[0] && { ...found[0], body: joinPrometheus(found.map(({ body }) => body)) }
+  }
   if (pages.includes(undefined)) return undefined
   return pages.find((page) => page?.status !== 200) ?? pages[0]
 }
