@@ -15,7 +15,10 @@ export interface Archive {
   deleteWorkspace(tenant: string, id: string): Promise<boolean>
   /** Workspaces that hold pieces without a vector, so that they can be embedded later. */
   unembedded(): Promise<readonly Workspace[]>
-  /** Vectors of another model or length are forgotten: they compare with nothing. Says whether vectors can be kept. */
+  /**
+   * Vectors of another model or length are forgotten: they compare with nothing. Texts that the service would not take
+   * are offered again. Says whether vectors can be kept.
+   */
   useVectors(model: string): Promise<boolean>
   close(): Promise<void>
 }
@@ -115,7 +118,7 @@ export interface Piece {
 }
 export interface PieceVector {
   readonly piece: number
-  /** `undefined`: the service would not take this text, and need not be asked again. */
+  /** `undefined`: the service would not take this text, and is not asked again before the next start. */
   readonly vector: Float32Array | undefined
 }
 

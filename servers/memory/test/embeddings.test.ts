@@ -41,8 +41,8 @@ const ollama = (): Record<string, string> => ({
 const openWith = (more: OpenOptions = {}): Promise<Opened> => openMemory({ env: ollama(), ...more })
 
 /**
- * A call that waits for the clock as well as for the service. Time stands still while the service works, however slow
- * this machine is; it passes while nothing is asked, and while the service hangs.
+ * A call that waits for the clock as well as for the service. Time stands still while the service or the archive works,
+ * however slow this machine is; it passes while nothing is asked, and while the service hangs.
  */
 async function patiently<T>(memory: Opened, work: Promise<T>): Promise<T> {
   let done = false
@@ -51,7 +51,8 @@ async function patiently<T>(memory: Opened, work: Promise<T>): Promise<T> {
   }
   work.then(finish, finish)
   while (!done) {
-    await new Promise((resolve) => setImmediate(resolve))
+    // The archive answers in order: its thread has done what was asked of it before.
+    await memory.call('list_workspaces')
     if (inFlight === 0 || hangs) await memory.clock.advance(100)
   }
   return work
@@ -208,6 +209,31 @@ test('one text the service will not take does not keep the others from it', asyn
   expect(textOf(answer)).not.toContain('Note:')
   expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 2 })
   expect((await memory.search('vessel'))[0]).toBe('a ship')
+})
+
+test('a service that refuses everything marks nothing: when it takes texts again, all of them get vectors', async () => {
+  service.behave({ status: 400 })
+  const memory = await openWith()
+  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  expect(textOf(stored)).toContain('it answers with status 400, whatever the text')
+  const lines = ['a ship', 'a house'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
+  await patiently(memory, memory.call('import_memories', { jsonl: lines }))
+  expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 0 })
+  service.behave('well')
+  await patiently(memory, backTo(memory, 3))
+  expect((await memory.search('vessel'))[0]).toBe('a ship')
+})
+
+test('a text that the service would not take is offered again after a start', async () => {
+  service.behave({ refuses: 'poison' })
+  const memory = await openWith()
+  await patiently(memory, memory.call('add_memory', { text: 'poison' }))
+  await patiently(memory, memory.call('add_memory', { text: 'a ship' }))
+  expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 2, embedded_chunks: 1 })
+  await memory.close()
+  service.behave('well')
+  const after = await openWith({ folder: memory.folder })
+  await patiently(after, backTo(after, 2))
 })
 
 test.each([

@@ -52,6 +52,8 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
       return await embedder.embed(tenant, texts, batchMs)
     } catch (thrown) {
       if (!(thrown instanceof Away) || thrown.trouble !== 'text') throw thrown
+      // A service that refuses everything must not have every piece marked as one that it will not take.
+      await embedder.probe(batchMs)
       if (texts.length === 1) return [undefined]
     }
     const vectors: (Float32Array | undefined)[] = []

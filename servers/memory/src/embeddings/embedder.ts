@@ -9,6 +9,11 @@ export interface Embedder {
   readonly model: string
   /** Ends within `patienceMs`. Throws `Away`. */
   embed(tenant: string, texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]>
+  /**
+   * Asks for a vector of a plain text, past what is known. Throws `Away` if the service refuses that too: then a refusal
+   * says nothing about the text that was refused.
+   */
+  probe(patienceMs: number): Promise<void>
   /** The share of the tenant's latest texts that were known. */
   hitRate(tenant: string): number | undefined
 }
@@ -19,6 +24,9 @@ export const batchSize = 64
 const restMs = 30_000
 /** 10,000 vectors of 768 numbers are 30 MB. */
 const remembered = 10_000
+
+/** A text that every model takes. */
+const plainText = 'memory'
 
 export function createEmbedder(service: Service): Embedder {
   const known = new Map<string, Float32Array>()
@@ -43,10 +51,12 @@ export function createEmbedder(service: Service): Embedder {
       failed = undefined
       return vectors
     } catch (thrown) {
-      if (thrown instanceof Away && thrown.trouble !== 'text')
-        failed = { until: service.clock.now() + restMs, why: thrown }
+      if (thrown instanceof Away && thrown.trouble !== 'text') rest(thrown)
       throw thrown
     }
+  }
+  function rest(why: Away): void {
+    failed = { until: service.clock.now() + restMs, why }
   }
 
   return {
@@ -77,6 +87,16 @@ export function createEmbedder(service: Service): Embedder {
         }
       }
       return keys.map((key) => found.get(key) ?? new Float32Array())
+    },
+    async probe(patienceMs) {
+      try {
+        await fetchBatch([plainText], patienceMs)
+      } catch (thrown) {
+        if (!(thrown instanceof Away) || thrown.trouble !== 'text') throw thrown
+        const why = new Away(`${thrown.message}, whatever the text`, 'misconfigured')
+        rest(why)
+        throw why
+      }
     },
     hitRate: (tenant) => hits.average(tenant),
   }

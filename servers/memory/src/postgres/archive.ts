@@ -93,7 +93,11 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
       if (!(await makeVectors(postgres))) return false
       await told(
         postgres.transaction(async (sql) => {
-          if ((await fact(sql, 'embedding model')) === model) return
+          // What the service would not take, it may take by now: a start asks once more.
+          if ((await fact(sql, 'embedding model')) === model) {
+            await sql.query(`UPDATE ${s}.chunks SET embedded = 0 WHERE embedded = 2`)
+            return
+          }
           await sql.query(`DELETE FROM ${s}.vectors`)
           await sql.query(`UPDATE ${s}.chunks SET embedded = 0 WHERE embedded <> 0`)
           await setFact(sql, 'vector length', '0')

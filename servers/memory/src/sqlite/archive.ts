@@ -34,6 +34,8 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     fact: database.prepare('SELECT value FROM facts WHERE name = ?'),
     setFact: database.prepare('INSERT INTO facts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'),
   }
+  // What the service would not take, it may take by now: a start asks once more.
+  const askAgain = database.prepare('UPDATE chunks SET embedded = 0 WHERE embedded = 2')
   const fact = (name: string): string | undefined => {
     const value = sql.fact.get(name)?.['value']
     return value === undefined ? undefined : String(value)
@@ -101,7 +103,8 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     },
     async useVectors(model) {
       if (!file.hasVectors) return false
-      if (fact('embedding model') !== model) await writer.write(() => forgetVectors(database, model, sql.setFact))
+      const isNew = fact('embedding model') !== model
+      await writer.write(() => (isNew ? forgetVectors(database, model, sql.setFact) : askAgain.run()))
       return true
     },
     async close() {
