@@ -21,10 +21,7 @@ const program = fileURLToPath(new URL('everything.ts', import.meta.url))
 const piped: Place = { over: 'stdio', command: process.execPath, args: [program, '--stdio'] }
 
 const transports = ['http', 'stdio', 'sse', 'websocket'] as const
-const table = Object.entries(clients)
-  .flatMap(([name, client]) => transports.map((over) => ({ name, over, ...client })))
-  // The client of 2026-07-28 does not send over HTTP+SSE the headers that its revision asks for over HTTP.
-  .filter(({ over, revision }) => over !== 'sse' || revision !== '2026-07-28')
+const table = Object.entries(clients).flatMap(([name, client]) => transports.map((over) => ({ name, over, ...client })))
 
 /** Where a transport is, beside the endpoint. */
 const beside: { readonly [over: string]: (url: string) => string } = {

@@ -94,7 +94,12 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     const { answer } = await listen(wire, 'l', { toolsListChanged: true })
     await wire.server.close()
     expect(resultOf(await answer)).toMatchObject({ resultType: 'complete', _meta: { [keys.subscription]: 'l' } })
+    // Where subscriptions share a channel, it is also cancelled; elsewhere its own stream ends.
+    const cancelled = methodIs('notifications/cancelled')
+    if (transport !== 'http' && transport !== 'memory')
+      expect(await wire.heard.next(cancelled)).toMatchObject({ params: { requestId: 'l' } })
     await wire.close()
+    expect(wire.heard.all.filter(cancelled)).toHaveLength(transport === 'http' || transport === 'memory' ? 0 : 1)
   })
   test('a filter that is none is refused before anything is heard', async () => {
     const wire = await wired()

@@ -77,6 +77,8 @@ export interface Call {
   readonly notify: (method: string, params: Params) => void
   /** Asks the client on this call's own stream; `undefined` where no question can be carried (and on 2026-07-28). */
   readonly request: ((method: string, params: Params, stop?: Stop) => Promise<unknown>) | undefined
+  /** Tells the transport that this call is accepted and stays open, so that it does not wait for the answer. */
+  readonly stayOpen: (() => void) | undefined
   /** Tells every subscriber, on whatever process, that something changed. */
   readonly publish: (event: ServerEvent) => void
   /** How many characters of JSON its result may have. */

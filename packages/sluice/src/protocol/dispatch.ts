@@ -30,7 +30,7 @@ export interface Context {
   /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
   readonly refused?: (error: RpcError, features: Features | undefined, wire: WireError) => void
   readonly detach?: () => void
-  /** Hears that this call stays open until somebody ends it, so that a transport does not wait for it. */
+  /** Hears that this call was accepted and stays open until one side ends it, so that a transport does not wait for it. */
   readonly endless?: () => void
 }
 
@@ -109,11 +109,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (options.leaving()) throw shuttingDown()
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
-    if (target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY) {
-      if (!context.send)
-        throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
-      context.endless?.()
-    }
+    const isEndless = target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY
+    if (isEndless && !context.send)
+      throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
@@ -139,6 +137,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ? (asked, about, until = stop) =>
             connection.request(asked, about, { send: (sent) => context.send?.(sent), stop: until })
         : undefined,
+      stayOpen: isEndless ? () => context.endless?.() : undefined,
       publish,
       maxResultLength,
       detach,

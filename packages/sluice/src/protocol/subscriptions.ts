@@ -12,6 +12,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { idOf } from './classify.ts'
 import { metaKeys } from './revisions.ts'
 
 interface Wanted {
@@ -97,6 +98,7 @@ export function createListen(
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
     call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
+    call.stayOpen?.()
     open++
     kept += bytes
     return new Promise<Result>((resolve, reject) => {
@@ -122,6 +124,13 @@ export function createListen(
     })
   }
 }
+
+/**
+ * The message that follows the answer of a subscription where all messages share one channel. The answer says that the
+ * subscription has ended, which clients look for; the specification's page on cancellation asks for this one too.
+ */
+export const subscriptionEnded = (message: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: idOf(message) } })
 
 /** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
 export function newsFor(connection: Connection, event: ServerEvent): Params | undefined {

@@ -33,6 +33,7 @@ export function aCall(given: Partial<Call> = {}): Call {
     notify: () => {},
     request: undefined,
     publish: () => {},
+    stayOpen: undefined,
     maxResultLength: 1e6,
     detach: () => {},
     facts: {},

@@ -10,6 +10,7 @@ import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { createStop } from '../core/stop.ts'
 import { isOneWay, mayDrop } from '../protocol/classify.ts'
+import { subscriptionEnded } from '../protocol/subscriptions.ts'
 import { inSession } from './http/answering.ts'
 import type { Around } from './http/exchange.ts'
 import { admit } from './http/exchange.ts'
@@ -105,15 +106,20 @@ export const sse =
       message: unknown,
       admission: Admission | undefined,
     ): Promise<void> {
+      let stays = false
       const text = await server.text(message, {
         via: inSession(request, session),
         send(sent) {
           if (session.behind && mayDrop(sent)) dropped()
           else session.say(JSON.stringify(sent))
         },
-        endless: () => admission?.release(),
+        endless() {
+          stays = true
+          admission?.release()
+        },
       })
       if (text !== null) session.say(text)
+      if (text !== null && stays) session.say(subscriptionEnded(message))
     }
 
     return new Map([

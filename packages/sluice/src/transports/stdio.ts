@@ -10,6 +10,7 @@ import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { isOneWay, mayDrop, methodOf } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
+import { subscriptionEnded } from '../protocol/subscriptions.ts'
 import { createLinePace } from './line-pace.ts'
 import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter } from './lines.ts'
@@ -139,7 +140,11 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
     const done = (answer: string | null): void => {
       if (counted) running -= size
       if (counted) closeLine(answer)
-      else if (answer !== null) out.put(answer)
+      else if (answer !== null) {
+        // A subscription that was accepted, and that this server ended.
+        out.put(answer)
+        out.put(subscriptionEnded(message))
+      }
       counted = false
     }
     running += size

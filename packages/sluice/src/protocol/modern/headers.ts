@@ -21,22 +21,30 @@ const named: { readonly [method: string]: string } = {
 const mismatch = (header: string, problem: string): RpcError =>
   new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header } })
 
+/**
+ * Streamable HTTP must repeat, and the HTTP+SSE transport need not: its clients were never told to. There the message
+ * belongs to a connection, which Streamable HTTP has none of in this revision.
+ */
+function given(via: Via, name: string, shown: string): string | undefined {
+  const header = via.header(name)
+  if (header === undefined && !via.connection) throw mismatch(shown, 'is missing')
+  return header
+}
+
 export function checkVersionHeader(via: Via, version: unknown): void {
-  const header = via.header('mcp-protocol-version')
-  if (header === undefined) throw mismatch('MCP-Protocol-Version', 'is missing')
-  if (header.trim() !== version) throw mismatch('MCP-Protocol-Version', 'differs from _meta')
+  const header = given(via, 'mcp-protocol-version', 'MCP-Protocol-Version')
+  if (header !== undefined && header.trim() !== version) throw mismatch('MCP-Protocol-Version', 'differs from _meta')
 }
 
 export function checkMethodHeaders(via: Via, method: string, params: Params): void {
-  const said = via.header('mcp-method')
-  if (said === undefined) throw mismatch('Mcp-Method', 'is missing')
-  if (said.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
+  const said = given(via, 'mcp-method', 'Mcp-Method')
+  if (said !== undefined && said.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
   const field = Object.hasOwn(named, method) ? named[method] : undefined
   const value = field === undefined ? undefined : params[field]
   if (typeof value !== 'string') return
-  const name = via.header('mcp-name')
-  if (name === undefined) throw mismatch('Mcp-Name', 'is missing')
-  if (decode(name, 'Mcp-Name') !== value) throw mismatch('Mcp-Name', `differs from params.${field}`)
+  const name = given(via, 'mcp-name', 'Mcp-Name')
+  if (name !== undefined && decode(name, 'Mcp-Name') !== value)
+    throw mismatch('Mcp-Name', `differs from params.${field}`)
 }
 
 /** After authorization: what a tool's arguments are called is not for everybody. */
@@ -49,7 +57,7 @@ export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args
     const said = via.header(header)
     const isGiven = value !== undefined && value !== null
     // What has nothing to repeat is refused too: whoever routes by the header would route another call than this.
-    if (!isGiven && said === undefined) continue
+    if (said === undefined && (!isGiven || via.connection)) continue
     if (said === undefined) throw mismatch(header, 'is missing')
     const decoded = decode(said, header)
     const same =

@@ -6,6 +6,7 @@
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
 import { isOneWay, mayDrop, methodOf } from '../../protocol/classify.ts'
+import { subscriptionEnded } from '../../protocol/subscriptions.ts'
 import type { Around } from '../http/exchange.ts'
 import { admit } from '../http/exchange.ts'
 import type { Admission } from '../http/gate.ts'
@@ -188,8 +189,14 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
       }
       if (held) running++
       if (gate && !isPing) admission = await admit(gate, knock)
-      const answer = await server.text(message, { via, send, endless: done })
+      let stays = false
+      const endless = (): void => {
+        stays = true
+        done()
+      }
+      const answer = await server.text(message, { via, send, endless })
       if (answer !== null) say(answer)
+      if (answer !== null && stays) say(subscriptionEnded(message))
     } catch (thrown) {
       say(server.refuse(thrown, via, message))
     } finally {
