@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import type { Params, Via } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
+import { connect } from '../../packages/sluice/src/protocol/connect.ts'
 import { attacked, canary } from './fixture.ts'
 import type { Mutant } from './generate.ts'
 import { honest, mutatedBytes, mutatedMessage, randomBytes, randomMessage } from './generate.ts'
@@ -72,7 +73,7 @@ test('handle answers honest messages that were changed', long, async () => {
 
 test('handle answers batches of 2025-03-26 element by element', long, async () => {
   const { server } = attacked()
-  const connection = server.connect({ send() {} })
+  const connection = connect(server, { send() {} })
   const via: Via = { transport: 'memory', peer: 'test', header: () => undefined, connection }
   await server.handle(initialize('2025-03-26'), { via })
   await fuzz(

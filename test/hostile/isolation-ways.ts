@@ -10,6 +10,7 @@ import { websocket } from 'sluice/websocket'
 import type { BunSocket } from 'sluice/websocket-edge'
 import { bunSockets, websocket as edgeWebsocket } from 'sluice/websocket-edge'
 import { WebSocket } from 'ws'
+import { connect } from '../../packages/sluice/src/protocol/connect.ts'
 import { notes } from './isolation-world.ts'
 import { headersFor, initialize, modern, modernRequest, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
@@ -355,7 +356,7 @@ async function overPipe(server: Server, token: string, revision: string): Promis
 async function inMemory(server: Server, token: string, revision: string): Promise<Client> {
   const inbox = createInbox()
   const send = (message: object): void => inbox.put({ ...message })
-  const connection = revision === modern ? undefined : server.connect({ send })
+  const connection = revision === modern ? undefined : connect(server, { send })
   const header = (name: string): string | undefined => (name === 'authorization' ? `Bearer ${token}` : undefined)
   const via: Via = { transport: 'memory', peer: 'test', header, ...(connection && { connection }) }
   const heap = (messages: readonly Params[]): Promise<readonly Params[]> =>

@@ -10,13 +10,14 @@ import type { HttpServing } from 'sluice/node'
 import { serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
+import { connect } from '../../packages/sluice/src/protocol/connect.ts'
 import { attacked } from './fixture.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from './messages.ts'
 import { pipeTo } from './pipe.ts'
 import type { RawHttp } from './raw-http.ts'
 import { rawHttp, requestHead, toPost } from './raw-http.ts'
 
-type Connection = ReturnType<Server['connect']>
+type Connection = ReturnType<typeof connect>
 
 /** The same server, and every connection anybody opens on it. */
 function watched(server: Server): {
@@ -28,10 +29,9 @@ function watched(server: Server): {
   return {
     server: {
       ...server,
-      connect(options) {
-        const connection = server.connect(options)
+      attach(connection, send) {
         connections.push(connection)
-        return connection
+        return server.attach(connection, send)
       },
     },
     connections,
@@ -330,7 +330,7 @@ describe('on a connection', () => {
   } => {
     const clock = fakeClock()
     const server = createServer(tools, { clock })
-    const connection = server.connect({ send() {} })
+    const connection = connect(server, { send() {} })
     const via = { transport: 'memory' as const, peer: 'test', header: () => undefined, connection }
     return {
       clock,

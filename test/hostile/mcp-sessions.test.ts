@@ -217,10 +217,9 @@ describe('sessions of others', () => {
     const made: { readonly closed: boolean }[] = []
     const watched: Server = {
       ...own.server,
-      connect(options) {
-        const connection = own.server.connect(options)
+      attach(connection, send) {
         made.push(connection)
-        return connection
+        return own.server.attach(connection, send)
       },
     }
     const ownServing = await serveHttp(watched, { port: 0, sessions: sessions({ max: 2 }) })

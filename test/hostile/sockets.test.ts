@@ -28,10 +28,9 @@ function watched(server: Server): Watched {
   return {
     server: {
       ...server,
-      connect(options) {
-        const connection = server.connect(options)
+      attach(connection, send) {
         made.push(connection)
-        return connection
+        return server.attach(connection, send)
       },
     },
     open: () => made.filter(({ closed }) => !closed).length,

@@ -3,6 +3,7 @@
 import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../packages/sluice/src/protocol/connect.ts'
 import { envelope } from './envelope.ts'
 import { createEverything } from './everything.ts'
 import { jsonHeaders, messagesOf, modernHeaders, post } from './http.ts'
@@ -34,7 +35,7 @@ function lineOf(channel: Channel): Line {
 /** A connection on which nothing was said yet. */
 const bare: { readonly [transport in Transport]: (server: Server) => Promise<Line> } = {
   async memory(server) {
-    const connection = server.connect({ send: () => {} })
+    const connection = connect(server, { send: () => {} })
     onTestFinished(() => connection.close())
     const via = { transport: 'memory', peer: 'test', header: () => undefined, connection } as const
     return { ask: async (message) => ({ ...(await server.handle(message, { via })) }), status: () => undefined }

@@ -13,13 +13,10 @@ export async function openMemory(server: Server, options: WireOptions): Promise<
   // Between the client and the server, since the client keeps what it hears to itself until it is asked.
   const overheard: Server = {
     ...server,
-    connect: ({ send, ...more } = {}) =>
-      server.connect({
-        ...more,
-        send(message) {
-          heard.push({ ...message })
-          send?.(message)
-        },
+    attach: (connection, send) =>
+      server.attach(connection, (message, position) => {
+        heard.push({ ...message })
+        send?.(message, position)
       }),
     async handle(message, context) {
       const { id, method } = message as Params

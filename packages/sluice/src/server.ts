@@ -6,7 +6,6 @@
 import type { Layer, ServerEvent, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
 import type { Connection } from './core/connection.ts'
-import { createConnection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import type { Params } from './core/json.ts'
@@ -165,18 +164,15 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
       return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
-    connect({ id = crypto.randomUUID(), remote, send } = {}) {
-      const connection = createConnection({
-        ...{ id, clock, remote, answerWithinMs },
-        onClose() {
-          silence?.()
-          connections.delete(connection)
-        },
-      })
+    attach(connection, send) {
       const silence = send && hear(connection, send)
       connections.add(connection)
-      return connection
+      return () => {
+        silence?.()
+        connections.delete(connection)
+      }
     },
+    answerWithinMs,
     hear,
     async listening() {
       await hub.ready()

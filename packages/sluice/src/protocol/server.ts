@@ -2,7 +2,7 @@
 
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Connection, RemoteConnection } from '../core/connection.ts'
+import type { Connection } from '../core/connection.ts'
 import type { Shared } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
@@ -19,8 +19,13 @@ export interface Server {
   text(message: unknown, context?: Partial<Context>): Promise<string | null>
   /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
   refuse(thrown: unknown, via: Via, message?: unknown): string
-  /** Opens what outlives one message. Whoever opens it closes it. With `send` it hears of changes from the start. */
-  connect(options?: ConnectOptions): Connection
+  /**
+   * Takes a connection in (`connect` makes one): its calls count when the server ends, which also closes it. With `send` it
+   * hears of changes. Returns what its close calls.
+   */
+  attach(connection: Connection, send?: (message: Params, position: string) => void): () => void
+  /** How long a question to a client may stay open. */
+  readonly answerWithinMs: number
   /**
    * Sends what belongs to no call of the connection: changes, from now on or after a position that came with an earlier
    * one. Ends with the connection, or by the returned function.
@@ -63,11 +68,4 @@ export interface Server {
   finish(graceMs: number): Promise<void>
   /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
   close(): Promise<void>
-}
-
-export interface ConnectOptions {
-  readonly id?: string
-  readonly send?: (message: object) => void
-  /** Where other processes serve the same connection. */
-  readonly remote?: RemoteConnection | undefined
 }

@@ -5,6 +5,7 @@ import { authenticate, tenant } from '../parts.ts'
 import { createServer } from '../server.ts'
 import { testClient } from '../testing/client.ts'
 import { settle } from '../testing/clock.ts'
+import { connect } from './connect.ts'
 import type { ServerDefinition } from './definition.ts'
 import { defineServer } from './definition.ts'
 import { prompt } from './prompts.ts'
@@ -153,7 +154,7 @@ test('whoever may not read a resource does not hear of it, and cannot tell it fr
 test('an earlier client is refused such a subscription in the words for what is not there', async () => {
   const server = scoped()
   const heard: object[] = []
-  const connection = server.connect({ send: (message) => heard.push(message) })
+  const connection = connect(server, { send: (message) => heard.push(message) })
   const via = { transport: 'memory', peer: '', connection } as const
   const say = async (id: number, method: string, params: Params): Promise<Params> => {
     const header = (name: string) => (name === 'authorization' ? 'Bearer guest' : undefined)

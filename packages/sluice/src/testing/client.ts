@@ -4,6 +4,7 @@ import type { Connection } from '../core/connection.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { ask, once } from '../parts.ts'
+import { connect } from '../protocol/connect.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
@@ -55,7 +56,7 @@ export async function testClient(
   const server = 'handle' in from ? from : createServer(from, { ask: ask(), once: once() })
   const heard: Params[] = []
   const modern = revision === modernRevision
-  const connection: Connection | undefined = modern ? undefined : server.connect({ send: (message) => hear(message) })
+  const connection: Connection | undefined = modern ? undefined : connect(server, { send: (message) => hear(message) })
   let ids = 0
 
   function hear(message: object): void {

@@ -9,6 +9,7 @@ import type { Via } from '../core/call.ts'
 import { bugOf, RpcError } from '../core/error.ts'
 import { frame, Unsound } from '../core/frame.ts'
 import { isOneWay, mayDrop, methodOf } from '../protocol/classify.ts'
+import { connect } from '../protocol/connect.ts'
 import type { Server } from '../protocol/server.ts'
 import { subscriptionEnded } from '../protocol/subscriptions.ts'
 import { createLinePace } from './line-pace.ts'
@@ -71,7 +72,7 @@ export function listenStdio(server: Server, options: StdioOptions = {}): StdioSe
       readOn()
     },
   })
-  const connection = server.connect({ send })
+  const connection = connect(server, { send })
   // It listens already; what is not ready refuses call by call, and the log says why.
   server.ready().catch((thrown: unknown) => server.logger.error({ event: 'notReady', ...bugOf(thrown) }))
   const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }

@@ -13,6 +13,7 @@ import { RpcError } from '../../core/error.ts'
 import type { Id } from '../../core/json.ts'
 import { networkOf } from '../../core/peer.ts'
 import { sha256 } from '../../core/sha256.ts'
+import { connect } from '../../protocol/connect.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Resumable, Sink } from './events.ts'
 import { parseEventId, Standing } from './events.ts'
@@ -217,7 +218,7 @@ class OpenSession implements Session {
     this.network = network
     this.#retained = streams
     this.shared = sharing?.of(id, this.#local(ended))
-    const connection = server.connect({ id, remote: this.shared })
+    const connection = connect(server, { id, remote: this.shared })
     this.connection = connection
     this.shared?.bind(connection)
     // The same on every process, and without a trace of the session's id.

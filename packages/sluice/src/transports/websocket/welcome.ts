@@ -8,6 +8,7 @@ import type { Connection } from '../../core/connection.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
 import { createStop } from '../../core/stop.ts'
+import { connect } from '../../protocol/connect.ts'
 import type { Around } from '../http/exchange.ts'
 import { admit } from '../http/exchange.ts'
 import type { HttpRequest } from '../http/message.ts'
@@ -43,7 +44,7 @@ export async function welcome(around: Around, request: HttpRequest): Promise<Gue
   const token = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
   const header = (name: string): string | undefined =>
     request.header(name) ?? (token !== undefined && name === 'authorization' ? `Bearer ${token}` : undefined)
-  const connection = server.connect({ send: (message) => guest.hear(message) })
+  const connection = connect(server, { send: (message) => guest.hear(message) })
   const guest: Guest = {
     via: { transport: 'websocket', peer: request.peer, header, connection },
     gone: createStop(),
