@@ -84,3 +84,43 @@ describe.each(schemas)('%s', (_, schema) => {
     expect(issues).toHaveLength(1)
   })
 })
+
+describe('what the published schema cannot say', () => {
+  const list = Array.from({ length: 9_000 }, () => 'x')
+  async function checksOf(make: (isFit: (value: string) => boolean) => Schema): Promise<number> {
+    let checks = 0
+    const input = make((value) => {
+      checks++
+      return value === 'right'
+    })
+    const taking = tool({ name: 'take', description: 'Takes', input, run: () => 'taken' })
+    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+    const params = { name: 'take', arguments: { list } }
+    expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
+      result: { isError: true, _meta: { 'dev.sluice/error': { reason: 'invalidArguments' } } },
+    })
+    return checks
+  }
+
+  test('Zod stops soon after the hundredth wrong alternative', async () => {
+    const checks = await checksOf((isFit) =>
+      z.object({ list: z.array(z.union([z.string().refine(isFit), z.string().refine(isFit)])) }),
+    )
+    expect(checks).toBeLessThanOrEqual(300)
+  })
+
+  test('ArkType stops at the first wrong value', async () => {
+    const checks = await checksOf((isFit) => type({ list: type('string').narrow(isFit).array() }))
+    expect(checks).toBe(1)
+  })
+})
+
+test('a large Zod schema that checks asynchronously still does', async () => {
+  const input = z.object({ list: z.array(z.string().refine(async (value) => value === 'right')) })
+  const taking = tool({ name: 'take', description: 'Takes', input, run: () => 'taken' })
+  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+  const params = { name: 'take', arguments: { list: Array.from({ length: 300 }, () => 'right') } }
+  expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
+    result: { isError: false, content: [{ text: 'taken' }] },
+  })
+})

@@ -17,14 +17,39 @@ const maxMismatches = 100
 const maxSteps = 500_000
 const maxDepth = 64
 
-/** The library's own verdict, unless the arguments break the published schema in a hundred places. */
-export function validateInput(input: Schema, published: Params, args: unknown): ReturnType<Validate> {
+type Verdict = StandardSchemaV1.Result<unknown>
+
+const misfit = 'Does not fit the schema of this tool'
+
+/** The library's own verdict, unless large arguments break the published schema, or the library's own, in many places. */
+export function validateInput(input: Schema, published: Params, args: unknown): Verdict | Promise<Verdict> {
   const { vendor, validate } = input['~standard']
   // Ours stops by itself.
-  const issues = vendor !== 'sluice' && isLarge(args) ? mismatches(published, args) : []
-  return issues.length < maxMismatches ? validate(args) : { issues }
+  if (vendor === 'sluice' || !isLarge(args)) return validate(args)
+  const issues = mismatches(published, args)
+  if (issues.length === maxMismatches) return { issues }
+  return stoppingEarly(input, args) ?? { issues: issues.length > 0 ? issues : [{ message: misfit }] }
 }
-type Validate = Schema['~standard']['validate']
+
+/** By the way each library has to stop before it has found everything. `undefined` for a refusal that it has no words for. */
+function stoppingEarly(input: Schema, args: unknown): Verdict | Promise<Verdict> | undefined {
+  const { vendor, validate } = input['~standard']
+  if (vendor === 'arktype' && 'allows' in input && typeof input.allows === 'function')
+    return input.allows(args) ? validate(args) : undefined
+  if (vendor !== 'zod' || !('safeParse' in input) || typeof input.safeParse !== 'function') return validate(args)
+  let left = maxMismatches
+  // Zod asks for the words of every issue, so this is where they can be counted.
+  const error = (): undefined => {
+    if (--left < 0) throw new RangeError(misfit)
+  }
+  try {
+    const { data, error: failed } = input.safeParse(args, { error })
+    return failed ? { issues: failed.issues } : { value: data }
+  } catch {
+    // Some schemas can only be checked asynchronously, and say so by throwing.
+    return left < 0 ? undefined : validate(args)
+  }
+}
 
 function isLarge(root: unknown): boolean {
   let values = 0
@@ -54,8 +79,7 @@ function mismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issu
     if (!isObject(schema) || --steps < 0 || path.length > maxDepth) return true
     const { $ref, type, minLength, required, items, properties } = schema
     const wrong = (at = path): false => {
-      if (report && found.length < maxMismatches)
-        found.push({ message: 'Does not fit the schema of this tool', path: at })
+      if (report && found.length < maxMismatches) found.push({ message: misfit, path: at })
       return false
     }
     if (typeof $ref === 'string' && !fits(pointed(root, $ref), value, path, report)) return false
