@@ -6,6 +6,7 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { serverFolder } from 'sluice/main'
 import { afterEach, expect, test } from 'vitest'
 import { programOf } from '../../../test/services/binary.ts'
 import { startPostgres } from '../../../test/services/postgres.ts'
@@ -20,8 +21,8 @@ afterEach(async () => {
 })
 
 /** The binary, on a pipe, stores one memory after the other until it is killed; what it had acknowledged comes back. */
-async function storeUntilKilled(folder: string, round: number, kills: number): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [programOf('memory'), '--data', folder], { stdio: ['pipe', 'pipe', 'ignore'] })
+async function storeUntilKilled(data: string, round: number, kills: number): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [programOf('memory'), '--data', data], { stdio: ['pipe', 'pipe', 'ignore'] })
   const ended = once(child, 'exit')
   child.stdin.on('error', () => {})
   const acknowledged: string[] = []
@@ -59,9 +60,10 @@ async function firstLine(stdout: NodeJS.ReadableStream, say: (message: object) =
 }
 
 test('kill −9 while storing, again and again, loses nothing that was acknowledged', async () => {
-  const folder = aFolder()
+  const data = aFolder()
+  const folder = serverFolder(data, 'memory')
   for (const [round, kills] of [3, 17, 60].entries()) {
-    const acknowledged = await storeUntilKilled(folder, round, kills)
+    const acknowledged = await storeUntilKilled(data, round, kills)
     expect(acknowledged.length).toBeGreaterThanOrEqual(kills)
     const memory = await openMemory({ folder })
     for (const text of acknowledged) expect(await memory.search(text.split(' ')[0] ?? '')).toEqual([text.trim()])
