@@ -40,6 +40,7 @@ export async function fitness(): Promise<Section> {
     return (JSON.parse(text ?? '') as { result: Result }).result
   }
   try {
+    await call('connect_provider', { provider: 'synthetic' })
     const list = (format: string): Promise<Result> => call('get_activities', { limit: yearly, format })
     const [json, toon] = [await list('json'), await list('toon')]
     const textTokens = [json, toon].map(({ content }) => countTokens(content[0]?.text ?? ''))

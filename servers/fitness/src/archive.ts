@@ -34,8 +34,21 @@ export interface Log {
   connection(provider: ProviderName): Promise<Connection | undefined>
   connect(provider: ProviderName, sealed: string, at: number): Promise<void>
   disconnect(provider: ProviderName): Promise<boolean>
+  /** How far the provider's history was read; `undefined` before the first time. */
+  synced(provider: ProviderName): Promise<Synced | undefined>
+  setSynced(provider: ProviderName, synced: Synced): Promise<void>
+  /** A sign-in of this subject that waits for its code, sealed. */
+  pending(subject: string): Promise<string | undefined>
+  setPending(subject: string, sealed: string): Promise<void>
+  dropPending(subject: string): Promise<void>
   touch(subject: string, at: number): Promise<void>
   lastActive(subject: string): Promise<number | undefined>
+}
+/** Everything the provider has between the two moments is here. In seconds since the epoch. */
+export interface Synced {
+  /** 0 once the whole history is here. */
+  readonly completeBackTo: number
+  readonly completeUntil: number
 }
 export interface Connection {
   readonly sealed: string
@@ -109,6 +122,7 @@ function logOf(sql: Sql, tenant: string): Log {
       let removed = 0
       for (let count = pageRows; count === pageRows; removed += count)
         count = await sql.change(text, [tenant, provider, pageRows])
+      await sql.change('DELETE FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
       return removed
     },
     async athlete() {
@@ -135,6 +149,27 @@ function logOf(sql: Sql, tenant: string): Log {
     },
     disconnect: async (provider) =>
       (await sql.change('DELETE FROM connections WHERE tenant = $1 AND provider = $2', [tenant, provider])) > 0,
+    async synced(provider) {
+      return (await json<Synced>('SELECT json FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider]))[0]
+    },
+    async setSynced(provider, synced) {
+      const text =
+        'INSERT INTO syncs VALUES ($1, $2, $3) ON CONFLICT (tenant, provider) DO UPDATE SET json = excluded.json'
+      await sql.change(text, [tenant, provider, JSON.stringify(synced)])
+    },
+    async pending(subject) {
+      const text = 'SELECT sealed FROM pending WHERE tenant = $1 AND subject = $2'
+      const [row] = await sql.rows(text, [tenant, subject])
+      return row && String(row['sealed'])
+    },
+    async setPending(subject, sealed) {
+      const text =
+        'INSERT INTO pending VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET sealed = excluded.sealed'
+      await sql.change(text, [tenant, subject, sealed])
+    },
+    async dropPending(subject) {
+      await sql.change('DELETE FROM pending WHERE tenant = $1 AND subject = $2', [tenant, subject])
+    },
     async touch(subject, at) {
       const text = 'INSERT INTO active VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET at = excluded.at'
       await sql.change(text, [tenant, subject, at])

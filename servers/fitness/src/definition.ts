@@ -4,7 +4,7 @@ import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
 import { loadChart } from './chart.ts'
 import type { Ground } from './ground.ts'
-import { filledLog } from './ground.ts'
+import { isSynthetic, logFor } from './ground.ts'
 import { description, version } from './package.ts'
 import { activityTools } from './tools/activities.ts'
 import { analysisTools } from './tools/analysis.ts'
@@ -19,7 +19,7 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
   defineServer({
     info: { name: 'fitness', version, title: 'Fitness', description },
     instructions:
-      'Activities, training load and goals of one athlete or team. While there is no data of their own, activities are synthetic and say so; tell the person, and offer import_activities or connect_provider.',
+      'Activities, training load and goals of one athlete or team. While there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the person.',
     tools: [...activityTools(ground), ...analysisTools(ground), ...goalTools(ground), ...connectionTools(ground)],
     resources: [
       resource({
@@ -29,18 +29,18 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
         mimeType: 'application/json',
         async list({ cursor }, work) {
           const offset = Number(cursor ?? 0)
-          const found = await (await filledLog(ground, work)).list({ limit: perPage, offset })
+          const found = await (await logFor(ground, work)).list({ limit: perPage, offset })
           return {
-            resources: found.map(({ id, name, startedAt }) => ({
+            resources: found.map(({ id, name, startedAt, provider }) => ({
               uri: `activity://${id}`,
-              name: `${new Date(startedAt * 1000).toISOString().slice(0, 10)} ${name}`,
+              name: `${new Date(startedAt * 1000).toISOString().slice(0, 10)} ${name}${provider === 'synthetic' ? ' (made up)' : ''}`,
               mimeType: 'application/json',
             })),
             ...(found.length === perPage && { next: String(offset + perPage) }),
           }
         },
         async read({ id }, work) {
-          const found = await (await filledLog(ground, work)).get(String(id))
+          const found = await (await logFor(ground, work)).get(String(id))
           return found && JSON.stringify(toDetail(found))
         },
       }),
@@ -51,9 +51,10 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
         description: 'Fitness, fatigue and form of the last year, as a picture.',
         mimeType: 'image/svg+xml',
         async read(_, work) {
-          const log = await filledLog(ground, work)
-          const days = loadOf(await log.list(), await log.athlete(), ground.clock.now())
-          return loadChart(days.slice(-365), 'Training load')
+          const log = await logFor(ground, work)
+          const all = await log.list()
+          const days = loadOf(all, await log.athlete(), ground.clock.now())
+          return loadChart(days.slice(-365), isSynthetic(all) ? 'Training load (made-up data)' : 'Training load')
         },
       }),
     ],

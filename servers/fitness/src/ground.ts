@@ -1,4 +1,4 @@
-/** What the tools work on, and the one way to a tenant's log: with something in it, and with its owner's last visit noted. */
+/** What the tools work on, and the one way to a tenant's log. The caller's last visit is noted, which is all that a reading tool writes. */
 
 import type { Clock, Logger, Work } from 'sluice'
 import { fail } from 'sluice'
@@ -6,7 +6,6 @@ import type { Activity } from './activity.ts'
 import type { Archive, Log } from './archive.ts'
 import type { FileReader } from './files/reader.ts'
 import type { Strava } from './strava/oauth.ts'
-import { syntheticYear } from './synthetic.ts'
 
 export interface Ground {
   readonly archive: Archive
@@ -26,18 +25,17 @@ export async function logFor({ archive, clock, logger }: Ground, { call }: Pick<
   return log
 }
 
-/** With a made-up year in it while there is nothing else, so that every tool has something to say. */
-export async function filledLog(ground: Ground, work: Work): Promise<Log> {
-  const log = await logFor(ground, work)
-  const isDeclined = (await log.connection('synthetic'))?.sealed === 'off'
-  if (!isDeclined && (await log.count()) === 0) await log.add(syntheticYear(log.tenant, ground.clock.now()))
-  return log
-}
+/** In every answer that is made from activities, so that nobody takes what was made up for what was done. */
+export const isSynthetic = (activities: readonly Pick<Activity, 'provider'>[]): boolean =>
+  activities.some(({ provider }) => provider === 'synthetic')
+
+/** The answer to every question while the log is empty. */
+export const noActivities =
+  'No activities yet. Add some with import_activities or connect_provider; provider synthetic fills the log with a made-up year to try things out.'
 
 /** Real data has come: what was made up would only spoil it. */
-export async function dropSynthetic(log: Log, nowMs: number): Promise<void> {
+export async function dropSynthetic(log: Log): Promise<void> {
   await log.forget('synthetic')
-  await log.connect('synthetic', 'off', nowMs)
 }
 
 export async function activityOf(log: Log, id: string): Promise<Activity> {

@@ -26,7 +26,7 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
     const log = archive.of(values.tenant)
     const sources = positionals.flatMap(sourcesIn)
     const { added, known, skipped } = await importInto(log, reader, sources, bar)
-    if (added > 0) await dropSynthetic(log, nodeClock.now())
+    if (added > 0) await dropSynthetic(log)
     process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
     process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
     for (const why of skipped) process.stderr.write(`  ${plain(why)}\n`)

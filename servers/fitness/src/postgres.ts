@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { RpcError } from 'sluice'
 import type { Sql } from './sql.ts'
-import { tables } from './tables.ts'
+import { moreTables, tables } from './tables.ts'
 
 /** One number for the lock under which processes that start together make the tables one after the other. */
 const lock = 0x4669_746e
@@ -28,6 +28,7 @@ export async function postgres(url: string): Promise<Sql> {
   await transaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
     await client.query(tables)
+    await client.query(moreTables)
   })
   return {
     rows: (text, values = []) => guarded(async () => (await pool.query(text, [...values])).rows),

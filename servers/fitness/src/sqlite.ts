@@ -3,7 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
 import type { Row, Sql, Value } from './sql.ts'
-import { tables } from './tables.ts'
+import { moreTables, tables } from './tables.ts'
 
 /** "Fitn" */
 const applicationId = 0x4669_746e
@@ -12,7 +12,7 @@ const restAfterRows = 50
 export function sqliteFile(path: string): Sql {
   const database = openDatabase(path, {
     applicationId,
-    migrations: [`PRAGMA application_id = ${applicationId};${tables}`],
+    migrations: [`PRAGMA application_id = ${applicationId};${tables}`, moreTables],
   })
   const writer = createWriter(database)
   const read = createRetry()

@@ -9,7 +9,8 @@ export function syntheticYear(tenant: string, nowMs: number, count: number = yea
   const random = randomOf(tenant)
   const today = Math.floor(nowMs / 86_400_000)
   return Array.from({ length: count }, (_, at): Activity => {
-    const day = today - Math.floor((at * 365) / count)
+    // From yesterday on: nothing lies after now, at any hour.
+    const day = today - 1 - Math.floor((at * 365) / count)
     const sport: Sport = pick(random(), [0.55, 'run'], [0.85, 'ride'], [0.93, 'swim'], [1, 'strength'])
     // Two in a day are a morning and an evening.
     const hour = at % 2 === 0 ? 6 + Math.floor(random() * 3) : 16 + Math.floor(random() * 4)

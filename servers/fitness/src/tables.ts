@@ -16,3 +16,9 @@ export const tables = `
   );
   CREATE TABLE IF NOT EXISTS active (tenant TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (tenant, subject));
 `
+
+/** The second step: how far a provider was read, and sign-ins that wait for their code. */
+export const moreTables = `
+  CREATE TABLE IF NOT EXISTS syncs (tenant TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, provider));
+  CREATE TABLE IF NOT EXISTS pending (tenant TEXT NOT NULL, subject TEXT NOT NULL, sealed TEXT NOT NULL, PRIMARY KEY (tenant, subject));
+`

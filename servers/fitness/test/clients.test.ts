@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
 import { overHttp, overStdio, programOf } from '../../../test/services/binary.ts'
@@ -10,6 +11,7 @@ import { aFolder } from './server.ts'
 
 async function walkThrough(client: Client): Promise<void> {
   expect((await client.listTools()).tools).toHaveLength(16)
+  await client.callTool({ name: 'connect_provider', arguments: { provider: 'synthetic' } })
   const answer = await client.callTool({ name: 'get_activities', arguments: { limit: 5, format: 'toon' } })
   expect(answer).toMatchObject({ isError: false, structuredContent: { count: 5, synthetic: true } })
   const { contents } = await client.readResource({ uri: 'chart://training-load' })
@@ -36,7 +38,7 @@ test('when its client is gone it closes its file before it ends', async () => {
   child.stdin.end()
   expect(await once(child, 'exit')).toEqual([0, null])
   // An open one has its log beside it.
-  expect(readdirSync(folder)).toEqual(['fitness.db'])
+  expect(readdirSync(join(folder, 'servers/fitness'))).toEqual(['fitness.db'])
 })
 
 test('over HTTP', async () => walkThrough(await (await overHttp('fitness', aFolder()))()))

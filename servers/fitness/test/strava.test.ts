@@ -13,19 +13,22 @@ import { createVault } from '../src/strava/seal.ts'
 import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.ts'
 
 interface Double {
-  readonly url: string
+  url: string
   /** What was asked of the API: its query and its token. */
   readonly asked: { readonly query: URLSearchParams; readonly token: string }[]
   /** Tokens the API takes no more. */
   readonly expired: Set<string>
   status: number
+  history: (typeof activity)[]
+  /** The request that breaks off, counted from 1. */
+  failAt: number
 }
 
 /** oidc-provider with Strava's paths and its comma-separated scopes; the API takes whatever token it handed out. */
 async function stravaDouble(redirect: string): Promise<Double> {
   const asked: Double['asked'] = []
   const expired = new Set<string>()
-  const double = { url: '', asked, expired, status: 200 }
+  const double: Double = { url: '', asked, expired, status: 200, history: [activity], failAt: 0 }
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const server: Server = createServer((request, response) => {
     if (request.url?.startsWith('/api/v3/')) return api(request, response)
@@ -38,8 +41,17 @@ async function stravaDouble(redirect: string): Promise<Double> {
     const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
     asked.push({ query: url.searchParams, token })
     response.writeHead(expired.has(token) ? 401 : double.status, { 'content-type': 'application/json' })
-    const page = Number(url.searchParams.get('page'))
-    response.end(JSON.stringify(page === 1 ? [activity] : []))
+    // As Strava does it: newest first, or oldest first where only `after` is given.
+    const bound = (name: string, otherwise: number): number => Number(url.searchParams.get(name) ?? otherwise)
+    const found = double.history.filter(({ start_date }) => {
+      const at = Date.parse(start_date) / 1000
+      return at > bound('after', 0) && at < bound('before', Number.POSITIVE_INFINITY)
+    })
+    const sorted = found.sort((a, b) => (a.start_date < b.start_date ? 1 : -1))
+    if (url.searchParams.has('after')) sorted.reverse()
+    const [page, size] = [bound('page', 1), bound('per_page', 30)]
+    if (asked.length === double.failAt) response.destroy()
+    else response.end(JSON.stringify(sorted.slice((page - 1) * size, page * size)))
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -157,10 +169,26 @@ async function opened() {
   return { double, strava, ...(await openFitness({ archive, strava }, clock)) }
 }
 
+const codeOn = ({ status, text }: { readonly status: number; readonly text: string }): string => {
+  expect(status).toBe(200)
+  return /Your code: ([\d ]+)/.exec(text)?.[1] ?? ''
+}
+type Caller = Awaited<ReturnType<typeof openFitness>>['alice']
+async function connected(caller: Caller): Promise<void> {
+  const { url } = dataOf(await caller('connect_provider', { provider: 'strava' })) as { url: string }
+  const code = codeOn(await browse(url))
+  expect(dataOf(await caller('connect_provider', { provider: 'strava', code }))).toMatchObject({ connected: true })
+}
+
 test('connect, consent, activities, disconnect; tokens are unreadable where they are kept', async () => {
   const { alice, archive, double } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
-  expect(await browse(url)).toEqual({ status: 200, text: 'Strava is connected. You can close this page.\n' })
+  const code = codeOn(await browse(url))
+  expect(dataOf(await alice('connect_provider', { provider: 'strava' }))).toMatchObject({
+    connected: false,
+    next: expect.stringContaining('code'),
+  })
+  expect(dataOf(await alice('connect_provider', { provider: 'strava', code }))).toMatchObject({ connected: true })
   expect(dataOf(await alice('connect_provider', { provider: 'strava' }))).toMatchObject({ connected: true })
   expect(dataOf(await alice('get_activities', { provider: 'strava', mode: 'detailed' }))).toMatchObject({
     total: 1,
@@ -178,14 +206,14 @@ test('connect, consent, activities, disconnect; tokens are unreadable where they
   expect((await archive.of('alice').connection('strava'))?.sealed).not.toContain(double.asked[0]?.token ?? 'x')
   // The second time only what is newer is asked for.
   await alice('get_activities', { provider: 'strava' })
-  expect(double.asked.at(-1)?.query.get('after')).toBe(String(Date.parse(activity.start_date) / 1000))
+  expect(double.asked.at(-1)?.query.get('after')).toBe(String(now / 1000 - 86_400))
   await alice('disconnect_provider', { provider: 'strava' })
   expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
 })
 
 test('a token that has run out is renewed before it is used', async () => {
   const { alice, clock, double } = await opened()
-  await browse(String((dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }).url))
+  await connected(alice)
   await alice('get_activities', { provider: 'strava' })
   await clock.advance(7 * 3600 * 1000)
   await alice('get_activities', { provider: 'strava' })
@@ -198,14 +226,59 @@ test('a state that is not ours, of another tenant’s making, too old or used fo
   const link = new URL(url)
   const [state, callback] = [link.searchParams.get('state') ?? '', link.searchParams.get('redirect_uri') ?? '']
   const [body = '', code = ''] = state.split('.')
-  const forged = Buffer.from(JSON.stringify(['bob', Number.MAX_SAFE_INTEGER])).toString('base64url')
+  const forged = Buffer.from(JSON.stringify(['bob', 'bob', Number.MAX_SAFE_INTEGER])).toString('base64url')
   for (const bad of ['', 'x.y', `${forged}.${code}`, `${body}.${code.slice(1)}`])
     expect((await browse(`${callback}?code=c&state=${bad}`)).status).toBe(400)
   expect((await browse(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
   await clock.advance(16 * 60_000)
   expect((await browse(`${callback}?code=c&state=${state}`)).status).toBe(400)
   expect(await archive.of('bob').connection('strava')).toBeUndefined()
-  expect(await strava.link('alice')).toContain('code_challenge_method=S256')
+  expect(await strava.link('alice', 'alice')).toContain('code_challenge_method=S256')
+})
+
+test('a sign-in link that somebody else opens connects nothing: only the caller who asked can finish, with the code on the page', async () => {
+  const { alice, as, archive } = await opened()
+  // Mallory sends her link to a victim, who consents.
+  const mallory = await as('mallory')
+  const { url } = dataOf(await mallory('connect_provider', { provider: 'strava' })) as { url: string }
+  const code = codeOn(await browse(url))
+  expect(await archive.of('mallory').connection('strava')).toBeUndefined()
+  expect(textOf(await mallory('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
+  // The code is good for nobody else, and guessing it ends the sign-in.
+  expect(textOf(await alice('connect_provider', { provider: 'strava', code }))).toContain('Start again')
+  for (let tries = 0; tries < 5; tries++)
+    expect(textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))).toContain('wrong')
+  expect(textOf(await mallory('connect_provider', { provider: 'strava', code }))).toContain('Start again')
+  expect(await archive.of('mallory').connection('strava')).toBeUndefined()
+})
+
+test('a code is good once, and for ten minutes', async () => {
+  const { alice, clock } = await opened()
+  const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
+  const code = codeOn(await browse(url))
+  await clock.advance(11 * 60_000)
+  expect(textOf(await alice('connect_provider', { provider: 'strava', code }))).toContain('Start again')
+})
+
+test('a first sync that breaks off goes on where it stopped: no older activity is lost', async () => {
+  const { alice, double, clock } = await opened()
+  await connected(alice)
+  const history = Array.from({ length: 250 }, (_, n) => ({
+    ...activity,
+    id: 1000 + n,
+    start_date: new Date(now - (n + 1) * 86_400_000).toISOString(),
+  }))
+  double.history = history
+  double.failAt = 2
+  expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('goes on from there')
+  const newer = { ...activity, id: 5000, start_date: new Date(now + 60_000).toISOString() }
+  double.history = [newer, ...history]
+  await clock.advance(3_600_000)
+  expect(dataOf(await alice('get_activities', { provider: 'strava' }))).toMatchObject({ total: 251 })
+  // From then on only what is new is asked for.
+  const before = double.asked.length
+  await alice('get_activities', { provider: 'strava' })
+  expect(double.asked.slice(before).map(({ query }) => query.has('after'))).toEqual([true])
 })
 
 test.each([
@@ -214,7 +287,7 @@ test.each([
   [500, 'try again later'],
 ])('Strava answers %i: the person hears what to do', async (status, text) => {
   const { alice, double } = await opened()
-  await browse(String((dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }).url))
+  await connected(alice)
   double.status = status
   expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain(text)
 })

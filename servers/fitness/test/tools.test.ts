@@ -34,6 +34,7 @@ describe('who may do what', () => {
   test('two athletes have two logs', async () => {
     const { alice, as } = await openFitness()
     const bob = await as('bob')
+    for (const who of [alice, bob]) await who('connect_provider', { provider: 'synthetic' })
     await alice('set_goal', { title: 'mine', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
     expect(textOf(await bob('track_progress'))).toContain('no goals yet')
     const ids = async (who: typeof alice): Promise<readonly string[]> =>
@@ -44,17 +45,47 @@ describe('who may do what', () => {
   })
 })
 
+/** Tools that answer from the activities there are. */
+const reading = [
+  ['get_activities', {}],
+  ['get_stats', {}],
+  ['analyze_training_load', {}],
+  ['analyze_performance_trends', {}],
+  ['calculate_fitness_score', {}],
+  ['predict_performance', { distance_m: 10_000 }],
+] as const
+
 describe('activities', () => {
-  test('there is a made-up year at once, and it says so; without it nothing is made up again', async () => {
-    const { alice } = await openFitness()
-    expect(dataOf(await alice('get_activities', { limit: 3 }))).toMatchObject({ synthetic: true, count: 3 })
+  test('an empty log says so in every tool, and reading it makes nothing up', async () => {
+    const { alice, archive } = await openFitness()
+    for (const [name, args] of reading) expect(textOf(await alice(name, args)), name).toContain('No activities yet')
+    expect(await archive.of('alice').count()).toBe(0)
+  })
+  test('made-up activities come only when they are asked for, are marked in every tool, and lie before now', async () => {
+    const { alice, archive } = await openFitness()
+    await alice('connect_provider', { provider: 'synthetic' })
+    const [first, second] = await archive.of('alice').list({ limit: 2 })
+    for (const [name, args] of [
+      ...reading,
+      ['get_athlete', {}],
+      ['get_activity_intelligence', { activity_id: first?.id }],
+      ['compare_activities', { activity_id: first?.id, other_id: second?.id }],
+    ] as const)
+      expect(dataOf(await alice(name, args)), name).toMatchObject({ synthetic: true })
+    expect((first?.startedAt ?? 0) + (first?.durationS ?? 0)).toBeLessThan(now / 1000)
     await alice('disconnect_provider', { provider: 'synthetic' })
     expect(dataOf(await alice('get_activities'))).toMatchObject({ total: 0, synthetic: false })
+  })
+  test('made-up activities never count toward a goal', async () => {
+    const { alice, clock } = await openFitness()
+    await alice('set_goal', { title: 'far', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
+    await clock.advance(5 * 86_400_000)
     await alice('connect_provider', { provider: 'synthetic' })
-    expect(dataOf(await alice('get_activities', { limit: 1 }))).toMatchObject({ synthetic: true })
+    expect(dataOf(await alice('track_progress'))).toMatchObject({ goals: [{ done: 0, synthetic_left_out: true }] })
   })
   test('pages, sports and times narrow the list', async () => {
     const { alice } = await openFitness()
+    await alice('connect_provider', { provider: 'synthetic' })
     const all = dataOf(await alice('get_activities', { limit: 500, mode: 'detailed' }))['activities'] as unknown as {
       sport: string
       start: string
@@ -72,6 +103,7 @@ describe('activities', () => {
   })
   test('TOON changes the text and nothing else, on every tool that returns lists', async () => {
     const { alice } = await openFitness()
+    await alice('connect_provider', { provider: 'synthetic' })
     await alice('set_goal', { title: 'far', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
     const [first, second] = dataOf(await alice('get_activities', { limit: 2 }))['activities'] as unknown as {
       id: string
@@ -136,9 +168,13 @@ describe('what it means', () => {
   })
   test('predictions come from the best run, or from what is given', async () => {
     const { alice } = await openFitness()
+    await alice('connect_provider', { provider: 'synthetic' })
     expect(
       dataOf(await alice('predict_performance', { distance_m: 21_097.5, from_distance_m: 10_000, from_time_s: 2400 })),
     ).toMatchObject({ predicted_s: 5295, predicted: '01:28:15' })
+    expect(
+      dataOf(await alice('predict_performance', { distance_m: 200_000, from_distance_m: 10_000, from_time_s: 6000 })),
+    ).toMatchObject({ predicted_s: 143_629, predicted: '39:53:49' })
     expect(dataOf(await alice('predict_performance', { distance_m: 10_000 }))['predicted_s']).toBeGreaterThan(1500)
     expect(textOf(await alice('predict_performance', { distance_m: 10_000, from_time_s: 100 }))).toContain('Give both')
   })
@@ -183,8 +219,25 @@ describe('what it means', () => {
       textOf(await alice('set_goal', { title: 'x', goal_type: 'time', target_value: 1, target_date: '2020-01-01' })),
     ).toContain('That day is over')
   })
+  test('a pace is of one sport, and fewer seconds a kilometre are faster', async () => {
+    const archive = anArchive()
+    const run = (day: number, seconds: number): Activity => ({
+      ...ride(day, 0),
+      id: `run${day}`,
+      sport: 'run',
+      distanceM: 10_000,
+      durationS: seconds,
+    })
+    await archive.of('alice').add([run(25, 3600), run(11, 3300), run(2, 3000), ride(3, 200), ride(1, 200)])
+    const { alice } = await openFitness({ archive })
+    const trend = await alice('analyze_performance_trends', { metric: 'pace', timeframe: 'month' })
+    expect(dataOf(trend)).toMatchObject({ sport_type: 'run', direction: 'faster', synthetic: false })
+    const { weeks } = dataOf(trend) as unknown as { weeks: { value: number | null }[] }
+    expect(weeks.at(-1)).toMatchObject({ value: 300 })
+  })
   test('trends, score, stats and intelligence answer', async () => {
     const { alice } = await openFitness()
+    await alice('connect_provider', { provider: 'synthetic' })
     expect(
       dataOf(await alice('analyze_performance_trends', { timeframe: 'year', metric: 'pace', sport_type: 'run' })),
     ).toMatchObject({ unit: 's/km' })

@@ -1,5 +1,6 @@
 /** The athlete's activities by Strava's API v3: https://developers.strava.com/docs/reference/#api-Activities-getLoggedInAthleteActivities */
 
+import type { Clock } from 'sluice'
 import { fail } from 'sluice'
 import * as z from 'zod'
 import type { Activity } from '../activity.ts'
@@ -24,39 +25,73 @@ const summary = z.object({
 const perPage = 100
 const maxPages = 50
 
-/** What is new since the newest one here. Returns how many came. */
+/** A moment that no activity is later than, whatever a watch's clock says. */
+const marginS = 86_400
+
+/**
+ * Brings what is new, then what is older than all that is here. How far each of the two came is kept after every page,
+ * so that a sync that breaks off goes on where it stopped and no part of the history is passed over. Returns how many came.
+ */
 export async function syncStrava(
+  { clock }: { readonly clock: Clock },
   strava: Strava,
   log: Log,
   signal: AbortSignal,
   report: (count: number) => void,
 ): Promise<number> {
   const token = await strava.token(log)
-  const [newest] = await log.list({ provider: 'strava', limit: 1 })
-  let added = 0
-  for (let page = 1; page <= maxPages; page++) {
-    const url = new URL(`${strava.settings.baseUrl}/api/v3/athlete/activities`)
-    url.search = new URLSearchParams({
-      page: String(page),
-      per_page: String(perPage),
-      ...(newest && { after: String(newest.startedAt) }),
-    }).toString()
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}` },
-      signal,
-      redirect: 'error',
-    }).catch(() => undefined)
-    if (response?.status === 401)
-      throw fail('Strava no longer accepts this connection. Connect it again with connect_provider.')
-    if (response?.status === 429)
-      throw fail('Strava takes no more requests for now; try again in 15 minutes. What came before is here.')
-    const parsed = response?.ok ? z.array(summary).safeParse(await response.json().catch(() => undefined)) : undefined
-    if (!parsed?.success) throw fail('Strava does not answer as it should; try again later. What came before is here.')
-    added += await log.add(parsed.data.map(toActivity))
+  const now = Math.floor(clock.now() / 1000)
+  let [added, pages] = [0, 0]
+  const known = (await log.synced('strava')) ?? { completeBackTo: now + marginS, completeUntil: now }
+  let { completeBackTo, completeUntil } = known
+  async function take(query: Record<string, string>): Promise<readonly Activity[]> {
+    pages++
+    const page = await fetchPage(strava, token, query, signal)
+    added += await log.add(page)
     report(added)
-    if (parsed.data.length < perPage) break
+    return page
+  }
+  // Newer ones count as complete when the last page of them is here: in which order Strava sends them is not promised.
+  let isUpToDate = completeBackTo > now
+  for (let page = 1; !isUpToDate && pages < maxPages; page++)
+    isUpToDate = (await take({ after: String(completeUntil - marginS), page: String(page) })).length < perPage
+  if (isUpToDate) completeUntil = now
+  await log.setSynced('strava', { completeBackTo, completeUntil })
+  while (completeBackTo > 0 && pages < maxPages) {
+    const page = await take({ before: String(completeBackTo), page: '1' })
+    const oldest = page.reduce((least, { startedAt }) => Math.min(least, startedAt), completeBackTo)
+    // A second further, since several may have begun in the same second; no further where that brought nothing older.
+    completeBackTo = page.length < perPage ? 0 : oldest + 1 < completeBackTo ? oldest + 1 : oldest
+    await log.setSynced('strava', { completeBackTo, completeUntil })
   }
   return added
+}
+
+async function fetchPage(
+  strava: Strava,
+  token: string,
+  query: Record<string, string>,
+  signal: AbortSignal,
+): Promise<readonly Activity[]> {
+  const url = new URL(`${strava.settings.baseUrl}/api/v3/athlete/activities`)
+  url.search = new URLSearchParams({ ...query, per_page: String(perPage) }).toString()
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}` },
+    signal,
+    redirect: 'error',
+  }).catch(() => undefined)
+  if (response?.status === 401)
+    throw fail('Strava no longer accepts this connection. Connect it again with connect_provider.')
+  if (response?.status === 429)
+    throw fail(
+      'Strava takes no more requests for now; try again in 15 minutes. What came before is here, and the next call goes on from there.',
+    )
+  const parsed = response?.ok ? z.array(summary).safeParse(await response.json().catch(() => undefined)) : undefined
+  if (!parsed?.success)
+    throw fail(
+      'Strava does not answer as it should; try again later. What came before is here, and the next call goes on from there.',
+    )
+  return parsed.data.map(toActivity)
 }
 
 const toActivity = (each: z.infer<typeof summary>): Activity => ({

@@ -1,11 +1,16 @@
 /**
- * The way to a tenant's Strava account: authorization code with PKCE, a state that names the tenant and is signed, an
- * exact redirect. Nothing is kept before it is done: the verifier is derived from the state.
+ * The way to a tenant's Strava account: authorization code with PKCE, a state that names the tenant and the caller and
+ * is signed, an exact redirect. The verifier is derived from the state.
+ *
+ * Whoever opens the link decides whose account it is, and a link can be sent to somebody else: without a further step an
+ * attacker's link would put a victim's account into the attacker's log. So consent alone connects nothing. The page that
+ * Strava sends the person back to shows a one-time code, and the account is connected when the caller who asked for the
+ * link hands in that code. A browser session could not tell the two apart, since the victim's browser would do both steps.
  *
  * https://developers.strava.com/docs/authentication/ and https://www.rfc-editor.org/rfc/rfc7636
  */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock, Logger } from 'sluice'
@@ -27,7 +32,11 @@ export interface StravaSettings {
 
 export interface Strava {
   /** Where the person goes. */
-  link(tenant: string): Promise<string>
+  link(tenant: string, subject: string): Promise<string>
+  /** Whether somebody has consented by this caller's link, so that the code on that page is what is missing. */
+  isPending(log: Log, subject: string): Promise<boolean>
+  /** Connects the account if the code is the one that was shown. Throws what to do if it is not. */
+  confirm(log: Log, subject: string, code: string): Promise<void>
   /** A token that is good now, renewed if need be. Throws where the tenant is not connected. */
   token(log: Log): Promise<string>
   readonly settings: StravaSettings
@@ -43,6 +52,18 @@ const tokens = z.object({
 type Tokens = z.infer<typeof tokens>
 
 const stateMs = 15 * 60_000
+const codeMs = 10 * 60_000
+const maxTries = 5
+
+/** A sign-in whose code was not handed in yet. */
+const pending = z.object({ tokens, digest: z.string(), until: z.number(), tries: z.number() })
+type Pending = z.infer<typeof pending>
+
+const digestOf = (code: string): string => createHash('sha256').update(code).digest('base64url')
+const isEqual = (a: string, b: string): boolean => {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}
 
 export function settingsFrom(env: Readonly<Record<string, string | undefined>>): StravaSettings | undefined {
   const {
@@ -70,17 +91,24 @@ export function createStrava(
 ): Strava {
   let listening: Promise<{ readonly redirect: string; close(): Promise<void> }> | undefined
   const about = (tenant: string): string => `strava ${tenant}`
-  const stateOf = (tenant: string, until: number): string => {
-    const body = Buffer.from(JSON.stringify([tenant, until])).toString('base64url')
+  const stateOf = (tenant: string, subject: string, until: number): string => {
+    const body = Buffer.from(JSON.stringify([tenant, subject, until])).toString('base64url')
     return `${body}.${vault.sign(body)}`
   }
-  const tenantIn = (state: string): string | undefined => {
+  const callerIn = (state: string): { readonly tenant: string; readonly subject: string } | undefined => {
     const [body = '', code = ''] = state.split('.')
-    const wanted = Buffer.from(vault.sign(body))
-    const given = Buffer.from(code)
-    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-    const [tenant, until] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, number]
-    return until > clock.now() ? tenant : undefined
+    if (!isEqual(code, vault.sign(body))) return undefined
+    const [tenant, subject, until] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, string, number]
+    return until > clock.now() ? { tenant, subject } : undefined
+  }
+  const aboutPending = (tenant: string, subject: string): string => JSON.stringify(['strava pending', tenant, subject])
+  const hold = (log: Log, subject: string, value: Pending): Promise<void> =>
+    log.setPending(subject, vault.seal(JSON.stringify(value), aboutPending(log.tenant, subject)))
+  async function held(log: Log, subject: string): Promise<Pending | undefined> {
+    const sealed = await log.pending(subject)
+    const text = sealed && vault.open(sealed, aboutPending(log.tenant, subject))
+    const value = text ? pending.parse(JSON.parse(text)) : undefined
+    return value && value.until > clock.now() ? value : undefined
   }
   const verifierOf = (state: string): string => vault.sign(`verifier ${state}`)
 
@@ -132,17 +160,23 @@ export function createStrava(
   async function finish(url: URL): Promise<{ readonly status: number; readonly text: string }> {
     const state = url.searchParams.get('state') ?? ''
     const code = url.searchParams.get('code')
-    const tenant = tenantIn(state)
-    if (tenant === undefined)
+    const caller = callerIn(state)
+    if (!caller)
       return { status: 400, text: 'This link is not ours, or too old. Ask for a new one with connect_provider.' }
     if (!code) return { status: 400, text: 'Strava was not connected. You can close this page.' }
     try {
       const { redirect } = await listener()
-      await keep(
-        archive.of(tenant),
-        await ask({ grant_type: 'authorization_code', code, redirect_uri: redirect, code_verifier: verifierOf(state) }),
-      )
-      return { status: 200, text: 'Strava is connected. You can close this page.' }
+      const given = await ask({
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirect,
+        code_verifier: verifierOf(state),
+      })
+      const shown = String(randomInt(100_000_000)).padStart(8, '0')
+      const { tenant, subject } = caller
+      const value = { tokens: given, digest: digestOf(shown), until: clock.now() + codeMs, tries: 0 }
+      await hold(archive.of(tenant), subject, value)
+      return { status: 200, text: pageOf(shown) }
     } catch (thrown) {
       logger.warn({ event: 'strava.failed', why: thrown instanceof Error ? thrown.name : 'unknown' })
       return { status: 502, text: 'Strava could not be connected. Try again with connect_provider.' }
@@ -151,9 +185,9 @@ export function createStrava(
 
   return {
     settings,
-    async link(tenant) {
+    async link(tenant, subject) {
       const { redirect } = await listener()
-      const state = stateOf(tenant, clock.now() + stateMs)
+      const state = stateOf(tenant, subject, clock.now() + stateMs)
       const url = new URL(`${settings.baseUrl}/oauth/authorize`)
       url.search = new URLSearchParams({
         client_id: settings.clientId,
@@ -166,6 +200,23 @@ export function createStrava(
         code_challenge_method: 'S256',
       }).toString()
       return url.href
+    },
+    isPending: async (log, subject) => (await held(log, subject)) !== undefined,
+    async confirm(log, subject, code) {
+      const value = await held(log, subject)
+      if (!value) throw fail('No sign-in waits for a code, or it took too long. Start again with connect_provider.')
+      if (!isEqual(digestOf(code.replace(/\D/g, '')), value.digest)) {
+        const tries = value.tries + 1
+        if (tries >= maxTries) await log.dropPending(subject)
+        else await hold(log, subject, { ...value, tries })
+        throw fail(
+          tries >= maxTries
+            ? 'That code is wrong, and it was the last try. Start again with connect_provider.'
+            : 'That code is wrong. Ask the person for the eight digits on the page that opened after Strava.',
+        )
+      }
+      await log.dropPending(subject)
+      await keep(log, value.tokens)
     },
     async token(log) {
       const connection = await log.connection('strava')
@@ -182,3 +233,10 @@ export function createStrava(
     },
   }
 }
+
+/** Says whom the code is for: a person who was sent the link by somebody else must not hand it on. */
+const pageOf = (code: string): string =>
+  `Your code: ${code.slice(0, 4)} ${code.slice(4)}
+
+To finish, type this code into the chat in which you asked to connect Strava.
+If somebody else sent you the link, close this page and tell nobody the code: they would see your activities.`

@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { providers, sports } from '../activity.ts'
 import { importInto } from '../files/import.ts'
 import type { Ground } from '../ground.ts'
-import { activityOf, dropSynthetic, filledLog, logFor } from '../ground.ts'
+import { activityOf, dropSynthetic, isSynthetic, logFor, noActivities } from '../ground.ts'
 import { syncStrava } from '../strava/activities.ts'
 import { round, stressOf } from '../training.ts'
 import { activityId, paceOf, reading, toDetail, toRow } from './shown.ts'
@@ -34,18 +34,18 @@ export function activityTools(ground: Ground): readonly Tool[] {
       ...reading,
       format: toon,
       async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
-        const log = await filledLog(ground, work)
+        const log = await logFor(ground, work)
         if (provider === 'strava') {
           if (!ground.strava)
             throw fail(
               'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.',
             )
           if (
-            (await syncStrava(ground.strava, log, work.signal, (count) =>
+            (await syncStrava(ground, ground.strava, log, work.signal, (count) =>
               work.progress(count, undefined, 'from Strava'),
             )) > 0
           )
-            await dropSynthetic(log, ground.clock.now())
+            await dropSynthetic(log)
         }
         const query = { provider, sport, before, after }
         const [found, total] = await Promise.all([log.list({ ...query, limit, offset }), log.count(query)])
@@ -53,7 +53,8 @@ export function activityTools(ground: Ground): readonly Tool[] {
           total,
           count: found.length,
           offset,
-          synthetic: found.some((each) => each.provider === 'synthetic'),
+          synthetic: isSynthetic(found),
+          ...(total === 0 && (await log.count()) === 0 && { note: noActivities }),
           activities: found.map(mode === 'summary' ? toRow : toDetail),
         }
       },
@@ -73,6 +74,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
           threshold_hr: thresholdHr,
           ftp,
           activities: await log.count(),
+          synthetic: (await log.count({ provider: 'synthetic' })) > 0,
           last_active: last === undefined ? null : new Date(last).toISOString(),
         }
       },
@@ -84,7 +86,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
       ...reading,
       format: toon,
       async run({ provider }, work) {
-        const log = await filledLog(ground, work)
+        const log = await logFor(ground, work)
         const now = ground.clock.now()
         const year = Date.UTC(new Date(now).getUTCFullYear(), 0) / 1000
         const spans = [
@@ -94,6 +96,8 @@ export function activityTools(ground: Ground): readonly Tool[] {
         ] as const
         const all = await log.list({ provider })
         return {
+          synthetic: isSynthetic(all),
+          ...(all.length === 0 && { note: noActivities }),
           stats: spans.flatMap(([span, after]) =>
             sports.flatMap((sport) => {
               const some = all.filter((each) => each.sport === sport && each.startedAt >= after)
@@ -122,7 +126,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
       input: z.object({ activity_id: activityId }),
       ...reading,
       async run({ activity_id: id }, work) {
-        const log = await filledLog(ground, work)
+        const log = await logFor(ground, work)
         const activity = await activityOf(log, id)
         const athlete = await log.athlete()
         const others = (await log.list({ sport: activity.sport, before: activity.startedAt, limit: 20 })).filter(
@@ -136,6 +140,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
         const quicker = usual && pace ? round((usual / pace - 1) * 100) : null
         return {
           ...toDetail(activity),
+          synthetic: isSynthetic([activity, ...others]),
           pace_s_per_km: paceOf(activity),
           speed_kmh: activity.durationS > 0 ? round((activity.distanceM / activity.durationS) * 3.6) : null,
           stress: round(stressOf(activity, athlete)),
@@ -176,7 +181,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
           (done, total, name) => work.progress(done, total, name),
           work.signal,
         )
-        if (imported.added > 0) await dropSynthetic(log, ground.clock.now())
+        if (imported.added > 0) await dropSynthetic(log)
         return imported
       },
     }),

@@ -6,7 +6,7 @@ import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { sports } from '../activity.ts'
 import type { Ground } from '../ground.ts'
-import { activityOf, filledLog, logFor } from '../ground.ts'
+import { activityOf, isSynthetic, logFor, noActivities } from '../ground.ts'
 import { heartZones, loadOf, powerZones, riegel, round, scoreOf, slopeOf, stressOf } from '../training.ts'
 import { activityId, paceOf, reading, toDetail } from './shown.ts'
 
@@ -22,15 +22,23 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       ...reading,
       format: toon,
       async run({ days }, work) {
-        const log = await filledLog(ground, work)
-        const all = loadOf(await log.list(), await log.athlete(), ground.clock.now())
+        const log = await logFor(ground, work)
+        const activities = await log.list()
+        if (activities.length === 0) return { synthetic: false, note: noActivities, days: [] }
+        const all = loadOf(activities, await log.athlete(), ground.clock.now())
         const today = all.at(-1)
-        return { today, meaning: meaningOf(today?.tsb ?? 0), days: all.slice(-days) }
+        return {
+          synthetic: isSynthetic(activities),
+          today,
+          meaning: meaningOf(today?.tsb ?? 0),
+          days: all.slice(-days),
+        }
       },
     }),
     tool({
       name: 'analyze_performance_trends',
-      description: 'Whether a number goes up or down, week by week.',
+      description:
+        'Whether a number goes up or down, week by week. A pace is of one sport, running if none is given, and gets faster or slower.',
       input: z.object({
         timeframe: z.enum(['month', 'quarter', 'year']).default('quarter'),
         metric: z.enum(['distance', 'duration', 'pace', 'heart_rate', 'stress']).default('distance'),
@@ -38,8 +46,10 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       }),
       ...reading,
       format: toon,
-      async run({ timeframe, metric, sport_type: sport }, work) {
-        const log = await filledLog(ground, work)
+      async run({ timeframe, metric, sport_type: asked }, work) {
+        // A ride is quicker than a run on any day: a pace over all sports says which sport was done, and nothing else.
+        const sport = asked ?? (metric === 'pace' ? 'run' : undefined)
+        const log = await logFor(ground, work)
         const athlete = await log.athlete()
         const weeks = { month: 5, quarter: 13, year: 52 }[timeframe]
         const now = Math.floor(ground.clock.now() / 1000)
@@ -68,9 +78,12 @@ export function analysisTools(ground: Ground): readonly Tool[] {
         const slope = slopeOf(rows.map(({ value }) => value))
         return {
           metric,
+          ...(sport && { sport_type: sport }),
+          synthetic: isSynthetic(found),
+          ...(found.length === 0 && (await log.count()) === 0 && { note: noActivities }),
           unit: { distance: 'km', duration: 'h', pace: 's/km', heart_rate: 'bpm', stress: 'TSS' }[metric],
           change_per_week: round(slope, 3),
-          direction: Math.abs(slope) < 1e-3 ? 'steady' : slope > 0 ? 'up' : 'down',
+          direction: Math.abs(slope) < 1e-3 ? 'steady' : directions(metric)[slope > 0 ? 0 : 1],
           weeks: rows,
         }
       },
@@ -82,7 +95,7 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       ...reading,
       format: toon,
       async run({ activity_id: one, other_id: other }, work) {
-        const log = await filledLog(ground, work)
+        const log = await logFor(ground, work)
         const [a, b] = [await activityOf(log, one), await activityOf(log, other)]
         const measures = [
           ['distance_m', 'distanceM'],
@@ -92,6 +105,7 @@ export function analysisTools(ground: Ground): readonly Tool[] {
         ] as const
         const rows = measures.map(([measure, of]) => compared(measure, a[of], b[of]))
         return {
+          synthetic: isSynthetic([a, b]),
           first: toDetail(a),
           second: toDetail(b),
           comparison: [...rows, compared('pace_s_per_km', paceOf(a), paceOf(b))],
@@ -103,8 +117,11 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       description: 'One number from 0 to 100: fitness, regularity and trend of the last twelve weeks.',
       ...reading,
       async run(_, work) {
-        const log = await filledLog(ground, work)
-        return scoreOf(loadOf(await log.list(), await log.athlete(), ground.clock.now()))
+        const log = await logFor(ground, work)
+        const activities = await log.list()
+        if (activities.length === 0) return { synthetic: false, note: noActivities, score: null }
+        const score = scoreOf(loadOf(activities, await log.athlete(), ground.clock.now()))
+        return { synthetic: isSynthetic(activities), ...score }
       },
     }),
     tool({
@@ -149,30 +166,37 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       async run({ distance_m: over, from_distance_m: metres, from_time_s: time }, work) {
         if ((metres === undefined) !== (time === undefined))
           throw fail('Give both from_distance_m and from_time_s, or neither.')
-        if (metres !== undefined && time !== undefined) return predicted(over, metres, time, 'what was given')
-        const log = await filledLog(ground, work)
+        if (metres !== undefined && time !== undefined)
+          return { synthetic: false, ...predicted(over, metres, time, 'what was given') }
+        const log = await logFor(ground, work)
         const runs = await log.list({ sport: 'run', after: Math.floor(ground.clock.now() / 1000) - 90 * 86_400 })
         const best = runs
           .filter(({ distanceM, durationS }) => distanceM >= 1500 && durationS > 0)
           .sort((a, b) => riegel(a.durationS, a.distanceM, over) - riegel(b.durationS, b.distanceM, over))[0]
+        if (!best && (await log.count()) === 0) throw fail(noActivities)
         if (!best) throw fail('There is no run of 1.5 km or more in the last 90 days to predict from.')
-        return predicted(over, best.distanceM, best.durationS, best.id)
+        return { synthetic: isSynthetic([best]), ...predicted(over, best.distanceM, best.durationS, best.id) }
       },
     }),
   ]
 }
 
 function predicted(over: number, metres: number, seconds: number, from: string): object {
-  const time = riegel(seconds, metres, over)
-  const clock = new Date(time * 1000).toISOString().slice(11, 19)
+  const total = Math.round(riegel(seconds, metres, over))
   return {
     distance_m: over,
-    predicted_s: Math.round(time),
-    predicted: clock,
+    predicted_s: total,
+    predicted: [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60]
+      .map((part) => String(part).padStart(2, '0'))
+      .join(':'),
     from,
     formula: 'T2 = T1 × (D2 / D1)^1.06',
   }
 }
+
+/** Fewer seconds a kilometre are faster, which "down" would not tell. */
+const directions = (metric: string): readonly [rising: string, falling: string] =>
+  metric === 'pace' ? ['slower', 'faster'] : ['up', 'down']
 
 function meaningOf(tsb: number): string {
   if (tsb < -30) return 'Very tired: rest, or the risk of injury and illness rises.'

@@ -6,7 +6,7 @@ import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { providers } from '../activity.ts'
 import type { Ground } from '../ground.ts'
-import { dropSynthetic, logFor } from '../ground.ts'
+import { logFor } from '../ground.ts'
 import { syntheticYear } from '../synthetic.ts'
 import { reading } from './shown.ts'
 
@@ -19,30 +19,44 @@ export function connectionTools(ground: Ground): readonly Tool[] {
     tool({
       name: 'connect_provider',
       description: 'Connect a provider: strava opens its consent page; synthetic fills the log with a made-up year.',
-      input: z.object({ provider: connectable }),
+      input: z.object({
+        provider: connectable,
+        code: z.string().min(1).max(40).optional().describe('The code on the page that opened after Strava’s consent'),
+      }),
       annotations: { destructiveHint: false, openWorldHint: true },
       listed: true,
-      async ask({ provider }, _, call) {
-        if (provider !== 'strava' || !strava || (await archive.of(call.tenant.id).connection('strava'))) return {}
+      async ask({ provider, code }, _, call) {
+        if (provider !== 'strava' || !strava || code !== undefined) return {}
+        const log = archive.of(call.tenant.id)
+        if (await log.connection('strava')) return {}
+        const { subject } = call.caller
+        // The person has been there: what is missing is the code that the page showed, which comes through the chat.
+        if (await strava.isPending(log, subject)) return {}
         const text = 'Allow this server to read your activities on Strava'
-        const consent = visit(text, await strava.link(call.tenant.id), 'strava')
+        const consent = visit(text, await strava.link(call.tenant.id, subject), 'strava')
         return canAsk(call, consent) ? { consent } : {}
       },
-      async run({ provider }, work) {
+      async run({ provider, code }, work) {
         const log = await logFor(ground, work)
         if (provider === 'synthetic') {
-          await log.disconnect('synthetic')
           const added = await log.add(syntheticYear(log.tenant, clock.now()))
-          return { provider, connected: true, added }
+          return { provider, connected: true, synthetic: true, added }
         }
         if (!strava) throw fail(unknown)
         if (await log.connection('strava')) return { provider, connected: true }
-        const url = await strava.link(log.tenant)
+        const { subject } = work.caller
+        if (code !== undefined) {
+          await strava.confirm(log, subject, code)
+          return { provider, connected: true }
+        }
+        if (await strava.isPending(log, subject))
+          return { provider, connected: false, next: 'Ask for the code on the page and call connect_provider with it.' }
+        const url = await strava.link(log.tenant, subject)
         return {
           provider,
           connected: false,
           url,
-          next: 'Open this address, allow it, then call get_connection_status.',
+          next: 'Open this address and allow it. The page then shows a code; call connect_provider again with that code.',
         }
       },
     }),
@@ -59,8 +73,7 @@ export function connectionTools(ground: Ground): readonly Tool[] {
       async run({ provider }, work) {
         const log = await logFor(ground, work)
         const removed = await log.forget(provider)
-        if (provider === 'synthetic') await dropSynthetic(log, clock.now())
-        else await log.disconnect(provider)
+        await log.disconnect(provider)
         return { provider, connected: false, removed }
       },
     }),

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import type { Activity, Goal } from '../activity.ts'
 import { goalTypes, sports } from '../activity.ts'
 import type { Ground } from '../ground.ts'
-import { filledLog, logFor } from '../ground.ts'
+import { isSynthetic, logFor } from '../ground.ts'
 import { round } from '../training.ts'
 import { reading } from './shown.ts'
 
@@ -48,12 +48,12 @@ export function goalTools(ground: Ground): readonly Tool[] {
     }),
     tool({
       name: 'track_progress',
-      description: 'How far the goals have come, or one of them.',
+      description: 'How far the goals have come, or one of them. Made-up activities do not count.',
       input: z.object({ goal_id: z.string().max(100).optional() }),
       ...reading,
       format: toon,
       async run({ goal_id: id }, work) {
-        const log = await filledLog(ground, work)
+        const log = await logFor(ground, work)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
         if (goals.length === 0 && id !== undefined) throw fail(`There is no goal ${id}.`)
         if (goals.length === 0) return { goals: [], next: 'There are no goals yet. Set one with set_goal.' }
@@ -62,7 +62,11 @@ export function goalTools(ground: Ground): readonly Tool[] {
         for (const goal of goals) {
           const after = Date.parse(goal.from) / 1000
           const before = Date.parse(goal.until) / 1000 + 86_400
-          const done = doneOf(goal, await log.list({ sport: goal.sport, after, before }))
+          const all = await log.list({ sport: goal.sport, after, before })
+          const done = doneOf(
+            goal,
+            all.filter(({ provider }) => provider !== 'synthetic'),
+          )
           const elapsed = Math.min(1, Math.max(0, (now / 1000 - after) / (before - after)))
           rows.push({
             goal_id: goal.id,
@@ -73,6 +77,8 @@ export function goalTools(ground: Ground): readonly Tool[] {
             time_percent: round(elapsed * 100),
             on_track: done / goal.target >= elapsed,
             until: goal.until,
+            // They are shown elsewhere, and never count here.
+            synthetic_left_out: isSynthetic(all),
           })
         }
         return { goals: rows }

@@ -1,0 +1,64 @@
+/**
+ * Random schedules of propose, decide, spend, grant, take back, crash, expire and store failure, on every store, against
+ * a small model. The long form is `npm run soak -- approval-model`.
+ */
+
+import fc from 'fast-check'
+import { RpcError } from 'sluice'
+import { expect, onTestFinished, test } from 'vitest'
+import { crowds, orders, playCrowd, proposeTogether } from './model/crowd.ts'
+import { play, schedules } from './model/schedule.ts'
+import type { InWorld } from './model/stores.ts'
+import { inMemory, inSqlite, startRedisWorlds } from './model/stores.ts'
+import type { World } from './model/world.ts'
+import { operator, startProcess } from './model/world.ts'
+
+const patient = { timeout: 120_000 }
+
+const check = <T>(
+  arbitrary: fc.Arbitrary<T>,
+  inWorld: InWorld,
+  numRuns: number,
+  work: (world: World, drawn: T) => Promise<void>,
+) =>
+  fc.assert(
+    fc.asyncProperty(arbitrary, (drawn) => inWorld((world) => work(world, drawn))),
+    { numRuns },
+  )
+
+test('tickets in memory do what the model says', patient, () => check(schedules, inMemory, 250, play))
+test('tickets in SQLite do what the model says', patient, () => check(schedules, inSqlite, 20, play))
+test('tickets in Redis do what the model says', patient, async () => {
+  const { inRedis, stop } = await startRedisWorlds()
+  onTestFinished(stop)
+  await check(schedules, inRedis, 20, play)
+  await check(crowds, inRedis, 20, playCrowd)
+})
+
+test('a ticket that many use at once is spent once or never, in every order', patient, async () => {
+  await check(crowds, inMemory, 200, playCrowd)
+  await check(crowds, inSqlite, 20, playCrowd)
+})
+test('processes that ask for the same call at once are told of the same ticket', patient, () =>
+  check(orders, inMemory, 50, proposeTogether),
+)
+
+test('a process that dies while it adds a ticket leaves none that can be approved for nothing', async () => {
+  for (const after of [false, true])
+    for (let access = 1, dies = true; dies; access++)
+      await inMemory(async (world) => {
+        const dying = startProcess(world)
+        dies = (await dying.during({ kind: 'crash', access, after }, () => dying.call(0))) === 'died'
+        const { desk, call } = startProcess(world)
+        const left = await world.store.list(['approvals', 'proposal'], { limit: 10 })
+        let approved = 0
+        for (const { key } of left)
+          await desk.decide(key.at(-1) ?? '', { approved: true }, operator).then(
+            () => approved++,
+            (thrown: unknown) => expect(thrown).toBeInstanceOf(RpcError),
+          )
+        expect((await desk.list({ status: 'pending' })).tickets).toEqual([])
+        await call(0)
+        expect(world.ran, `killed at access ${access}`).toHaveLength(approved)
+      })
+})

@@ -1,0 +1,119 @@
+/** Many do something with one ticket at once, in every order that a store allows: it is spent once, or never. */
+
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import type { Decider } from 'sluice/approvals'
+import type { Fault, Process, World } from './world.ts'
+import { operator, requestIn, seenIn, startProcess } from './world.ts'
+
+export interface Crowd {
+  readonly members: readonly Member[]
+  /** Which of the accesses that wait comes next. */
+  readonly order: readonly number[]
+  /** Whether the ticket is approved before they begin. */
+  readonly approved: boolean
+}
+interface Member {
+  readonly does: 'call' | 'call by its id' | 'approve' | 'deny' | 'withdraw'
+  readonly process: number
+  readonly fault: Fault | undefined
+}
+
+const member: fc.Arbitrary<Member> = fc.record({
+  does: fc.constantFrom<Member['does'][]>('call', 'call', 'call by its id', 'approve', 'deny', 'withdraw'),
+  process: fc.integer({ min: 0, max: 2 }),
+  fault: fc.option(
+    fc.record({
+      kind: fc.constantFrom<Fault['kind'][]>('crash', 'fails once'),
+      access: fc.integer({ min: 1, max: 30 }),
+      after: fc.boolean(),
+    }),
+    { nil: undefined, freq: 5 },
+  ),
+})
+export const orders: fc.Arbitrary<readonly number[]> = fc.array(fc.nat(), { minLength: 1, maxLength: 200, size: 'max' })
+export const crowds: fc.Arbitrary<Crowd> = fc.record({
+  members: fc.array(member, { minLength: 2, maxLength: 6, size: 'max' }),
+  order: orders,
+  approved: fc.boolean(),
+})
+
+const omar: Decider = { ...operator, subject: 'omar' }
+
+export async function playCrowd(world: World, { members, order, approved }: Crowd): Promise<void> {
+  const first = startProcess(world)
+  const id = requestIn(await first.call(0)) ?? ''
+  if (approved) await first.desk.decide(id, { approved: true }, operator)
+  const processes = [0, 1, 2].map(() => startProcess(world))
+  const counted = { approve: approved ? 1 : 0, deny: 0, withdraw: 0 }
+  await inOrder(
+    world,
+    order,
+    members.map(({ does, process: index, fault }) => async () => {
+      const process = processes[index]
+      const outcome = process && (await attempt(process, does, fault, id))
+      if (outcome === 'done' && (does === 'approve' || does === 'deny' || does === 'withdraw')) counted[does]++
+    }),
+  )
+  // Whoever comes later, when every claim that was left behind is in doubt.
+  await world.clock.advance(31_000)
+  await first.call(0)
+  const said = JSON.stringify(counted)
+  if (world.ran.length > 1) throw new Error(`It ran ${world.ran.length} times: ${said}`)
+  if (counted.deny > 0 && counted.approve > 0) throw new Error(`It was approved and denied: ${said}`)
+  if (counted.deny + counted.withdraw > 0 && world.ran.length > 0) throw new Error(`It was denied, and ran: ${said}`)
+  const mayBeApproved = approved || members.some(({ does }) => does === 'approve')
+  if (!mayBeApproved && world.ran.length > 0) throw new Error('It ran, and nobody approved it')
+  await Promise.all([first, ...processes].map((process) => process.close()))
+}
+
+/** Several processes ask for the same call at once: all are told of the same ticket, which can be approved and runs. */
+export async function proposeTogether(world: World, order: readonly number[]): Promise<void> {
+  const processes = [0, 1, 2].map(() => startProcess(world))
+  const told = new Set<string | undefined>()
+  await inOrder(
+    world,
+    order,
+    processes.map((process) => async () => void told.add(requestIn(await process.call(0)))),
+  )
+  const [id = '', ...others] = told
+  if (others.length > 0) throw new Error(`They were told of ${told.size} tickets`)
+  await processes[0]?.desk.decide(id, { approved: true }, operator)
+  await processes[1]?.call(0)
+  if (world.ran.length !== 1) throw new Error('It was approved for nothing')
+  await Promise.all(processes.map((process) => process.close()))
+}
+
+/** Starts all at once and lets one access to the store take place at a time, in this order. */
+async function inOrder(world: World, order: readonly number[], work: readonly (() => Promise<void>)[]): Promise<void> {
+  const waiting: ((done: () => void) => void)[] = []
+  world.turn = () => new Promise((resolve) => waiting.push(resolve))
+  let left = work.length
+  const all = work.map((each) =>
+    each().finally(() => {
+      left--
+    }),
+  )
+  for (let turn = 0; left > 0 || waiting.length > 0; ) {
+    await setImmediate()
+    if (waiting.length === 0) continue
+    const [next] = waiting.splice((order[turn++ % order.length] ?? 0) % waiting.length, 1)
+    await new Promise<void>((resolve) => next?.(resolve))
+  }
+  await Promise.all(all)
+  delete world.turn
+}
+
+async function attempt(process: Process, does: Member['does'], fault: Fault | undefined, id: string): Promise<string> {
+  const work = async (): Promise<string> => {
+    if (does === 'call') return seenIn(await process.call(0))
+    if (does === 'call by its id') return seenIn(await process.call(0, { approval_request_id: id, approved: true }))
+    if (does === 'withdraw')
+      return seenIn(await process.call(0, { approval_request_id: id, approved: false })) === 'denied'
+        ? 'done'
+        : 'refused'
+    await process.desk.decide(id, { approved: does === 'approve' }, does === 'approve' ? operator : omar)
+    return 'done'
+  }
+  return process.during(fault, () => work().catch(() => 'refused'))
+}

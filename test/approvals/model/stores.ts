@@ -1,0 +1,48 @@
+/** A new world on each kind of store, for one schedule. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memoryStore } from 'sluice'
+import { redisStore } from 'sluice/redis'
+import { sqliteStore } from 'sluice/sqlite'
+import { fakeClock } from 'sluice/testing'
+import { below } from '../../../packages/sluice/src/core/store.ts'
+import { startRedis } from '../../services/redis.ts'
+import type { World } from './world.ts'
+
+const start = 1_700_000_000_000
+
+export type InWorld = (work: (world: World) => Promise<void>) => Promise<void>
+
+export const inMemory: InWorld = async (work) => {
+  const clock = fakeClock(start)
+  await work({ clock, store: memoryStore(clock), effect: 1, ran: [] })
+}
+
+export const inSqlite: InWorld = async (work) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-model-'))
+  const clock = fakeClock(start)
+  const store = sqliteStore(join(folder, 'store.db'), { clock })
+  try {
+    await work({ clock, store, effect: 1, ran: [] })
+  } finally {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One Redis for all schedules, each below a prefix of its own. */
+export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; stop(): Promise<void> }> {
+  const redis = await startRedis()
+  const store = redisStore({ url: redis.url })
+  let worlds = 0
+  return {
+    inRedis: (work) =>
+      work({ clock: fakeClock(start), store: below(store, [`world ${++worlds}`]), effect: 1, ran: [] }),
+    async stop() {
+      await store.close()
+      await redis.stop()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * What one gated call may do next, in two screens: the model that the real code is compared with. After a fault it does
+ * not know how far the code came, so it keeps every state that is possible; what is observed later rules some out.
+ */
+
+export const decideMs = 600_000
+export const runMs = 600_000
+/** How long a run may take; after it a claim without a result is in doubt. */
+export const timeoutMs = 30_000
+
+export interface Ticket {
+  readonly is: 'pending' | 'approved' | 'denied' | 'running'
+  readonly until: number
+  /** What the call acted on when the ticket was made. */
+  readonly effect: number
+  /** Until when the claim of a run counts as in flight, by the machine's clock. */
+  readonly claim?: number
+}
+export interface Grant {
+  readonly until: number
+  readonly effect: number
+}
+export interface State {
+  /** `undefined` if the next call needs a new ticket. */
+  readonly ticket?: Ticket
+  readonly grants: readonly Grant[]
+}
+/** The moment in which something happens. */
+export interface Now {
+  /** Never goes back. */
+  readonly at: number
+  /** The machine's clock: somebody may set it back. */
+  readonly wall: number
+  readonly effect: number
+}
+export type Seen = 'required' | 'ran' | 'denied' | 'void' | 'in flight' | 'in doubt'
+
+const without = ({ grants }: State): State => ({ grants })
+const put = ({ grants }: State, ticket: Ticket): State => ({ grants, ticket })
+const isLive = (ticket: Ticket, { at }: Now): boolean => ticket.until > at
+const isClaimed = ({ claim = 0 }: Ticket, { wall }: Now): boolean => claim > wall
+const unclaimed = ({ claim: _, ...ticket }: Ticket): Ticket => ticket
+const covers = ({ grants }: State, { at, effect }: Now): boolean =>
+  grants.some((grant) => grant.until > at && grant.effect === effect)
+const pending = ({ at, effect }: Now): Ticket => ({ is: 'pending', until: at + decideMs, effect })
+
+/** A call without a fault: what is seen, and what is then. */
+export function afterCall(state: State, now: Now): readonly [Seen, State] {
+  const { ticket } = state
+  const isNo = ticket?.is === 'denied' && isLive(ticket, now) && ticket.effect === now.effect
+  if (covers(state, now)) return [isNo ? 'denied' : 'ran', state]
+  if (isNo) return ['denied', state]
+  if (ticket?.is === 'running') return [isClaimed(ticket, now) ? 'in flight' : 'in doubt', state]
+  if (ticket?.is === 'approved' && isClaimed(ticket, now)) return ['in flight', state]
+  if (!ticket || ticket.is === 'denied' || !isLive(ticket, now)) return ['required', put(state, pending(now))]
+  if (ticket.effect !== now.effect) return ['void', without(state)]
+  return ticket.is === 'pending' ? ['required', state] : ['ran', without(state)]
+}
+
+/** A call that a fault broke off somewhere: everything that may be then. `ran`: whether the work was seen to run. */
+export function afterBrokenCall(state: State, now: Now, ran: boolean): readonly State[] {
+  const { ticket } = state
+  const [seen, done] = afterCall(state, now)
+  if (seen !== 'ran') return ran ? [] : [state, done]
+  if (covers(state, now) || !ticket) return [state]
+  const claim = now.wall + timeoutMs
+  const began = put(state, { ...ticket, is: 'running', claim })
+  if (ran) return [without(state), began]
+  return [state, put(state, unclaimed(ticket)), put(state, { ...ticket, claim }), began, without(state)]
+}
+
+/** Decided by a person; the ticket was shown as pending. */
+export function afterDecision(state: State, now: Now, approved: boolean): State {
+  const { ticket } = state
+  if (ticket?.is !== 'pending' || !isLive(ticket, now)) return state
+  return put(state, {
+    ...ticket,
+    is: approved ? 'approved' : 'denied',
+    until: now.at + (approved ? runMs : decideMs),
+  })
+}
+
+/** `approved: false` beside the ticket's id. */
+export function afterWithdrawal(state: State, now: Now): State {
+  const { ticket } = state
+  if (!ticket || !isLive(ticket, now) || !['pending', 'approved'].includes(ticket.is)) return state
+  return put(state, { ...unclaimed(ticket), is: 'denied', until: now.at + decideMs })
+}
+
+export function afterResolution(state: State, now: Now, ran: boolean): State {
+  const { ticket } = state
+  if (ticket?.is !== 'running' || isClaimed(ticket, now)) return state
+  return ran ? without(state) : put(state, { ...unclaimed(ticket), is: 'approved' })
+}
+
+export const afterGrant = (state: State, now: Now, lastMs: number): State =>
+  state.ticket
+    ? { ...state, grants: [...state.grants, { until: now.at + lastMs, effect: state.ticket.effect }] }
+    : state
+
+export function afterRevocation(state: State, until: number): State {
+  const index = state.grants.findIndex((grant) => grant.until === until)
+  return { ...state, grants: state.grants.filter((_, at) => at !== index) }
+}
+
+/** A claim whose write failed is given back in the background, some time later. */
+export const afterWaiting = (state: State): readonly State[] =>
+  state.ticket?.is === 'approved' && state.ticket.claim !== undefined
+    ? [state, put(state, unclaimed(state.ticket))]
+    : [state]
+
+/** As the desk shows it; `undefined` if nothing waits for anybody. */
+export function viewOf({ ticket }: State, now: Now): 'pending' | 'approved' | 'running' | 'in doubt' | undefined {
+  if (!ticket || ticket.is === 'denied') return undefined
+  if (ticket.is !== 'pending' && isClaimed(ticket, now)) return 'running'
+  if (ticket.is === 'running') return 'in doubt'
+  return isLive(ticket, now) ? ticket.is : undefined
+}

@@ -1,0 +1,38 @@
+/** Schedules of tickets, grants, crashes and failures against the model, and crowds around one ticket, on every store. */
+
+import fc from 'fast-check'
+import { crowds, playCrowd } from '../../approvals/model/crowd.ts'
+import { play, schedules } from '../../approvals/model/schedule.ts'
+import type { InWorld } from '../../approvals/model/stores.ts'
+import { inMemory, inSqlite, startRedisWorlds } from '../../approvals/model/stores.ts'
+import type { World } from '../../approvals/model/world.ts'
+import type { Soak } from '../soak.ts'
+
+export const run: Soak = async ({ times, seed, say }) => {
+  const { inRedis, stop } = await startRedisWorlds()
+  const counted: { [what: string]: number } = {}
+  const lost: string[] = []
+  async function check<T>(
+    what: string,
+    arbitrary: fc.Arbitrary<T>,
+    inWorld: InWorld,
+    numRuns: number,
+    work: (world: World, drawn: T) => Promise<void>,
+  ): Promise<void> {
+    const property = fc.asyncProperty(arbitrary, (drawn) => inWorld((world) => work(world, drawn)))
+    const details = await fc.check(property, { numRuns, seed })
+    counted[what] = details.numRuns
+    if (details.failed) lost.push(`${what}: ${fc.defaultReportMessage(details) ?? 'it failed'}`)
+    say(`approval-model: ${details.numRuns} ${what}, ${lost.length} lost`)
+  }
+  for (const [name, inWorld, part] of [
+    ['memory', inMemory, 1],
+    ['sqlite', inSqlite, 0.2],
+    ['redis', inRedis, 0.2],
+  ] as const) {
+    await check(`schedules in ${name}`, schedules, inWorld, times(10_000 * part), play)
+    await check(`crowds in ${name}`, crowds, inWorld, times(10_000 * part), playCrowd)
+  }
+  await stop()
+  return { counted, lost }
+}
