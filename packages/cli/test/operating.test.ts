@@ -136,7 +136,7 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
   const host = await createHost(config, { env: { SLUICE_WEBHOOK_SECRET: secret }, logger, owner: 'you' })
   const opened: Opened = { definition: shop, state: 'ready', close: async () => {} }
-  const server = toServer({ name: 'shop', opened }, host)
+  const server = toServer({ name: 'shop', opened }, host, config)
   const serving = await host.console?.listen({ port: 0 })
   onTestFinished(async () => {
     await serving?.close()

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Environment } from './environment.ts'
 import { removeVariables, takeEnvironment } from './environment.ts'
-import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, stderrLogger } from './node.ts'
+import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, sessions, stderrLogger } from './node.ts'
 import type { Open } from './open.ts'
 import { createServer, type Runtime } from './server.ts'
 import { makePrivateFolder } from './stores/private-files.ts'
@@ -137,7 +137,11 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
   const { maxMessageBytes: most } = opened
   if (flags.http) {
     const port = Number(flags.port ?? 3000)
-    const serving = await serveHttp(server, { port, ...(most && { maxBodyBytes: most }) }).catch(giveUp)
+    const serving = await serveHttp(server, {
+      port,
+      ...(most && { maxBodyBytes: most }),
+      ...(opened.stateless && { sessions: sessions({ required: false }) }),
+    }).catch(giveUp)
     if (!serving) return opened.close()
     onSignals(serving, { flush: opened.close })
     process.stderr.write(`${name} ${version} on ${serving.url}\n`)

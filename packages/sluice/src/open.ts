@@ -27,6 +27,8 @@ export interface Opened {
   readonly layers?: readonly Layer[]
   /** The largest message it is meant for; transports refuse larger ones. Their own limit unless said. */
   readonly maxMessageBytes?: number
+  /** It asks nothing of earlier clients and announces what may be missed: their requests are served without a session too. */
+  readonly stateless?: boolean
   /** What it means to be served without a credential (`publicMethods`), unless the operator says otherwise. */
   readonly publicMethods?: readonly string[]
   /**

@@ -25,7 +25,7 @@ export const open: Open = async (site) => {
 
 async function serveIndex(path: string): Promise<Opened> {
   const definition = knowledge(load(path, await readFile(path, 'utf8')))
-  return { definition, layers: [flatInfo(definition)], state: 'ready', close: async () => {} }
+  return { definition, layers: [flatInfo(definition)], stateless: true, state: 'ready', close: async () => {} }
 }
 
 function load(path: string, json: string): Base {
@@ -64,6 +64,7 @@ async function serveFolder(path: string, { env, logger, clock }: Site): Promise<
   return {
     definition,
     layers: [flatInfo(definition)],
+    stateless: true,
     state: stateOf(path, reading, base.articles.length),
     started(server) {
       unwatch = watchFolder(path, clock, () => look(server))

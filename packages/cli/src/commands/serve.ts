@@ -66,10 +66,10 @@ export async function serve(around: Around, target: string, options: ServeOption
   }
   const reloading = (server: Server): (() => void) | undefined =>
     options.watch && module !== undefined
-      ? watchModule(module, server, (said) => terminal.err(styled(terminal, 'dim', said)))
+      ? watchModule(module, server, config.timeoutMs, (said) => terminal.err(styled(terminal, 'dim', said)))
       : undefined
   if (isStdio) {
-    const server = toServer({ name, opened }, host)
+    const server = toServer({ name, opened }, host, config)
     const stop = reloading(server)
     const { maxMessageBytes: most } = opened
     // It hears signals itself: calls under way finish first.

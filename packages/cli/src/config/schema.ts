@@ -22,6 +22,13 @@ const jwt = z
     pemFile: path.optional().describe('A file with the issuer’s public key'),
     secretFile: path.optional().describe('A file with the shared secret'),
     algorithms: z.array(z.string()).optional(),
+    subject: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'The claim that names the caller, if it means the same at every issuer; by default sub, apart for each issuer',
+      ),
   })
   .refine(({ jwks, pemFile, secretFile }) => [jwks, pemFile, secretFile].filter(Boolean).length === 1, {
     message: 'Give exactly one of jwks, pemFile and secretFile',
@@ -62,7 +69,10 @@ export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
   port: z.int().min(0).max(65_535).default(3000).describe('The port to listen on; 0 takes a free one'),
-  hosts: z.array(z.string()).optional().describe('Host names under which clients reach it, besides localhost'),
+  hosts: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Names by which clients reach it, besides this machine’s own; a port only where a proxy has another one'),
   origins: z.array(z.string()).optional().describe('Web pages that may call it'),
   data: path.default('.sluice').describe('The folder for everything that is kept'),
   store: z
@@ -97,6 +107,10 @@ export const configSchema = z.strictObject({
         .array(z.string())
         .optional()
         .describe('Served without a credential; what the server says itself unless set'),
+      impliedScopes: z
+        .record(z.string(), z.array(z.string()).min(1))
+        .optional()
+        .describe('Scopes that a wider one includes, as in { repo: [repo:read] }'),
       paramsToken: z.boolean().default(false).describe('Take params.token over HTTP too'),
       resource: z
         .strictObject({
@@ -177,6 +191,24 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('The record of what was called'),
+  errors: z
+    .enum(['mcp', 'json-rpc'])
+    .default('mcp')
+    .describe('`json-rpc` gives clients before 2026-07-28 the codes of plain JSON-RPC servers'),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional()
+    .describe('The deadline of calls to what names none of its own, in milliseconds; 30 s by default'),
+  sessions: z
+    .strictObject({
+      idleMs: ms('How long a silent session is kept'),
+      max: count(1).optional().describe('How many are kept'),
+    })
+    .nullable()
+    .prefault({})
+    .describe('Sessions of clients before 2026-07-28; without them each request stands alone'),
   metrics: z.boolean().default(true).describe('/metrics'),
   tracing: z.boolean().default(false).describe('OpenTelemetry spans, through the registered SDK'),
   sse: z.boolean().default(true).describe('The transport of 2024-11-05 beside the endpoint'),
@@ -224,7 +256,7 @@ export const toJsonSchema = (): object => ({
   title: 'Sluice configuration',
 })
 
-/** Read from the environment alone; never from the file, never printed. */
+/** Read from the environment alone; never from the file, never printed. Each server is started without them. */
 export const secretNames = [
   'SLUICE_SECRET',
   'SLUICE_SECRET_FILE',
@@ -232,4 +264,6 @@ export const secretNames = [
   'SLUICE_REDIS_PASSWORD',
   'SLUICE_WEBHOOK_SECRET',
   'SLUICE_CONFIG',
+  'SLUICE_TENANT',
+  'SLUICE_DEBUG',
 ] as const

@@ -1,7 +1,8 @@
 /** The pipeline a configuration describes: one store, one desk, one console, and a runtime for each server on them. */
 
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Logger, Opened, Runtime, Verifier } from 'sluice'
+import type { Caller, Logger, Opened, Runtime, Verifier } from 'sluice'
 import { apiKeys, ask, audit, authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
 import type { Approvals } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
@@ -38,9 +39,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const desk = approvals(approvalsOf(config, env, stdio, () => panel?.url))
   const panel =
     config.console && !stdio ? createConsole({ store, bus, desk, clock: nodeClock, logger, owner }) : undefined
-  const verifiers = await verifiersOf(config, opened)
-  // On a pipe the only caller is whoever started us, unless a token says who that is.
-  const known = !stdio || env['SLUICE_TOKEN'] !== undefined ? config.authenticate : null
+  const known = await callersOf(config, env, opened, { stdio, owner })
   const runtime: Runtime = {
     store,
     ...(bus && { bus }),
@@ -51,7 +50,8 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     once: once(defined(config.once)),
     health: health(),
     approvals: desk,
-    ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant)) }),
+    errors: config.errors,
+    ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant, env)) }),
     ...(config.limit && { limit: limit(defined(config.limit)) }),
     ...(config.concurrency && { concurrency: concurrency(defined(config.concurrency)) }),
     ...(config.audit && { audit: audit(auditOf(config.audit)) }),
@@ -68,14 +68,42 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
       ...defined({ layers }),
       ...(known && {
         authenticate: authenticate({
-          verifiers,
-          paramsToken: known.paramsToken,
-          stdioToken: env['SLUICE_TOKEN'],
+          ...known,
           ...defined({ publicMethods: known.publicMethods ?? publicMethods }),
         }),
       }),
     }),
   }
+}
+
+type Callers = Parameters<typeof authenticate>[0]
+
+/** `undefined` if nobody has to say who they are. On a pipe the only caller is who started us, unless a token says who that is. */
+async function callersOf(
+  config: Config,
+  env: HostOptions['env'],
+  opened: OpenStore,
+  { stdio, owner }: Required<Pick<HostOptions, 'stdio' | 'owner'>>,
+): Promise<Callers | undefined> {
+  const { SLUICE_TOKEN: stdioToken, SLUICE_TENANT: chosen } = env
+  if (stdio && stdioToken === undefined) return chosen ? ownerOf(chosen, owner) : undefined
+  if (!config.authenticate) return undefined
+  const { paramsToken, publicMethods, impliedScopes } = config.authenticate
+  const verifiers = await verifiersOf(config, opened)
+  return { verifiers, paramsToken, stdioToken, ...defined({ publicMethods, impliedScopes }) }
+}
+
+/** Whoever can start a process on a data folder can read all of it, so on a pipe they may choose any tenant in it. */
+function ownerOf(tenant: string, owner: string): Callers {
+  const stdioToken = randomUUID()
+  const caller: Caller = {
+    subject: owner,
+    credential: 'stdio',
+    scopes: new Set(),
+    claims: { tenants: [tenant] },
+    expires: Number.POSITIVE_INFINITY,
+  }
+  return { stdioToken, verifiers: [{ verify: async (token) => (token === stdioToken ? caller : undefined) }] }
 }
 
 async function verifiersOf(
@@ -105,11 +133,14 @@ function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): Paramete
   return defined({ ...rest, retention: retentionOf(retention) })
 }
 
-function tenantOf({ from, header, tools }: NonNullable<Config['tenant']>): Parameters<typeof tenant>[0] {
+function tenantOf(
+  { from, header, tools }: NonNullable<Config['tenant']>,
+  env: HostOptions['env'],
+): Parameters<typeof tenant>[0] {
   const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
   return {
     from,
-    ...defined({ header }),
+    ...defined({ header, stdioTenant: env['SLUICE_TENANT'] }),
     ...(tools && { tools: (id: string | undefined) => (id === undefined ? 'all' : (sets.get(id) ?? 'all')) }),
   }
 }

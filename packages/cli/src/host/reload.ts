@@ -9,12 +9,18 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Server } from 'sluice'
 import { CommandError } from '../output.ts'
+import { withDeadline } from './run.ts'
 import { definitionIn, importModule } from './servers.ts'
 
 /** Editors write a file in several steps. */
 const settleMs = 80
 
-export function watchModule(module: string, server: Server, say: (text: string) => void): () => void {
+export function watchModule(
+  module: string,
+  server: Server,
+  timeoutMs: number | undefined,
+  say: (text: string) => void,
+): () => void {
   const root = dirname(resolve(module))
   const rootUrl = `${pathToFileURL(root).href}/`
   let version = 0
@@ -37,7 +43,7 @@ export function watchModule(module: string, server: Server, say: (text: string) 
     try {
       const definition = definitionIn(await importModule(module, `?v=${version}`))
       if (!definition) throw new TypeError('it exports no server any more')
-      server.update(definition)
+      server.update(withDeadline(definition, timeoutMs))
       say(`Reloaded ${module}`)
     } catch (thrown) {
       // What runs goes on as it was.

@@ -3,7 +3,7 @@
 import type { ServerDefinition } from 'sluice'
 import { createServer, type Opened, type Server } from 'sluice'
 import type { SitesServing } from 'sluice/node'
-import { gate, nodeClock, protectedResource, serveSites } from 'sluice/node'
+import { gate, nodeClock, protectedResource, serveSites, sessions } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
@@ -19,20 +19,20 @@ export interface Running {
   readonly servers: { readonly [name: string]: Server }
 }
 
-export function toServer({ opened }: Named, host: Host): Server {
-  const server = createServer(opened.definition, host.runtimeFor(opened))
+export function toServer({ opened }: Named, host: Host, config: Config): Server {
+  const server = createServer(withDeadline(opened.definition, config.timeoutMs), host.runtimeFor(opened))
   opened.started?.(server)
   return server
 }
 
 export async function runSites(named: readonly Named[], host: Host, config: Config): Promise<Running> {
-  const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host)]))
+  const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host, config)]))
   const resource = config.authenticate?.resource
   const { websocket } = config.websocket ? await import('sluice/websocket') : { websocket: undefined }
   const sites = named.map(({ name, opened }) => {
     const server = servers[name] as Server
-    const most = opened.maxMessageBytes
-    return [`/${name}`, { server, ...(most && { maxBodyBytes: most }) }] as const
+    const own = { maxBodyBytes: opened.maxMessageBytes, sessions: sessionsOf(config, opened) }
+    return [`/${name}`, { server, ...defined(own) }] as const
   })
   try {
     const serving = await serveSites(Object.fromEntries(sites), {
@@ -47,6 +47,26 @@ export async function runSites(named: readonly Named[], host: Host, config: Conf
     return { serving, servers }
   } catch (thrown) {
     throw explained(thrown, config.host, config.port, '--port')
+  }
+}
+
+/** A server that takes plain requests serves those without a session beside those with one. */
+const sessionsOf = ({ sessions: settings }: Config, { stateless }: Opened): ReturnType<typeof sessions> | false =>
+  settings !== null && sessions({ ...defined(settings), required: !stateless })
+
+type Timed = NonNullable<ServerDefinition['tools']>[number]['policy']
+
+/** Gives tools, resources and prompts that name no deadline of their own the operator's. */
+export function withDeadline(definition: ServerDefinition, timeoutMs: number | undefined): ServerDefinition {
+  if (timeoutMs === undefined) return definition
+  const timed = <T extends { readonly policy: Timed }>(all: readonly T[] = []): readonly T[] =>
+    all.map((each) => (each.policy.ownTimeout ? each : { ...each, policy: { ...each.policy, timeoutMs } }))
+  const { tools, resources, prompts } = definition
+  return {
+    ...definition,
+    ...(tools && { tools: timed(tools) }),
+    ...(resources && { resources: timed(resources) }),
+    ...(prompts && { prompts: timed(prompts) }),
   }
 }
 

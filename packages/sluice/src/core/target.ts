@@ -13,6 +13,8 @@ export interface Policy {
   readonly approval: 'never' | 'always' | 'depends'
   /** `Infinity` for streams, which end in other ways. */
   readonly timeoutMs: number
+  /** Whether the definition says so itself; otherwise a host may set another one. */
+  readonly ownTimeout?: boolean
   readonly readOnly: boolean
 }
 

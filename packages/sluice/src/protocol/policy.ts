@@ -13,11 +13,12 @@ const longest = 2 ** 31 - 1
 const usual = 30_000
 
 export function policyOf(
-  { scopes = [], listed = false, timeoutMs = usual }: PolicyDefinition,
+  { scopes = [], listed = false, timeoutMs: own }: PolicyDefinition,
   where: string,
   more: { readonly approval?: Policy['approval']; readonly readOnly: boolean },
 ): Policy {
+  const timeoutMs = own ?? usual
   if (!(timeoutMs > 0) || (timeoutMs > longest && timeoutMs !== Number.POSITIVE_INFINITY))
     throw new TypeError(`${where}: timeoutMs must be more than 0 and at most ${longest}, or Infinity`)
-  return { scopes, listed, approval: 'never', timeoutMs, ...more }
+  return { scopes, listed, approval: 'never', timeoutMs, ownTimeout: own !== undefined, ...more }
 }

@@ -186,7 +186,8 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
       if (shed) throw shed
       const route = legacy ? routeOf(message, request) : 'alone'
       const posted: Posted = { request, message, accepts, reply, headers, admission }
-      if (legacy && route !== 'alone') {
+      const isAlone = !legacy?.required && route === 'session' && request.header('mcp-session-id') === undefined
+      if (legacy && route !== 'alone' && !isAlone) {
         // Calls of a session outlive their connection, and hold their slot as long as they run.
         forget?.()
         return await legacy[route](posted)

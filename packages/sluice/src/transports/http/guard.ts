@@ -8,8 +8,8 @@ import { isLoopback } from '../../core/loopback.ts'
 
 export interface GuardOptions {
   /**
-   * Names this server is reached by, as in the Host header: `mcp.example.com`, or with a port where it is not the
-   * scheme's own. Left out, only loopback names on the port it listens on.
+   * Names this server is reached by, as in the Host header: `mcp.example.com`, which also serves the port it listens on,
+   * or with a port where a proxy has another one. Loopback names on the port it listens on are always served.
    */
   readonly hosts?: readonly string[]
   /** Origins of web pages that may call it, such as `https://app.example.com`; they also get CORS headers. */
@@ -30,9 +30,11 @@ export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
   const known: { host?: string; origin?: string | undefined; port?: number | undefined } = {}
 
   function isOwn(host: string, port: number | undefined): boolean {
-    if (named) return named.has(host)
+    if (named?.has(host)) return true
     const [name, own] = splitPort(host)
-    return isLoopback(name) && (port === undefined || own === port)
+    // On the edge, which knows no port, loopback is for development alone: where nobody named a host.
+    if (port === undefined) return named === undefined && isLoopback(name)
+    return own === port && (isLoopback(name) || named?.has(name) === true)
   }
   function refuseHost(host: string | undefined): RpcError {
     const shown = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '../../core/part.ts'
 import { joinPrometheus } from '../../observe/prometheus.ts'
+import { isLoopback } from '../../core/loopback.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
@@ -129,7 +130,7 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     node.listen(port, host, resolve)
   })
   const { port: bound } = node.address() as AddressInfo
-  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const origin = `http://${reachedAs(host, options.hosts)}:${bound}`
   let closing: Promise<void> | undefined
   async function end(): Promise<void> {
     leaving = true
@@ -162,6 +163,15 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     },
     close,
   }
+}
+
+/** Returns a name that is served: no client can use the address for all interfaces, and another one must be in `hosts`. */
+function reachedAs(host: string, hosts: readonly string[] = []): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  const named = hosts.find((name) => !/:\d+$/.test(name))
+  const isServed = isLoopback(host) || named === undefined || hosts.includes(host)
+  const name = isServed ? host : named
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
 }
 
 /** Exact paths: a slash more, another case or an escape is another path. */

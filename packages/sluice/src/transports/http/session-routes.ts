@@ -19,6 +19,8 @@ import { createSessions } from './sessions.ts'
 
 export interface SessionRoutes {
   readonly kept: Sessions
+  /** Whether a request of an earlier revision without one is refused, or stands alone. */
+  readonly required: boolean
   /** By what `routeOf` says of a message. */
   initialize(posted: Posted): Promise<void>
   session(posted: Posted): Promise<void>
@@ -28,15 +30,22 @@ export interface SessionRoutes {
 
 export type MakeSessions = (server: Server, outlet: Outlet, share: SessionsOptions['share']) => SessionRoutes
 
+/** How long, how many, and whether a client must have one. */
+export interface SessionsSettings extends Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> {
+  /** `false` also serves requests without a session, each alone: for servers that never ask or announce anything. */
+  readonly required?: boolean
+}
+
 /** Sessions of clients before 2026-07-28, kept in memory or, where processes share a store, there. */
 export const sessions =
-  ({ idleMs = 30 * 60_000, max = 10_000 }: Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> = {}): MakeSessions =>
+  ({ idleMs = 30 * 60_000, max = 10_000, required = true }: SessionsSettings = {}): MakeSessions =>
   (server, outlet, share) =>
-    createRoutes(server, outlet, createSessions(server, { idleMs, max, share }))
+    createRoutes(server, outlet, createSessions(server, { idleMs, max, share }), required)
 
-function createRoutes(server: Server, outlet: Outlet, kept: Sessions): SessionRoutes {
+function createRoutes(server: Server, outlet: Outlet, kept: Sessions, required: boolean): SessionRoutes {
   return {
     kept,
+    required,
     /** One that fails leaves no session behind. */
     async initialize(posted) {
       const session = kept.create(posted.request.peer)
