@@ -208,7 +208,7 @@ export const configSchema = z.strictObject({
     })
     .nullable()
     .prefault({})
-    .describe('Sessions of clients before 2026-07-28; without them each request stands alone'),
+    .describe('Sessions of clients before 2026-07-28; without them each request stands alone, and there is no `sse`'),
   metrics: z.boolean().default(true).describe('/metrics'),
   tracing: z.boolean().default(false).describe('OpenTelemetry spans, through the registered SDK'),
   sse: z.boolean().default(true).describe('The transport of 2024-11-05 beside the endpoint'),

@@ -40,7 +40,7 @@ export async function runSites(named: readonly Named[], host: Host, config: Conf
       port: config.port,
       ...defined({ hosts: config.hosts, origins: config.origins }),
       ...(config.gate && { gate: gate(defined(config.gate)) }),
-      ...(config.sse && { sse: sse() }),
+      ...(config.sse && config.sessions !== null && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
       ...(resource && { resource: protectedResource(defined(resource)) }),
     })
