@@ -4,7 +4,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isLoopback } from '../../core/loopback.ts'
-import type { Page, Page } from '../../core/part.ts'
+import type { Page } from '../../core/part.ts'
 import { joinPrometheus } from '../../observe/prometheus.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
