@@ -2,7 +2,7 @@
 
 import { runMain } from 'sluice/main'
 import { importCommand } from './import-command.ts'
-import { open } from './index.ts'
+import { open } from './open.ts'
 import { description, version } from './package.ts'
 
 await runMain(open, {

@@ -10,7 +10,7 @@ import type { Source } from './files/import.ts'
 import { importInto } from './files/import.ts'
 import { createFileReader } from './files/reader.ts'
 import { dropSynthetic } from './ground.ts'
-import { archiveFrom } from './index.ts'
+import { archiveFrom } from './open.ts'
 
 export async function importCommand(argv: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({

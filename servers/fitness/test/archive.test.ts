@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from '../../../test/services/postg
 import type { Activity } from '../src/activity.ts'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
-import { archiveFrom } from '../src/index.ts'
+import { archiveFrom } from '../src/open.ts'
 import { postgres } from '../src/postgres.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 import { syntheticYear } from '../src/synthetic.ts'

@@ -1,4 +1,4 @@
-/** Routes between places, as an MCP server: `open` for hosts, the parts for who builds another provider. */
+/** Routes between places, as an MCP server: `open` for hosts, `listenRequest` for programs with a pipeline of their own. */
 
 import type { Open, Site } from 'sluice'
 import { openDatabase } from './database.ts'
@@ -10,6 +10,14 @@ import { tomtom } from './providers/tomtom.ts'
 import type { Provider } from './route.ts'
 import { createUpstream } from './upstream.ts'
 
+export type {
+  ListenConnection,
+  ListenError,
+  ListenedRequest,
+  ListenOptions,
+  ListenRequest,
+} from './listen-request.ts'
+export { createListenRequest, listenRequest } from './listen-request.ts'
 export type { Place, Provider, Route, RouteQuery } from './route.ts'
 
 /** TomTom where there is a key, OSRM where there is an address, else offline. */

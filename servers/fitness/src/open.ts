@@ -1,0 +1,53 @@
+/** What a host runs: the archive and the providers that the environment names. */
+
+import { join } from 'node:path'
+import type { Open, Site } from 'sluice'
+import type { Archive } from './archive.ts'
+import { createArchive } from './archive.ts'
+import { defineFitness } from './definition.ts'
+import { createFileReader } from './files/reader.ts'
+import { sqliteFile } from './sqlite.ts'
+import { createStrava, settingsFrom } from './strava/oauth.ts'
+import { createVault } from './strava/seal.ts'
+
+/** PostgreSQL where the environment names one, else a file in the server's folder. */
+export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>): Promise<Archive> {
+  const url = env['FITNESS_POSTGRES']
+  if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
+  const { postgres } = await import('./postgres.ts')
+  const sql = await postgres(url).catch((thrown: unknown) => {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new Error(`Cannot use the database that FITNESS_POSTGRES names: ${why}`, { cause: thrown })
+  })
+  return createArchive(sql)
+}
+
+/**
+ * Holds 3 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
+ * parsed; larger exports go through the command `import`.
+ */
+const maxMessageBytes = 4 * 1024 * 1024
+
+/** Everybody may know what there is, also before signing in; calls are somebody's. */
+const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
+
+/** Opens the archive and the providers that the environment names. */
+export const open: Open = async ({ folder, env, clock, logger }) => {
+  const archive = await archiveFrom({ folder, env })
+  const files = createFileReader(clock)
+  const settings = settingsFrom(env)
+  const strava = settings && createStrava(settings, archive, createVault(folder, env['FITNESS_KEY']), clock, logger)
+  return {
+    definition: defineFitness({ archive, files, strava, clock, logger }),
+    maxMessageBytes,
+    publicMethods,
+    ...(!env['FITNESS_POSTGRES'] && { keepsFiles: 'set FITNESS_POSTGRES to a PostgreSQL database' }),
+    secrets: ['FITNESS_KEY', 'FITNESS_POSTGRES', 'STRAVA_CLIENT_SECRET'],
+    state: 'ready',
+    async close() {
+      await strava?.close()
+      await files.close()
+      await archive.close()
+    },
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The entry point that the fitness document describes: a request and the headers it came with in, a response or `null` out.
+ * A thin adapter over `handle`; docs/documents.md#001 says what it does as written.
+ */
+
+import type { Logger, Server, Site } from 'sluice'
+import { createServer } from 'sluice'
+import { dataFolder } from 'sluice/main'
+import { nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { open } from './open.ts'
+
+export interface ProcessedResponse {
+  readonly jsonrpc: '2.0'
+  /** Missing if the request had none. */
+  readonly id?: string | number
+  readonly result?: { readonly [member: string]: unknown }
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** By lower-case name, as Node has them. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+export interface RequestProcessor {
+  /** `null` for a notification. Never rejects. */
+  processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null>
+  close(): Promise<void>
+}
+
+/** Serves requests in the document's form on any server; its codes need a server with `errors: 'json-rpc'`. */
+export const toProcessRequest =
+  (server: Pick<Server, 'handle'>): RequestProcessor['processRequest'] =>
+  async (request, headers = {}) => {
+    const { jsonrpc, method, id, params, auth_token }: Incoming = isObject(request) ? request : {}
+    // By its name alone: in the document an id does not make a notification a request.
+    if (typeof method === 'string' && method.startsWith('notifications/')) {
+      await server.handle({ jsonrpc, method, ...(isObject(params) && { params }) })
+      return null
+    }
+    const refused = refusalOf(jsonrpc, method, params)
+    const answered = isId(id) ? { id } : {}
+    if (refused !== undefined) return { jsonrpc: '2.0', ...answered, error: internal(refused) }
+    const token = auth_token === undefined ? headers['authorization'] : `Bearer ${String(auth_token)}`
+    const via = {
+      transport: 'memory' as const,
+      peer: 'memory',
+      header: (name: string) => (name === 'authorization' ? token : headers[name]),
+    }
+    // A request without an id is answered, so it gets one on the way.
+    const message = { jsonrpc, method, id: isId(id) ? id : 'no id', ...paramsOf(method, params) }
+    const response = (await server.handle(message, { via })) as ProcessedResponse | null
+    if (!response) return null
+    const { result, error } = inItsWords(String(method), response)
+    return { jsonrpc: '2.0', ...answered, ...(result && { result }), ...(error && { error }) }
+  }
+
+interface Incoming {
+  readonly jsonrpc?: unknown
+  readonly method?: unknown
+  readonly id?: unknown
+  readonly params?: unknown
+  readonly auth_token?: unknown
+}
+const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id)
+
+/** The document's own checks, in its words and under its one code. */
+function refusalOf(jsonrpc: unknown, method: unknown, params: unknown): string | undefined {
+  if (jsonrpc !== '2.0') return `Invalid JSON-RPC version: got '${String(jsonrpc ?? '').slice(0, 20)}', expected '2.0'`
+  if (typeof method !== 'string' || method === '') return 'Missing method'
+  if (method === 'tools/call' && !isObject(params)) return 'Missing parameters for tools/call'
+  return undefined
+}
+const internal = (text: string): NonNullable<ProcessedResponse['error']> => ({
+  code: -32603,
+  message: `Internal server error: ${text}`,
+})
+
+/** `arguments` may be null or missing, and every client is answered as one of 2025-06-18. */
+function paramsOf(method: unknown, params: unknown): { readonly params?: object } {
+  const given = isObject(params) ? params : {}
+  if (method === 'initialize') return { params: { capabilities: {}, clientInfo, ...given, protocolVersion } }
+  return { params: method === 'tools/call' ? { ...given, arguments: given['arguments'] ?? {} } : given }
+}
+const protocolVersion = '2025-06-18'
+const clientInfo = { name: 'unknown', version: '0' }
+
+function inItsWords(method: string, { result, error }: ProcessedResponse): Pick<ProcessedResponse, 'result' | 'error'> {
+  // Whatever is below the two prefixes is answered; a name that does not exist has nothing in it.
+  const family = /^(resources|prompts)\//.exec(method)?.[1]
+  if (error?.code === -32601 && family !== undefined) return { result: { [family]: [] } }
+  if (error?.message === 'Internal error') return { error: { ...error, message: 'Internal server error' } }
+  if (method !== 'initialize' || !result) return { ...(result && { result }), ...(error && { error }) }
+  const { tools, resources, prompts } = result['capabilities'] as { readonly [name: string]: unknown }
+  return { result: { ...result, capabilities: { tools, resources, prompts } } }
+}
+
+/** Opens a processor of its own on the site's data, for one athlete. */
+export async function openRequestProcessor(site: Site): Promise<RequestProcessor> {
+  const { definition, close } = await open(site)
+  const server = createServer(definition, { ...nodeRuntime(site.logger), errors: 'json-rpc', clock: site.clock })
+  return {
+    processRequest: toProcessRequest(server),
+    async close() {
+      await server.close()
+      await close()
+    },
+  }
+}
+
+let processor: Promise<RequestProcessor> | undefined
+
+/** Serves one request on this account's own log, which `npx @sluice/fitness` has too. The first one opens it. Never rejects. */
+export async function processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null> {
+  const logger = stderrLogger()
+  try {
+    processor ??= openHere(logger)
+    return await (await processor).processRequest(request, headers)
+  } catch (thrown) {
+    processor = undefined
+    logger.error({ event: 'notOpened', message: thrown instanceof Error ? thrown.message : String(thrown) })
+    return { jsonrpc: '2.0', error: { code: -32603, message: 'Internal server error' } }
+  }
+}
+
+const openHere = (logger: Logger): Promise<RequestProcessor> =>
+  openRequestProcessor({ folder: dataFolder('sluice-fitness', undefined), env: process.env, clock: nodeClock, logger })

@@ -1,0 +1,125 @@
+/**
+ * The block that the routing document describes: a request as text in, the parsed request for the next block out, or a
+ * JSON-RPC error. It runs no tool. A thin adapter over `handle`; docs/documents.md#004 says what it does as written.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { Clock, Logger, Runtime, ServerDefinition } from 'sluice'
+import { createServer, defineServer, tool, traceIdOf } from 'sluice'
+import { handleText, nodeClock, stderrLogger } from 'sluice/node'
+import * as z from 'zod'
+import { version } from './package.ts'
+
+/** What the transport knows of the client that sent the text. */
+export interface ListenConnection {
+  readonly client_id: string
+  /** By default the one that the request carries (`traceparent`), or a new one. */
+  readonly trace_id?: string
+  /** By lower-case name. */
+  readonly headers?: Readonly<Record<string, string | undefined>>
+}
+
+/** What the next block gets. */
+export interface ListenedRequest {
+  readonly request_id: string | number
+  readonly tool_name: string
+  readonly arguments: { readonly [name: string]: unknown }
+  readonly metadata: { readonly timestamp: string; readonly trace_id: string; readonly client_id: string }
+}
+export interface ListenError {
+  readonly jsonrpc: '2.0'
+  readonly id?: string | number
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** Never rejects. */
+export type ListenRequest = (text: string, connection: ListenConnection) => Promise<ListenedRequest | ListenError>
+
+export interface ListenOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Whatever else guards the block: keys, limits, slots. */
+  readonly runtime?: Omit<Runtime, 'clock' | 'errors'>
+}
+
+/** The names of the tools: what is called must be one of them. Arguments are the next block's to check. */
+export function createListenRequest(
+  tools: readonly string[],
+  { clock, logger, runtime }: ListenOptions,
+): ListenRequest {
+  const server = createServer(toListening(tools), { ...runtime, clock, errors: 'json-rpc' })
+  return async (text, { client_id, trace_id, headers = {} }) => {
+    const via = { transport: 'memory' as const, peer: client_id, header: (name: string) => headers[name] }
+    const answer = await handleText(server, text, { via, adapt: withItsFields })
+    if (answer === null) return invalid('Invalid request: a request needs an id')
+    const response = JSON.parse(answer) as Partial<ListenError> & { readonly result?: { structuredContent?: Heard } }
+    const heard = response.result?.structuredContent
+    if (!heard) return response.error ? (response as ListenError) : unlistened(response.id)
+    const { request_id, tool_name, arguments: args, trace } = heard
+    logger.info({
+      event: 'received',
+      message: `Received request ${request_id} for tool ${tool_name} from ${client_id}`,
+    })
+    return {
+      request_id,
+      tool_name,
+      arguments: args,
+      metadata: {
+        timestamp: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+        trace_id: trace_id ?? trace ?? randomUUID(),
+        client_id,
+      },
+    }
+  }
+}
+
+/** What the server hands back for a call: the request itself, and the trace it belongs to. */
+interface Heard extends Omit<ListenedRequest, 'metadata'> {
+  readonly trace: string | null
+}
+
+const toListening = (tools: readonly string[]): ServerDefinition =>
+  defineServer({
+    info: { name: 'routes', version },
+    tools: tools.map((name) =>
+      tool({
+        name,
+        description: name,
+        input: z.looseObject({}),
+        run: (args, { call }) => ({
+          structuredContent: { request_id: call.id, tool_name: name, arguments: args, trace: traceIdOf(call) ?? null },
+          content: [],
+        }),
+      }),
+    ),
+  })
+
+/** The document requires `params` of every request. MCP does not, so what lacks them is made a request without a method. */
+function withItsFields(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return message
+  if ('params' in message && typeof message.params === 'object' && message.params !== null) return message
+  const { method: _, ...rest } = message as { readonly method?: unknown }
+  return rest
+}
+
+const invalid = (message: string): ListenError => ({ jsonrpc: '2.0', error: { code: -32600, message } })
+/** A method of MCP other than `tools/call` has no tool to hand on. */
+const unlistened = (id: string | number | undefined): ListenError => ({
+  jsonrpc: '2.0',
+  ...(id !== undefined && { id }),
+  error: { code: -32601, message: 'Method not found: only tools/call is handed on' },
+})
+
+/** The tools of this server. */
+export const toolNames = [
+  ...['calculate_route', 'get_route_with_traffic', 'geocode_address'],
+  ...['save_destination', 'list_destinations', 'update_destination', 'delete_destination'],
+] as const
+
+let listening: ListenRequest | undefined
+
+/** Listens for this server's tools; the line on receipt goes to stderr. */
+export const listenRequest: ListenRequest = (text, connection) => {
+  listening ??= createListenRequest(toolNames, { clock: nodeClock, logger: stderrLogger() })
+  return listening(text, connection)
+}
