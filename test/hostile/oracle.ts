@@ -10,11 +10,11 @@ const isObject = (value: unknown): value is Params =>
 
 /** Notifications and responses are never answered; everything else is, exactly once. */
 export function wantsAnswer(message: unknown): boolean {
+  if (Array.isArray(message)) return message.length === 0 || message.some(wantsAnswer)
   if (!isObject(message)) return true
   const { jsonrpc, method, id } = message
-  if (jsonrpc !== '2.0') return true
   if (method === undefined && ('result' in message || 'error' in message)) return false
-  return typeof method !== 'string' || method === '' || id !== undefined
+  return jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || id !== undefined
 }
 
 /** The same for bytes: what cannot be read is answered, since nobody can know that it was a notification. */

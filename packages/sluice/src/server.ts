@@ -20,7 +20,7 @@ import { ownerTenant } from './layers/tenants.ts'
 import type { Stragglers, Underway } from './layers/timeout.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
-import { idOf } from './protocol/classify.ts'
+import { idOf, isOneWay } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
 import type { Context } from './protocol/dispatch.ts'
@@ -162,7 +162,9 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
       const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
       refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
-      return errorText(idOf(message), toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
+      // An id that came with a response is not one that the client waits for.
+      const id = isOneWay(message) ? undefined : idOf(message)
+      return errorText(id, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
     },
     attach(connection, send) {
       const silence = send && hear(connection, send)

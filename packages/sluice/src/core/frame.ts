@@ -127,11 +127,11 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
   }
   const vet: Vet = { surrogates: text.includes('\\u'), found: undefined }
   const members = countMembers(value, vet)
-  if (members !== seen.members) throw new RpcError('invalidRequest', 'Invalid request: an object names a member twice')
+  if (members !== seen.members) throw new Unsound('an object names a member twice', withoutId(value), 'invalidRequest')
   const { lost } = seen
   // Directly inside the message only the id is a number, and an answer must not go to another id.
   if (lost === 1 || (vet.found !== undefined && hasUnsafeId(value)))
-    throw new RpcError('invalidRequest', 'Invalid request: id must be a string or an integer within ±(2^53 − 1)')
+    throw new Unsound('id must be a string or an integer within ±(2^53 − 1)', withoutId(value), 'invalidRequest')
   if (Number.isFinite(lost)) vet.found ??= 'a number has more digits than a double can hold: send it as a string'
   if (vet.found !== undefined) throw new Unsound(vet.found, value)
   return value
@@ -140,11 +140,14 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
 const hasUnsafeId = (value: unknown): boolean =>
   isObject(value) && typeof value['id'] === 'number' && !Number.isSafeInteger(value['id'])
 
-/** A message that parses, but holds a value nobody should act on. It still has an id to answer to. */
+/** Its kind can still be told, since a response is never answered; its id is not what the client wrote. */
+const withoutId = (value: unknown): unknown => (isObject(value) && 'id' in value ? { ...value, id: null } : value)
+
+/** A message that parses, but holds a value nobody should act on. It still has an id to answer to, if that can be read. */
 export class Unsound extends RpcError {
   readonly value: unknown
-  constructor(problem: string, value: unknown) {
-    super('invalidParams', `Invalid params: ${problem}`)
+  constructor(problem: string, value: unknown, reason: 'invalidParams' | 'invalidRequest' = 'invalidParams') {
+    super(reason, `Invalid ${reason === 'invalidParams' ? 'params' : 'request'}: ${problem}`)
     this.value = value
   }
 }

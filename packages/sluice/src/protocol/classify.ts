@@ -41,7 +41,7 @@ const nothing: Params = {}
 export function classify(message: unknown, via: Via): Envelope {
   if (!isObject(message)) throw invalid('expected one JSON-RPC object')
   const { jsonrpc, method, id, params = nothing } = message
-  if (method === undefined && ('result' in message || 'error' in message)) return classifyResponse(message, via)
+  if (isResponse(message)) return classifyResponse(message, via)
   if (typeof method !== 'string' || method === '') throw invalid('missing method field')
   refuseOther(jsonrpc)
   if (id !== undefined && !isId(id)) throw invalid('id must be a string of at most 256 characters or a safe integer')
@@ -91,13 +91,20 @@ export const idOf = (message: unknown): Id | undefined =>
 export const methodOf = (message: unknown): string | undefined =>
   isObject(message) && typeof message['method'] === 'string' ? message['method'] : undefined
 
-/** Notifications and responses: nothing may come back for them, not even why they were refused. */
+/** Whatever is wrong with its id or version: two sides that answer each other's answers would never end. */
+const isResponse = (message: Params): boolean =>
+  message['method'] === undefined && ('result' in message || 'error' in message)
+
+/** Notifications and responses: nothing may come back for them, not even why they were refused. A batch if all of it is. */
 export function isOneWay(message: unknown): boolean {
-  if (!isObject(message) || message['jsonrpc'] !== '2.0') return false
-  const { method, id } = message
-  if (method === undefined) return 'result' in message || 'error' in message
-  return typeof method === 'string' && method !== '' && id === undefined
+  if (Array.isArray(message)) return message.length > 0 && message.every(isOneWay)
+  if (!isObject(message)) return false
+  const { jsonrpc, method, id } = message
+  return isResponse(message) || (jsonrpc === '2.0' && typeof method === 'string' && method !== '' && id === undefined)
 }
+/** Whether any of it is one-way. No layer sees such a message, so the transport asks who sent it. */
+export const hasOneWay = (message: unknown): boolean =>
+  Array.isArray(message) ? message.some(isOneWay) : isOneWay(message)
 
 /** Logs and progress: to a client that does not read them they are worth less than its connection. */
 export const mayDrop = (message: object): boolean =>
@@ -128,7 +135,7 @@ export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 's
   if (!isObject(message)) return Array.isArray(message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   const { method, params } = message
   if (typeof method !== 'string')
-    return ('result' in message || 'error' in message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
+    return isResponse(message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   if (isModern(isObject(params) ? params['_meta'] : undefined, method, via)) return 'alone'
   return method === 'initialize' ? 'initialize' : 'session'
 }

@@ -8,7 +8,7 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
-import { isOneWay, routeOf } from '../../protocol/classify.ts'
+import { hasOneWay, isOneWay, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
 import type { Server } from '../../protocol/server.ts'
@@ -193,7 +193,7 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
         return await legacy[route](posted)
       }
       const answering = new Answering(posted, outlet)
-      if (isOneWay(message)) await server.admit(answering.via)
+      if (hasOneWay(message)) await server.admit(answering.via)
       answering.finish(await server.text(message, answering))
     } catch (thrown) {
       refuse(thrown, request, reply, headers, thrown instanceof Unsound ? thrown.value : message)

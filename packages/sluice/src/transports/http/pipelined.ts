@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Requests of one connection that may wait. A client that sends more is not waiting for answers. */
-const maxAhead = 256
+const maxAhead = 512
 
 const ahead = new WeakMap<Socket, number>()
 

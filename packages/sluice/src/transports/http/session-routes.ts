@@ -7,7 +7,7 @@
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
 import { createStop } from '../../core/stop.ts'
-import { isOneWay, legacyRevision, methodOf } from '../../protocol/classify.ts'
+import { hasOneWay, legacyRevision, methodOf } from '../../protocol/classify.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { Outlet, Posted } from './answering.ts'
 import { Answering, inSession } from './answering.ts'
@@ -59,7 +59,7 @@ function createRoutes(server: Server, outlet: Outlet, kept: Sessions, required: 
     async session(posted) {
       const session = await kept.get(posted.request.header('mcp-session-id'))
       const answering = new Answering(posted, outlet, session)
-      if (isOneWay(posted.message)) await server.admit(answering.via, undefined, methodOf(posted.message))
+      if (hasOneWay(posted.message)) await server.admit(answering.via, undefined, methodOf(posted.message))
       answering.finish(await server.text(posted.message, answering))
     },
     async visit(request, reply, headers) {

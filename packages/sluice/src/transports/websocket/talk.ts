@@ -5,7 +5,7 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, Unsound } from '../../core/frame.ts'
-import { isOneWay, mayDrop, methodOf } from '../../protocol/classify.ts'
+import { hasOneWay, isOneWay, mayDrop, methodOf } from '../../protocol/classify.ts'
 import { subscriptionEnded } from '../../protocol/subscriptions.ts'
 import type { Around } from '../http/exchange.ts'
 import { admit } from '../http/exchange.ts'
@@ -189,6 +189,7 @@ export function createTalk(around: Around, guest: Guest, wire: Wire, options: So
       }
       if (held) running++
       if (gate && !isPing) admission = await admit(gate, knock)
+      if (hasOneWay(message)) await server.admit(via)
       let stays = false
       const endless = (): void => {
         stays = true
