@@ -26,7 +26,7 @@ import { unanswered } from './layers/unanswered.ts'
 import type { AuditOptions } from './observe/audit.ts'
 import { createAudit } from './observe/audit.ts'
 import { earlyLine } from './observe/early.ts'
-import { line } from './observe/line.ts'
+import { arrivalLine, line, notificationLine } from './observe/line.ts'
 import type { MetricsOptions } from './observe/metrics.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { createRetention } from './observe/retention.ts'
@@ -39,7 +39,28 @@ import { bridge } from './protocol/legacy/bridge.ts'
 /** One structured, redacted line per message. Every other part's lines go to the same logger. */
 export const log =
   (logger: Logger): Part<'log'> =>
-  () => ({ part: 'log', logger, sink: line(logger), refused: earlyLine(logger) })
+  ({ name, clock, counts }) => {
+    const arrived = arrivalLine(logger, name)
+    if (logger.lost !== undefined)
+      counts.push({
+        name: 'sluice_log_lines_lost_total',
+        help: 'Log lines lost, of all servers with this log.',
+        type: 'counter',
+        read: () => logger.lost ?? 0,
+      })
+    return {
+      part: 'log',
+      logger: {
+        info: (line) => logger.info({ ...line, server: name }),
+        warn: (line) => logger.warn({ ...line, server: name }),
+        error: (line) => logger.error({ ...line, server: name }),
+      },
+      sink: line(logger, name),
+      refused: earlyLine(logger, name),
+      notified: notificationLine(logger, name, clock),
+      ...(arrived && { arrived }),
+    }
+  }
 
 /** Who may call, by which credentials. Without it everybody is `anonymous`. */
 export const authenticate =

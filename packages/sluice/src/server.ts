@@ -81,7 +81,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
     pieces.tracing?.layer,
-    observe(sinks, clock, reference),
+    observe(sinks, clock, reference, pieces.log?.arrived),
     pieces.authenticate?.layer,
     resolve,
     pieces.tenant?.layer,
@@ -108,6 +108,7 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     tenant: runtime.tenant ? tenants.nobody : tenants.of(ownerTenant),
     publish: hub.publish,
     leaving: () => phase === 'leaving',
+    notified: pieces.log?.notified,
     ...{ refused, errors, reference, maxResultLength },
   })
 

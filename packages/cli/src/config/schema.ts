@@ -95,7 +95,7 @@ export const configSchema = z.strictObject({
     .describe('By name; the five that come along unless said'),
   log: z
     .strictObject({
-      level: z.enum(['info', 'warn', 'error', 'silent']).default('info'),
+      level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
       file: path.optional().describe('Lines go there instead of stderr'),
     })
     .prefault({}),

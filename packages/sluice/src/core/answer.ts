@@ -14,8 +14,11 @@ export interface Result {
 export class Prepared {
   /** The whole `result`, envelope fields included. */
   readonly json: string
-  constructor(json: string) {
+  /** How many entries it lists, for the log. */
+  readonly count: number | undefined
+  constructor(json: string, count?: number) {
     this.json = json
+    this.count = count
   }
 }
 

@@ -61,6 +61,10 @@ export interface Piece<Name extends string = string> {
   readonly bridge?: (sinks: readonly Sink[]) => Layer
   /** Hears of every call that became one, when it is over. */
   readonly sink?: Sink
+  /** Hears of every request before the first layer. */
+  readonly arrived?: (call: Call) => void
+  /** Hears of every notification of a client; what it returns is called when that is done. */
+  readonly notified?: (method: string, via: Via) => () => void
   /** Hears of what was refused before it became a call. */
   readonly refused?: (line: LogLine) => void
   /** Throws unless who is at the other end may use this connection, and stops when it no longer may: for what is no call. */
@@ -107,6 +111,8 @@ export interface Page {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
   readonly body: string
+  /** Makes one page of the bodies of several servers that share a port. */
+  readonly join?: (bodies: readonly string[]) => string
 }
 
 export interface Count {

@@ -5,7 +5,7 @@
 
 import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
-import type { Layer } from '../core/call.ts'
+import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
@@ -13,15 +13,17 @@ import type { Observed, Outcome, Sink } from '../core/observed.ts'
 
 /** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
 export const observe =
-  (sinks: readonly Sink[], clock: Clock, reference: () => string): Layer =>
+  (sinks: readonly Sink[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
   (next) => {
     const tell = tellAll(sinks)
     return async function observe(call) {
+      arrived?.(call)
       const receivedAt = tell ? clock.now() : 0
       try {
         const answer = await next(call)
         const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
         call.facts.outcome = outcome
+        if (answer instanceof Prepared) call.facts['count'] = answer.count
         const failed = outcome === 'toolError'
         tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
         return answer

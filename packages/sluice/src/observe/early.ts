@@ -4,11 +4,12 @@
  */
 
 import type { Logger, LogLine } from '../core/log.ts'
+import { newSpanId, newTraceId } from './ids.ts'
 
 export const earlyLine =
-  (logger: Logger) =>
+  (logger: Logger, server?: string) =>
   (line: LogLine): void =>
-    logger.warn({ ...line, event: nameOf(line) })
+    logger.warn({ ...line, event: nameOf(line), server, traceId: newTraceId(), spanId: newSpanId() })
 
 const names: ReadonlyMap<unknown, string> = new Map([
   ['parseError', 'parse_error'],

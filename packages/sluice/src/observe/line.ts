@@ -1,33 +1,87 @@
 /** The sink that everybody has: one structured line per message, to any logger. Arguments and credentials are not in it. */
 
+import type { Call, Via } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 import type { Observed, Outcome, Sink } from '../core/observed.ts'
-import { loggableOf, scalarAt } from './loggable.ts'
+import { newSpanId, newTraceId } from './ids.ts'
+import { loggableOf, refusedArguments, scalarAt } from './loggable.ts'
 import { callerOf, clientOf, tenantOf } from './observed.ts'
-import { bugLineOf, messageOf } from './redact.ts'
-import { traceIdOf } from './trace-context.ts'
+import { bugLineOf, causesOf, messageOf } from './redact.ts'
+import { nameTrace } from './trace-context.ts'
 
-export const line = (logger: Logger): Sink =>
+export const line = (logger: Logger, server?: string): Sink =>
   function line(event) {
-    const { failed, thrown, outcome } = event
-    const told = lineOf(event)
+    const { call, failed, thrown, outcome } = event
+    const told = lineOf(event, server)
     if (!failed) return logger.info(told)
-    const bug = thrown === undefined ? undefined : bugLineOf(event.call, thrown)
-    if (bug) return logger.error({ ...told, reason: outcome, ...bug })
-    const message = messageOf(event.call, thrown)
+    const bug = thrown === undefined ? undefined : bugLineOf(call, thrown)
+    const cause = causesOf(call, thrown)
+    if (bug) return logger.error({ ...told, reason: outcome, ...bug, ...(cause !== undefined && { cause }) })
+    const message = messageOf(call, thrown)
     const reason = thrown instanceof RpcError ? thrown.reason : 'toolFailed'
-    logger.warn(message === undefined ? { ...told, reason } : { ...told, reason, message })
+    const refused = thrown instanceof RpcError ? refusedArguments(call.target, thrown.data['issues']) : undefined
+    logger.warn({
+      ...told,
+      reason,
+      ...(message !== undefined && { message }),
+      ...(refused !== undefined && { refusedArguments: refused }),
+      ...(cause !== undefined && { cause }),
+    })
   }
 
+/** `undefined` if the logger takes no debug lines: then nothing is built for them. */
+export function arrivalLine(logger: Logger, server: string): ((call: Call) => void) | undefined {
+  if (!logger.debug) return undefined
+  return function arrived(call) {
+    nameTrace(call)
+    const { id, method, target, revision, via, facts } = call
+    logger.debug?.({
+      event: 'request_received',
+      server,
+      id,
+      method,
+      tool: target.kind === 'tool' ? target.name : undefined,
+      revision,
+      transport: via.transport,
+      traceId: facts['traceId'],
+      spanId: facts['spanId'],
+    })
+  }
+}
+
+/** A client's notification has no answer and passes no layer, so its line is made here. */
+export const notificationLine =
+  (logger: Logger, server: string, clock: Clock) =>
+  (method: string, { transport }: Via): (() => void) => {
+    const receivedAt = clock.now()
+    return () =>
+      logger.info({
+        event: 'notification',
+        server,
+        method: method.slice(0, longestMethod),
+        transport,
+        receivedAt,
+        durationMs: clock.now() - receivedAt,
+        traceId: newTraceId(),
+        spanId: newSpanId(),
+      })
+  }
+
+/** Cut, since any client can send it. */
+const longestMethod = 128
+
 /** One literal in a fixed order, so that all lines share a shape: put together from parts, they would cost several times as much. */
-function lineOf(event: Observed): LogLine {
+function lineOf(event: Observed, server: string | undefined): LogLine {
   const { call, receivedAt, durationMs, outcome } = event
+  nameTrace(call)
   const { target, facts } = call
   const { kind } = target
   const client = clientOf(call)
   const told: { [field: string]: string | number | boolean | undefined; event: string } = {
     event: nameOf(event),
+    server,
     id: call.id,
     method: call.method,
     tool: kind === 'tool' ? target.name : undefined,
@@ -41,7 +95,8 @@ function lineOf(event: Observed): LogLine {
     receivedAt,
     durationMs,
     outcome,
-    traceId: traceIdOf(call),
+    traceId: facts['traceId'],
+    spanId: facts['spanId'],
     reference: facts.reference,
   }
   // Whatever else the layers found out.

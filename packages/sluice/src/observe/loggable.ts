@@ -39,6 +39,24 @@ function walk(entry: unknown): readonly Loggable[] {
   return found.length > 0 ? found : none
 }
 
+/** Which arguments a refusal is about. Only names the schema has: any other name is something that the caller sent. */
+export function refusedArguments(target: Target, issues: unknown): string | undefined {
+  if (!Array.isArray(issues)) return undefined
+  const schema = 'entry' in target && isObject(target.entry) ? target.entry['inputSchema'] : undefined
+  const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
+  const found = new Set<string>()
+  for (const issue of issues.slice(0, maxIssues)) {
+    const param = isObject(issue) ? issue['param'] : undefined
+    if (typeof param !== 'string') continue
+    const name = Object.keys(properties).find(
+      (each) => param === each || (/^[.[]/.test(param.slice(each.length)) && param.startsWith(each)),
+    )
+    found.add(name ?? '(not in the schema)')
+  }
+  return found.size === 0 ? undefined : [...found].join(', ')
+}
+const maxIssues = 32
+
 /** A schema may contain itself; the arguments cannot be deeper than framing allows anyway. */
 const deepest = 8
 const longest = 256

@@ -49,6 +49,27 @@ export function bugLineOf(call: Call, thrown: unknown): Bug | undefined {
   }
 }
 
+const maxCauses = 5
+
+/** What led to a failure, nearest first: `Error: no answer <- Error: connect ECONNREFUSED`. `undefined` if it does not say. */
+export function causesOf(call: Call, thrown: unknown): string | undefined {
+  const causes: string[] = []
+  try {
+    // The bug of a tool that crashed is told as such; here is what led to it.
+    const isCrash = thrown instanceof RpcError && thrown.reason === 'toolCrashed'
+    let failure = isCrash ? thrown.cause : thrown
+    while (failure instanceof Error && failure.cause !== undefined && causes.length < maxCauses) {
+      failure = failure.cause
+      causes.push(
+        failure instanceof Error ? `${textOf(failure.name)}: ${redact(textOf(failure.message), call)}` : typeof failure,
+      )
+    }
+  } catch {
+    // Getters of somebody's error class threw: the line stands without them.
+  }
+  return causes.length === 0 ? undefined : causes.join(' <- ').slice(0, longestMessage)
+}
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : `a ${typeof value}`)
 
 /** Of these forms, whoever they belong to. Each matches in linear time. */

@@ -5,6 +5,7 @@
  */
 
 import type { Call } from '../core/call.ts'
+import { newSpanId, newTraceId } from './ids.ts'
 
 export interface TraceContext {
   readonly traceId: string
@@ -36,6 +37,15 @@ export const contextInMeta = ({ meta }: Call): TraceContext | undefined =>
 export function contextInHeaders({ via }: Call): TraceContext | undefined {
   const parent = via.header('traceparent')
   return parent === undefined ? undefined : parse(parent, via.header('tracestate'))
+}
+
+/** Leaves the trace and span of a call in its facts: the span's own where spans are made, else the client's, else new ones. */
+export function nameTrace(call: Call): void {
+  const { facts } = call
+  if (facts['traceId'] !== undefined) return
+  const named = contextInMeta(call) ?? contextInHeaders(call)
+  facts['traceId'] = named?.traceId ?? newTraceId()
+  facts['spanId'] = named?.spanId ?? newSpanId()
 }
 
 /** The span's own trace where spans are made, else the one the client named. */

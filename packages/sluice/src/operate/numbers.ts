@@ -1,6 +1,7 @@
 /** `/metrics`: what a scraper asks. HTTP mounts it beside the MCP endpoint, before the gate. */
 
 import type { Piece } from '../core/part.ts'
+import { joinPrometheus } from '../observe/prometheus.ts'
 import type { Readers } from './readers.ts'
 import { mayRead } from './readers.ts'
 
@@ -10,6 +11,6 @@ const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'c
 export function numbersPage(text: () => string, readers?: Readers): NonNullable<Piece['page']> {
   const may = mayRead(readers)
   return async function numbers(path, peer) {
-    return path === '/metrics' && may(peer) ? { status: 200, headers, body: text() } : undefined
+    return path === '/metrics' && may(peer) ? { status: 200, headers, body: text(), join: joinPrometheus } : undefined
   }
 }

@@ -44,6 +44,8 @@ export interface DispatchOptions {
   readonly maxResultLength: number
   /** Hears of what was refused before it became a call. */
   refused(line: LogLine): void
+  /** Hears of notifications; what it returns is called when one is done. */
+  readonly notified?: ((method: string, via: Via) => () => void) | undefined
   readonly errors: ErrorStyle
   reference(): string
   /** Whether the process is about to end, so that a new call might not. */
@@ -70,7 +72,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     let features: Features
     try {
       const envelope = classify(message, context.via)
-      if (envelope.kind === 'notification') return notification(envelope, context)
+      if (envelope.kind === 'notification') {
+        const done = options.notified?.(envelope.method, context.via)
+        notification(envelope, context)
+        done?.()
+        return null
+      }
       if (envelope.kind === 'response') return await response(envelope, context)
       features = revisions[envelope.revision]
       call = begin(envelope, features, context, voice)
@@ -148,14 +155,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return call
   }
 
-  function notification({ method, params }: NotificationEnvelope, context: Context): null {
+  function notification({ method, params }: NotificationEnvelope, context: Context): void {
     const { connection } = context.via
     if (method === 'notifications/cancelled') {
       const id = params['requestId']
       if (typeof id === 'string' || typeof id === 'number') connection?.cancel(id)
     } else if (options.registry().isRequest(method))
       throw new Unanswered('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
-    return null
   }
 
   async function response({ id, message }: ResponseEnvelope, { via }: Context): Promise<null> {

@@ -77,10 +77,10 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     const last = shown.at(-1)
     const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
     const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
-    if (features.era === 'legacy') return new Prepared(JSON.stringify(result))
+    if (features.era === 'legacy') return new Prepared(JSON.stringify(result), shown.length)
     // Also for a tenant that has all: what it gets is not what another gets.
     const differs = varies || only !== undefined
-    return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }))
+    return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }), shown.length)
   }
   return {
     varies,

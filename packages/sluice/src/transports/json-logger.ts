@@ -13,13 +13,19 @@ export interface JsonLogger extends Logger {
   flush(): void
 }
 
+export interface JsonLoggerOptions {
+  /** Also a line when a request arrives. Off: it would double the lines. */
+  readonly debug?: boolean
+}
+
 /** Lines of JSON to stderr. */
-export const stderrLogger = (): JsonLogger => jsonLogger(openStderr())
+export const stderrLogger = (options: JsonLoggerOptions = {}): JsonLogger => jsonLogger(openStderr(), options)
 
 /** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
-export const fileLogger = (path: string): JsonLogger => jsonLogger(openLog(path, 0o640))
+export const fileLogger = (path: string, options: JsonLoggerOptions = {}): JsonLogger =>
+  jsonLogger(openLog(path, 0o640), options)
 
-function jsonLogger(fd: number): JsonLogger {
+function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogger {
   const writer = createLogWriter(fd)
   let waiting = ''
   let timer: NodeJS.Timeout | undefined
@@ -38,6 +44,10 @@ function jsonLogger(fd: number): JsonLogger {
   }
   process.on('exit', flush)
   return {
+    ...(debug && { debug: (line: LogLine) => put('debug', line) }),
+    get lost() {
+      return writer.lost
+    },
     info: (line) => put('info', line),
     warn: (line) => put('warn', line),
     error(line) {

@@ -10,6 +10,8 @@ export interface LogWriter {
   write(lines: string): void
   /** Tries again now what could not be written before. */
   flush(): void
+  /** Lines dropped since the start. */
+  readonly lost: number
 }
 
 /** What waits for a reader that does not keep up. More is dropped. */
@@ -32,7 +34,9 @@ export function openStderr(): number {
 export function createLogWriter(fd: number, write: typeof writeSync = writeSync): LogWriter {
   let waiting: Buffer[] = []
   let size = 0
+  /** Not yet told in the log itself. */
   let lost = 0
+  let lostBefore = 0
   /** The descriptor holds the first part of a line, whose end must not be dropped. */
   let withinLine = false
   let timer: NodeJS.Timeout | undefined
@@ -58,7 +62,10 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
         withinLine = written > 0 && bytes[written - 1] !== newline
         waiting = written < bytes.length ? [bytes.subarray(written)] : []
         size = bytes.length - written
-        if (isCount) lost = 0
+        if (isCount) {
+          lostBefore += lost
+          lost = 0
+        }
       } catch (thrown) {
         if (isBusy(thrown)) timer = setTimeout(flush, retryMs).unref()
         else if (!isCount) drop(bytes)
@@ -80,6 +87,9 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
       if (timer === undefined) flush()
     },
     flush,
+    get lost() {
+      return lostBefore + lost
+    },
   }
 }
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isLoopback } from '../../core/loopback.ts'
 import type { Page } from '../../core/part.ts'
-import { joinPrometheus } from '../../observe/prometheus.ts'
 import type { Server } from '../../protocol/server.ts'
 import type { NodeSite, NodeSiteOptions } from './node.ts'
 import { createNodeSite } from './node.ts'
@@ -214,10 +213,9 @@ async function aside(path: string, mounted: readonly Mounted[], request: NodeReq
 async function together(path: string, mounted: readonly Mounted[], request: NodeRequest): Promise<Page | undefined> {
   if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return undefined
   const pages = await Promise.all(mounted.map(({ site }) => site.page(path, request)))
-  if (path === '/metrics') {
-    const found = pages.filter((page) => page !== undefined)
-    return found[0] && { ...found[0], body: joinPrometheus(found.map(({ body }) => body)) }
-  }
+  const found = pages.filter((page) => page !== undefined)
+  const join = found[0]?.join
+  if (found[0] && join) return { ...found[0], body: join(found.map(({ body }) => body)) }
   if (pages.includes(undefined)) return undefined
   return pages.find((page) => page?.status !== 200) ?? pages[0]
 }
