@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/schema.ts'
 import { openStore, redisUrl } from '../host/store.ts'
+import { checkApprovals } from './approvals.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -13,9 +14,11 @@ export async function checkStore(
     return [note('Store', 'memory', 'Approvals, keys and sessions are gone when it ends; store: sqlite keeps them')]
   const found = await writes(config, env)
   // Of one that is away nothing more can be said.
-  return found.state === 'bad' || config.store === 'sqlite'
-    ? [found]
-    : [found, ...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
+  if (found.state === 'bad') return [found]
+  const approvals = await checkApprovals(config, env)
+  return config.store === 'sqlite'
+    ? [found, ...approvals]
+    : [found, ...approvals, ...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
 }
 
 async function writes(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {

@@ -21,6 +21,8 @@ export { markedPieces, markedText } from './marks.ts'
 export type { Hint, Rule, RuleView } from './rules.ts'
 export type { Header } from './signature.ts'
 export type { Approver, Decision, Proposal, TicketStatus, TicketView, Via } from './ticket.ts'
+export type { TimeMark } from './time.ts'
+export { approvalTime } from './time.ts'
 export type { Post, WebhookOptions } from './webhook.ts'
 
 /** What `approvals` takes: the desk’s options, and how long a call waits for a quick decision. */

@@ -27,12 +27,15 @@ export interface ApprovalTime {
   close(): void
 }
 
-interface Mark extends Moment {
+/** How far the time of approvals has come, as the store keeps it. */
+export interface TimeMark extends Moment {
+  /** When it was written first. */
+  readonly began: number
   /** How often it was written. */
   readonly writes: number
 }
 
-export const timeKey: Key = ['approvals', 'time']
+const timeKey: Key = ['approvals', 'time']
 /** The mark is written once per second at most. */
 const everyMs = 1000
 
@@ -64,7 +67,8 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
       }
       const epoch = mark && !lost ? mark.epoch : crypto.randomUUID()
       const writes = Math.max(before, mark?.writes ?? 0) + 1
-      if (!(await store.swap(timeKey, text, JSON.stringify({ at, epoch, writes } satisfies Mark)))) continue
+      const to: TimeMark = { at, epoch, began: mark?.began ?? at, writes }
+      if (!(await store.swap(timeKey, text, JSON.stringify(to)))) continue
       seen = Math.max(seen, writes)
       return { at, epoch }
     }
@@ -110,15 +114,18 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
   }
 }
 
-/** Throws on what is not ours: a mark that cannot be read must not count as none. */
-export function parseMark(text: string): Mark {
-  const mark: unknown = JSON.parse(text)
-  if (
-    !isObject(mark) ||
-    typeof mark['at'] !== 'number' ||
-    typeof mark['epoch'] !== 'string' ||
-    typeof mark['writes'] !== 'number'
-  )
-    throw new TypeError('The time of approvals cannot be read')
-  return { at: mark['at'], epoch: mark['epoch'], writes: mark['writes'] }
+/** For those who look after a store: `undefined` if nothing was ever approved there. */
+export async function approvalTime(store: Pick<Store, 'get'>): Promise<TimeMark | undefined> {
+  const text = await store.get(timeKey)
+  return text === undefined ? undefined : parseMark(text)
 }
+
+/** Throws on what is not ours: a mark that cannot be read must not count as none. */
+function parseMark(text: string): TimeMark {
+  const mark: unknown = JSON.parse(text)
+  if (!isObject(mark) || typeof mark['epoch'] !== 'string') throw unreadable()
+  const { at, epoch, began, writes } = mark
+  if (typeof at !== 'number' || typeof began !== 'number' || typeof writes !== 'number') throw unreadable()
+  return { at, epoch, began, writes }
+}
+const unreadable = (): TypeError => new TypeError('The time of approvals cannot be read')

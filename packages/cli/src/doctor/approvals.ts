@@ -1,0 +1,63 @@
+/** Approvals: whether the clock was set back, and whether the store is a copy in which spent approvals look unspent. */
+
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { TimeMark } from 'sluice/approvals'
+import { approvalTime } from 'sluice/approvals'
+import type { Environment } from 'sluice/node'
+import type { Config } from '../config/schema.ts'
+import { openStore } from '../host/store.ts'
+import type { Finding } from './finding.ts'
+import { good, note } from './finding.ts'
+
+const minute = 60_000
+
+export async function checkApprovals(config: Config, env: Environment): Promise<readonly Finding[]> {
+  if (config.store === 'memory') return []
+  const { store, close } = await openStore(config, env)
+  try {
+    const mark = await approvalTime(store)
+    const { decideMs = 10 * minute, runMs = 10 * minute } = config.approvals
+    const madeAt = config.store === 'sqlite' ? birthOf(join(resolve(config.data), 'sluice.db')) : undefined
+    return mark ? approvalFindings({ mark, madeAt, now: Date.now(), openMs: decideMs + runMs }) : []
+  } finally {
+    await close()
+  }
+}
+
+export interface Looked {
+  readonly mark: TimeMark
+  /** When the file of the store was made; `undefined` if nobody knows. */
+  readonly madeAt: number | undefined
+  readonly now: number
+  /** How long a ticket can stay open, from the call to the run. */
+  readonly openMs: number
+}
+
+export function approvalFindings({ mark, madeAt, now, openMs }: Looked): readonly Finding[] {
+  const behind = Math.round((mark.at - now) / minute)
+  if (behind >= 1)
+    return [
+      note(
+        'Approvals',
+        `the clock is ${behind} minutes behind the last approval: it was set back`,
+        'Set the clock right. Until then approvals go on by the time of the store, and none lasts longer',
+      ),
+    ]
+  // Made within a minute: the file is there before its first mark, but file systems round.
+  const isCopy = madeAt !== undefined && madeAt > mark.began + minute
+  if (isCopy && now - madeAt < openMs)
+    return [
+      note(
+        'Approvals',
+        'the store was restored from a copy, in which approvals that were spent may look unspent',
+        `Deny what "sluice approvals list --status approved" shows, or wait ${Math.ceil((openMs - now + madeAt) / minute)} minutes: then all of it has expired`,
+      ),
+    ]
+  return [good('Approvals', 'expire by a time that does not go back')]
+}
+
+function birthOf(path: string): number | undefined {
+  const { birthtimeMs } = statSync(path)
+  return birthtimeMs > 0 ? birthtimeMs : undefined
+}
