@@ -133,7 +133,7 @@ describe('a list of tickets', () => {
     const tickets = page.body['tickets'] as { id: string; excerpt: string }[]
     expect(tickets).toHaveLength(50)
     expect(page.text.length).toBeLessThan(60_000)
-    expect(tickets[0]?.excerpt).toMatch(/^\{"order":"0 x+…$/)
+    expect(tickets[0]?.excerpt).toMatch(/^Order: 0 x{18} · \{"order":"0 x+…$/)
     const whole = (await person.get(`api/tickets/${tickets[0]?.id}`)).body
     expect(String(whole['arguments']).length).toBeGreaterThan(60_000)
   })

@@ -59,7 +59,7 @@ export const shop = defineServer({
       annotations: { destructiveHint: true },
       scopes: ['refund:write'],
       approval: 'always',
-      stateless: true,
+      effect: ({ order }) => ({ Order: order.slice(0, 20) }),
       run: ({ order }) => `refunded ${order}`,
     }),
     tool({

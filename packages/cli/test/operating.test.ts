@@ -47,6 +47,16 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
 })
 
+test('what a call acts on comes first in the command', async () => {
+  const cwd = aFolder()
+  const [id = ''] = await twoTickets(join(cwd, '.sluice'))
+  const { out } = await sluice(cwd, ['approvals', 'show', id])
+  expect(out.split('\n').slice(0, 2).join('\n')).toMatch(/^Acts on +Customer: "customer of 1"\n +Cents: 1250$/)
+  const list = (await sluice(cwd, ['approvals', 'list'])).out
+  expect(list).toMatch(/ACTS ON +ARGUMENTS/)
+  expect(list).toContain('Customer: "customer of 1", Cents: 1250')
+})
+
 test('a ticket shows the same marks in the command as in the console', async () => {
   const cwd = aFolder()
   const [id = ''] = await twoTickets(join(cwd, '.sluice'), 'p\u0430y\u202e \u{1d7cf}00')
@@ -81,7 +91,7 @@ const refund = tool({
   description: 'Money back',
   input: z.object({ order: z.int(), why: z.string().optional() }),
   approval: 'always',
-  stateless: true,
+  effect: ({ order }) => ({ Customer: `customer of ${order}`, Cents: 1250 }),
   run: () => 'done',
 })
 
