@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { startHaproxy } from '../services/haproxy.ts'
 import { freePort } from '../services/machine.ts'
 import { startRedis } from '../services/redis.ts'
 
@@ -44,4 +45,31 @@ test('the process of the recipe runs on a Redis of the recipe, is ready, and end
   await expect.poll(ready, { timeout: 20_000 }).toBe('ready\n')
   child.kill('SIGINT')
   expect(await exited).toEqual([0, null])
+})
+
+test('HAProxy without a process answers with JSON-RPC, a time to come back, and a number that every revision allows', async () => {
+  const haproxy = await startHaproxy([await freePort(), await freePort(), await freePort()], await freePort())
+  onTestFinished(() => haproxy.stop())
+  const post = (): Promise<Response> => fetch(haproxy.url, { method: 'POST', body: '{}' })
+  await expect
+    .poll(() =>
+      post().then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(503)
+  const response = await post()
+  expect(response.headers.get('content-type')).toContain('application/json')
+  expect(response.headers.get('retry-after')).toBe('1')
+  expect(await response.json()).toMatchObject({
+    jsonrpc: '2.0',
+    error: { code: 50300, data: { reason: 'overloaded' } },
+  })
+})
+
+test('no answer of HAProxy uses a number from -32099 to -32000', () => {
+  const codes = [...read('docs/deploy/haproxy.cfg').matchAll(/"code":(-?\d+)/g)].map(([, code]) => Number(code))
+  expect(codes).toHaveLength(2)
+  expect(codes.filter((code) => code <= -32_000 && code >= -32_099)).toEqual([])
 })
