@@ -165,7 +165,9 @@ test.each<readonly [string, () => unknown]>([
 
 test('a call that only made a ticket has the outcome approval_required, never complete', async () => {
   const seen: (readonly [string, boolean])[] = []
-  const sink = ({ outcome, failed }: Observed): void => void seen.push([outcome, failed])
+  const sink = ({ outcome, failed }: Observed): void => {
+    seen.push([outcome, failed])
+  }
   const { call } = await openShop({ url: 'https://console.example' }, { metrics: () => ({ part: 'metrics', sink }) })
   await call('pay', { amount: 1 })
   await call('count')

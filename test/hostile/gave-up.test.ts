@@ -129,10 +129,14 @@ test('reading the body of a request whose client has left settles', async () => 
   const outcome = Promise.withResolvers<unknown>()
   const node = createServer((message) => {
     const asked = new NodeRequest(message)
-    asked.onGone(() => asked.body(1_000).then(outcome.resolve, outcome.resolve))
+    asked.onGone(() => {
+      asked.body(1_000).then(outcome.resolve, outcome.resolve)
+    })
   })
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void node.close())
+  onTestFinished(() => {
+    node.close()
+  })
   const address = node.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   const http = await rawHttp(port)

@@ -162,7 +162,12 @@ test('a store that stops answering in the middle loosens the limit and slows nob
 function blocked(costMs: number, everyMs: number, forMs: number): { took: number[]; refused: number } {
   let time = 0
   let due: (() => void)[] = []
-  const turn = createTurn({ now: () => time, atEnd: (then) => void due.push(then) })
+  const turn = createTurn({
+    now: () => time,
+    atEnd: (then) => {
+      due.push(then)
+    },
+  })
   const clock = { now: () => time, after: () => () => {} }
   const pressure = {
     high: false,

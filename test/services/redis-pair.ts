@@ -62,7 +62,9 @@ export async function startRedisPair(): Promise<RedisPair> {
       primary = replica
       replica = before
     },
-    detach: async () => void (await ask(replica, 'REPLICAOF', '127.0.0.1', '1')),
+    detach: async () => {
+      await ask(replica, 'REPLICAOF', '127.0.0.1', '1')
+    },
     async stop() {
       proxy.close()
       for (const socket of sockets) socket.destroy()

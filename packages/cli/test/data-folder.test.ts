@@ -65,7 +65,9 @@ test('nothing in the data folder can be read by other accounts, whatever the uma
   const cwd = aFolder()
   const command = `umask 000; exec "${process.execPath}" "${main}" start --port 0 --console-port 0 --json`
   const child = spawn('sh', ['-c', command], { cwd, stdio: ['ignore', 'pipe', 'ignore'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   await new Promise<void>((resolve) => child.stdout.on('data', (chunk: Buffer) => chunk.includes('\n}') && resolve()))
   const open = [join(cwd, '.sluice'), ...everyPath(join(cwd, '.sluice'))].filter(
     (path) => (statSync(path).mode & 0o077) !== 0,

@@ -60,7 +60,9 @@ export async function connectSwank(
   { secret, signal }: { readonly secret?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Swank> {
   const socket = connect({ port, host })
-  const giveUp = (): void => void socket.destroy(new Error('Nothing answered in time'))
+  const giveUp = (): void => {
+    socket.destroy(new Error('Nothing answered in time'))
+  }
   signal?.addEventListener('abort', giveUp, { once: true })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)

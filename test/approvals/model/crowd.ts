@@ -74,7 +74,9 @@ export async function proposeTogether(world: World, order: readonly number[]): P
   await inOrder(
     world,
     order,
-    processes.map((process) => async () => void told.add(requestIn(await process.call(0)))),
+    processes.map((process) => async () => {
+      told.add(requestIn(await process.call(0)))
+    }),
   )
   const [id = '', ...others] = told
   if (others.length > 0) throw new Error(`They were told of ${told.size} tickets`)

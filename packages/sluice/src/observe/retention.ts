@@ -39,9 +39,10 @@ export function createRetention(
       running = run().catch((thrown: unknown) => {
         logger.warn({ event: 'audit_retention_failed', message: thrown instanceof Error ? thrown.message : '' })
       })
-      void running.then(() => {
+      const again = (): void => {
         if (!closed) schedule(hourMs)
-      })
+      }
+      running.then(again, again)
     })
   }
   async function run(): Promise<void> {

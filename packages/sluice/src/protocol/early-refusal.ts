@@ -93,7 +93,10 @@ function mismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issu
     const below = (sub: unknown, item: unknown, key: string | number): void => {
       if (report ? found.length < maxMismatches : isFit) isFit = fits(sub, item, [...path, key], report) && isFit
     }
-    if (Array.isArray(value)) value.forEach((item, at) => void below(items, item, at))
+    if (Array.isArray(value))
+      value.forEach((item, at) => {
+        below(items, item, at)
+      })
     else if (isObject(value)) {
       for (const name of Array.isArray(required) ? required : [])
         if (!Object.hasOwn(value, name)) isFit = wrong([...path, name])

@@ -88,7 +88,10 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
           failed: reject,
         }
         // While a flush waits for the lock, it takes along what is added.
-        if (queue.push(entry) === 1) setImmediate(() => flush().catch(reject))
+        if (queue.push(entry) === 1)
+          setImmediate(() => {
+            flush().catch(reject)
+          })
       })
     },
   }

@@ -30,7 +30,9 @@ const line = (n: number): string => `{"n":${n}}\n`
 
 test('a pipe that is full keeps lines until it is read, and the lines come out whole and in order', () => {
   vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
   const pipe = aPipe(10, 'EAGAIN')
   const writer = createLogWriter(1, pipe.write)
   for (let n = 1; n <= 4; n++) writer.write(line(n))
@@ -78,7 +80,9 @@ test('a program whose stderr nobody reads goes on, and ends', async () => {
     for (let n = 0; n < 20_000; n++) logger.info({ event: 'x', n })
     console.log('done')`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   const code = await new Promise((resolve) => {
     child.stdout.resume()
     child.once('exit', resolve)

@@ -28,7 +28,13 @@ const line = (message: object): string => `${JSON.stringify(message)}\n`
 
 test('a client that sleeps costs a few megabytes, and is served again when it wakes', async () => {
   const warned: unknown[] = []
-  const logger = { info() {}, warn: (said: unknown) => void warned.push(said), error() {} }
+  const logger = {
+    info() {},
+    warn: (said: unknown) => {
+      warned.push(said)
+    },
+    error() {},
+  }
   const server = createServer(definition, { log: log(logger) })
   const input = new PassThrough()
   const woken = Promise.withResolvers<void>()

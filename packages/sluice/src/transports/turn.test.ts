@@ -6,7 +6,12 @@ import { createTurn } from './turn.ts'
 function createLoop() {
   let time = 0
   let due: (() => void)[] = []
-  const turn: Turn = createTurn({ now: () => time, atEnd: (then) => void due.push(then) })
+  const turn: Turn = createTurn({
+    now: () => time,
+    atEnd: (then) => {
+      due.push(then)
+    },
+  })
   return {
     turn,
     now: () => time,

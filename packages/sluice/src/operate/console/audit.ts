@@ -78,7 +78,10 @@ export async function exportAudit(
     if (!next.done && waiting.length < chunk) continue
     if (!response.write(waiting)) await drained(response, clock)
     waiting = ''
-    if (next.done) return void response.end()
+    if (next.done) {
+      response.end()
+      return
+    }
     await pace()
   }
 }

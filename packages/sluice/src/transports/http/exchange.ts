@@ -112,7 +112,9 @@ export function createExchange(server: Server, options: HttpOptions = {}): Excha
   }
 
   let drops = 0
-  const dropped = (): void => void drops++
+  const dropped = (): void => {
+    drops++
+  }
   server.counts.push({
     name: 'sluice_messages_dropped_total',
     help: 'Logs and progress dropped because the client was behind.',

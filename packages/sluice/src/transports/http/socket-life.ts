@@ -16,7 +16,9 @@ export function onSocketClose(socket: Socket, then: () => void): () => void {
   }
   const all = listeners.get(socket) ?? listenTo(socket)
   all.add(then)
-  return () => void all.delete(then)
+  return () => {
+    all.delete(then)
+  }
 }
 
 function listenTo(socket: Socket): Set<() => void> {
