@@ -11,6 +11,8 @@ import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
 import { createServer } from './server.ts'
+import type { StrayPolicy } from './strays.ts'
+import { traced, watchStrays } from './strays.ts'
 import type { Listening, ListenOptions, Mount } from './transports/http/listen.ts'
 import { listen } from './transports/http/listen.ts'
 import type { NodeSiteOptions } from './transports/http/node.ts'
@@ -34,6 +36,7 @@ export {
   replacePrivateFile,
   tighten,
 } from './stores/private-files.ts'
+export type { StrayPolicy } from './strays.ts'
 export type { HandleTextOptions } from './transports/handle-text.ts'
 export { handleText } from './transports/handle-text.ts'
 export { toFastify } from './transports/http/fastify.ts'
@@ -89,12 +92,46 @@ export interface HttpServing extends Omit<Listening, 'urls'> {
   /** Where the endpoint is. */
   readonly url: string
 }
+/** What happens to errors that no code waits for. */
+export interface StrayOptions {
+  /**
+   * A rejection without a handler, or a throw in a timer of a tool: `serve` logs it with the tool's name (`strayError`),
+   * counts it, and goes on, so that a bug in one tool does not end the calls of all tenants. `end` logs it too, then drains
+   * and ends the process with 1, for operators who restart it. `serve` by default.
+   */
+  readonly strays?: StrayPolicy
+}
 /** Where to listen and what HTTP does besides; `runtime` is what `createServer` takes. */
-export type ServeHttpOptions = ListenOptions & { readonly runtime?: Runtime }
+export type ServeHttpOptions = ListenOptions & StrayOptions & { readonly runtime?: Runtime }
+
+/** Listens, and takes care of errors that the tools leave behind until it is closed. */
+async function listenWatched(
+  mounts: readonly [Mount, ...Mount[]],
+  options: ListenOptions & StrayOptions,
+): Promise<Listening> {
+  const [first, ...rest] = mounts
+  const toTraced = (mount: Mount): Mount => ({ ...mount, server: traced(mount.server) })
+  const listening = await listen([toTraced(first), ...rest.map(toTraced)], options)
+  const exit = (): void => process.exit(1)
+  let ending = false
+  const end = (): void => {
+    if (!ending) listening.drain().then(exit, exit)
+    ending = true
+  }
+  const unwatch = watchStrays(
+    [first.server, ...rest.map(({ server }) => server)],
+    options.strays === 'end' ? end : undefined,
+  )
+  return {
+    ...listening,
+    drain: (how) => listening.drain(how).finally(unwatch),
+    close: () => listening.close().finally(unwatch),
+  }
+}
 
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
 export async function serveHttp(from: ServerDefinition | Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { urls, ...listening } = await listen(
+  const { urls, ...listening } = await listenWatched(
     [{ base: '', server: toNetworkServer(from, options.runtime), options: {} }],
     options,
   )
@@ -115,13 +152,13 @@ export interface SitesServing extends Omit<Listening, 'urls'> {
 /** Several servers on one port, behind one gate, each below a path of its own: `/memory` has its endpoint at `/memory/mcp`. */
 export async function serveSites(
   sites: { readonly [base: string]: SiteMount },
-  options: ListenOptions = {},
+  options: ListenOptions & StrayOptions = {},
 ): Promise<SitesServing> {
   const [first, ...rest] = Object.entries(sites).map(
     ([base, { server, runtime, ...own }]): Mount => ({ base, server: toNetworkServer(server, runtime), options: own }),
   )
   if (!first) throw new TypeError('sites: name at least one')
-  const { urls, ...listening } = await listen([first, ...rest], options)
+  const { urls, ...listening } = await listenWatched([first, ...rest], options)
   return {
     ...listening,
     urls: Object.fromEntries([first, ...rest].map(({ base }, index) => [base, urls[index] ?? ''])),
@@ -129,7 +166,18 @@ export async function serveSites(
 }
 
 /** The process's own stdin and stdout. */
-export const serveStdio = (
+export function serveStdio(
   from: ServerDefinition | Server,
-  options: StdioOptions & { readonly runtime?: Runtime } = {},
-): StdioServing => listenStdio(toServer(from, options.runtime), options)
+  options: StdioOptions & StrayOptions & { readonly runtime?: Runtime } = {},
+): StdioServing {
+  const server = toServer(from, options.runtime)
+  const serving = listenStdio(traced(server), options)
+  // Pipes that were handed in are not all that this process does.
+  if (options.input !== undefined || options.output !== undefined) return serving
+  const exit = (): void => process.exit(1)
+  const end = (): void => {
+    server.finish(options.drainMs ?? 0).then(exit, exit)
+  }
+  const unwatch = watchStrays([server], options.strays === 'end' ? end : undefined)
+  return { ...serving, closed: serving.closed.finally(unwatch) }
+}
