@@ -198,7 +198,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
     const { body } = (await server.page('/metrics', '127.0.0.1')) ?? { body: '' }
-    expect(Number(/^sluice_audit_dropped_total (\d+)$/m.exec(body)?.[1])).toBeGreaterThan(0)
+    expect(Number(/^sluice_audit_dropped_total\{server="[^"]+"\} (\d+)$/m.exec(body)?.[1])).toBeGreaterThan(0)
   }, 60_000)
 })
 
