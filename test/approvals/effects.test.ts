@@ -1,7 +1,8 @@
 /** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
 
-import type { Layer, Params, Part, Tool } from 'sluice'
-import { tool } from 'sluice'
+import type { Layer, LogLine, Params, Part, Tool } from 'sluice'
+import { allAudit, audit, log, memoryStore, tool } from 'sluice'
+import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Observed } from '../../packages/sluice/src/core/observed.ts'
@@ -177,4 +178,22 @@ test('a call that only made a ticket has the outcome approval_required, never co
     ['approval_required', false],
     ['approval_required', false],
   ])
+})
+
+test('neither the log nor the audit says that a call ran which only made a ticket', async () => {
+  const lines: LogLine[] = []
+  const write = (line: LogLine): void => void lines.push(line)
+  const logger = { info: write, warn: write, error: write }
+  const clock = fakeClock(1_700_000_000_000)
+  const store = memoryStore(clock)
+  const { call, server } = await openShop({}, { store, clock, log: log(logger), audit: audit() })
+  const { request_id } = requiredIn(await call('pay', { amount: 1 }))
+  expect(lines.filter(({ tool: name }) => name === 'pay')).toMatchObject([
+    { event: 'approval_required', outcome: 'approval_required', ticket: request_id },
+  ])
+  await server.close()
+  const outcomes: unknown[] = []
+  for await (const { record } of allAudit(store, 'acme'))
+    if (record['kind'] === 'ended') outcomes.push(record['outcome'])
+  expect(outcomes).toEqual(['approval_required'])
 })

@@ -120,6 +120,7 @@ const nameOf = ({ call: { target, method }, outcome }: Observed): string =>
     : (names.get(outcome) ?? 'request')
 
 const names: ReadonlyMap<Outcome, string> = new Map([
+  ['approval_required', 'approval_required'],
   ['toolError', 'tool_execution_failed'],
   ['toolFailed', 'tool_execution_failed'],
   ['toolCrashed', 'tool_execution_failed'],
