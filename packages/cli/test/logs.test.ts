@@ -1,0 +1,38 @@
+/** A log that cannot be written costs lines, and neither calls nor the process. At length: the soak run `full-log-disk`. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { addressOf } from '../../../test/services/address.ts'
+import { connectTo, textOf } from '../../../test/services/binary.ts'
+import { aFolder, main, sluice } from './command.ts'
+
+test('on a full disk for logs calls are answered, health is good, and SIGTERM ends the process', async () => {
+  const cwd = aFolder()
+  writeFileSync(
+    join(cwd, 'sluice.config.json'),
+    JSON.stringify({ log: { file: '/dev/full' }, gate: null, drain: { noticeMs: 1 } }),
+  )
+  const args = [main, 'serve', 'knowledge', '--http', '--port', '0']
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const { url } = await addressOf(child)
+  const client = await connectTo(url)
+  for (let n = 0; n < 20; n++) expect(await textOf(client, 'list_articles', { limit: 1 })).not.toBe('')
+  expect((await fetch(new URL('healthz', url))).status).toBe(200)
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+})
+
+test('a log file that is a FIFO without a reader is refused at once', async () => {
+  const cwd = aFolder()
+  const file = join(cwd, 'fifo')
+  execFileSync('mkfifo', [file])
+  const { code, err } = await sluice(cwd, ['serve', 'knowledge', '--http', '--port', '0'], { SLUICE_LOG__FILE: file })
+  expect([code, err]).toEqual([1, `${file} cannot be written (ENXIO). Choose another file with log.file.\n`])
+})
