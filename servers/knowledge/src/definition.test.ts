@@ -1,3 +1,4 @@
+import { createServer } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import pkg from '../package.json' with { type: 'json' }
@@ -31,7 +32,7 @@ test('all articles are listed, the newest first, over as many pages as they need
     ...{ lastUpdated: `2026-01-${String((i % 28) + 1).padStart(2, '0')}`, status: 'Live' as const },
   }))
   const base = createBase('Many', many)
-  const crowded = await testClient(knowledge(base))
+  const crowded = await testClient(createServer(knowledge(base), { pageSize: 200 }))
   const seen: string[] = []
   let cursor: unknown
   let pages = 0
