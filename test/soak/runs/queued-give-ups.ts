@@ -14,7 +14,7 @@ export const run: Soak = async ({ times, random }) => {
   const work = tool({
     name: 'work',
     description: 'Takes a moment',
-    run: () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'done')),
+    run: () => new Promise<string>((resolve) => setTimeout(resolve, 100, 'done')),
   })
   const definition = defineServer({ info: { name: 'gate', version: '1' }, tools: [work] })
   const silent = { info() {}, warn() {}, error() {} }
@@ -26,7 +26,7 @@ export const run: Soak = async ({ times, random }) => {
   const serving = await serveHttp(definition, { port: 0, gate: watched, runtime: { log: log(silent) } })
   const port = Number(new URL(serving.url).port)
   const load = (): Gate['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
-  let queued = 0
+  let [queued, served] = [0, 0]
   let turn = 0
   async function client(): Promise<void> {
     while (turn < count) {
@@ -42,7 +42,18 @@ export const run: Soak = async ({ times, random }) => {
       await closed
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, client))
+  /** Waits for its answers, so that the slots are taken and change hands all the time. */
+  async function patient(): Promise<void> {
+    const socket = await reach(port, 0)
+    while (turn < count) {
+      const answered = new Promise((resolve) => socket.once('data', resolve))
+      socket.write(callOf(port, 'work'))
+      await answered
+      served++
+    }
+    socket.destroy()
+  }
+  await Promise.all([...Array.from({ length: 2 * slots }, patient), ...Array.from({ length: atOnce }, client)])
   for (let tries = 0; tries < 200 && load().running + load().waiting > 0; tries++)
     await new Promise((resolve) => setTimeout(resolve, 20))
   const after = load()
@@ -51,5 +62,13 @@ export const run: Soak = async ({ times, random }) => {
   if (after.running > 0) lost.push(`${after.running} of ${slots} slots are held, and nobody is there`)
   if (after.waiting > 0) lost.push(`${after.waiting} are queued, and nobody is there`)
   if (queued === 0) lost.push('Nobody was queued, so that nothing was shown')
-  return { counted: { clients: count, 'queued at most': queued, 'slots held afterwards': after.running }, lost }
+  return {
+    counted: {
+      'gave up': count,
+      'calls answered beside them': served,
+      'queued at most': queued,
+      'slots held afterwards': after.running,
+    },
+    lost,
+  }
 }
