@@ -37,12 +37,16 @@ export function chunk(text: string, options: ChunkOptions = {}): readonly Chunk[
 
 /** The same without a long turn of the event loop: ten million characters take a quarter of a second. */
 export async function chunkInTurns(text: string, options: ChunkOptions = {}): Promise<readonly Chunk[]> {
+  // The turn that parsed the message of a long text was long enough.
+  if (text.length > longText) await new Promise((resolve) => setImmediate(resolve))
   for (const steps = chunking(text, options); ; ) {
     const { done, value } = steps.next()
     if (done) return value
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+const longText = 100_000
 
 /** Tokens or pieces of work between two pauses: some milliseconds. */
 const stepTokens = 1 << 16

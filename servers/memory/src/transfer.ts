@@ -106,7 +106,8 @@ export async function importLines(
   let number = 0
   for await (const line of lines) {
     number++
-    if (number % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
+    // Also before the first: the turn that parsed the message was long enough.
+    if ((number - 1) % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
     if (line.trim() === '') continue
     const parsed = await parseLine(line, now)
     if (typeof parsed === 'string') imported.refused.push(`line ${number}: ${parsed}`)
