@@ -73,4 +73,5 @@ const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 const isLocal = ({ transport, peer, header }: Via): boolean =>
   transport === 'stdio' ||
   transport === 'memory' ||
-  (isLoopback(peer) && !forwarded.some((name) => header(name) !== undefined))
+  // A peer is an address. A name says nothing about where the other end is.
+  (peer.toLowerCase() !== 'localhost' && isLoopback(peer) && !forwarded.some((name) => header(name) !== undefined))
