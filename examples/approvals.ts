@@ -3,8 +3,9 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import type { Server, Store } from 'sluice'
-import { apiKeys, ask, audit, authenticate, createServer, defineServer, once, RpcError, tenant, tool } from 'sluice'
+import { apiKeys, ask, audit, authenticate, defineServer, once, RpcError, tenant, tool } from 'sluice'
 import { type Approvals, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
 const transfer = tool({

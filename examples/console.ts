@@ -1,12 +1,12 @@
 /** A tool that a person must allow first, and the console where they do: `node examples/console.ts`, then open the link. */
 
 import type { ServerDefinition } from 'sluice'
-import { apiKeys, audit, authenticate, createServer, defineServer, log, once, tool } from 'sluice'
+import { apiKeys, audit, authenticate, defineServer, log, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import type { HttpServing } from 'sluice/node'
-import { serveHttp, stderrLogger } from 'sluice/node'
+import { createServer, serveHttp, stderrLogger } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import * as z from 'zod'
 import pkg from './package.json' with { type: 'json' }

@@ -1,5 +1,6 @@
-import { ask, createServer, once } from 'sluice'
+import { ask, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { services } from './deploy.ts'

@@ -1,8 +1,7 @@
 /** One process of many behind a balancer: everything it remembers is in Redis, and it leaves without losing a call. */
 
-import { createServer } from 'sluice'
 import type { HttpServing } from 'sluice/node'
-import { nodeRuntime, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
+import { createServer, nodeRuntime, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
 import { redisBus, redisStore } from 'sluice/redis'
 import { hello } from './hello.ts'
 

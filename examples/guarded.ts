@@ -1,9 +1,9 @@
 /** What a server on the internet adds: who is calling, for whom, how much, and what is remembered. */
 
-import { apiKeys, audit, authenticate, createServer, health, limit, log, metrics, tenant } from 'sluice'
+import { apiKeys, audit, authenticate, health, limit, log, metrics, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
-import { gate, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
+import { createServer, gate, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 

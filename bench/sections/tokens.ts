@@ -4,7 +4,8 @@
  * the model, and in the whole result, where `structuredContent` stays JSON.
  */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { createServer, defineServer, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { toon } from 'sluice/toon'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
 import { number, progress, type Section } from '../lib/figures.ts'

@@ -1,7 +1,8 @@
 /** What a FastMCP server with a tool, a log, progress, an error for the user and an API key looks like here. */
 
 import assert from 'node:assert/strict'
-import { apiKeys, authenticate, createServer, defineServer, fail, memoryStore, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, fail, memoryStore, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import * as z from 'zod'
 

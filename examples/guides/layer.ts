@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { Layer } from 'sluice'
-import { createServer, defineServer, RpcError, tool } from 'sluice'
+import { defineServer, RpcError, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 /** Reading goes on; writing is refused with what to do next. */

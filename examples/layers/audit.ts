@@ -1,7 +1,8 @@
 /** A record before each run and one after it, chained: whoever changes one is found out. */
 
 import assert from 'node:assert/strict'
-import { audit, createServer, memoryStore, verifyAudit } from 'sluice'
+import { audit, memoryStore, verifyAudit } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 

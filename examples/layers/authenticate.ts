@@ -1,8 +1,9 @@
 /** API keys and an OAuth issuer's tokens open the same server; without either nobody gets in. */
 
 import assert from 'node:assert/strict'
-import { apiKeys, authenticate, createServer, memoryStore } from 'sluice'
+import { apiKeys, authenticate, memoryStore } from 'sluice'
 import { jwt } from 'sluice/jwt'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 

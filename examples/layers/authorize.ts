@@ -1,7 +1,8 @@
 /** Tools by scope: one is shown to everybody and asks for its scope, one is there only for whoever has it. */
 
 import assert from 'node:assert/strict'
-import { apiKeys, authenticate, createServer, defineServer, memoryStore, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 const read = tool({ name: 'read', description: 'Open to all callers', run: () => 'read' })

@@ -1,7 +1,8 @@
 /** Two calls of a tenant at once and one in the queue: the fourth is told to come back, the first three are served. */
 
 import assert from 'node:assert/strict'
-import { concurrency, createServer, defineServer, tool } from 'sluice'
+import { concurrency, defineServer, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 const { promise: opened, resolve: open } = Promise.withResolvers<void>()

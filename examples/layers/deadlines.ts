@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, defineServer, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 let stopped = false

@@ -1,7 +1,8 @@
 /** What travels through a client is sealed: another process with the same secret opens it, one with another does not. */
 
 import assert from 'node:assert/strict'
-import { ask, createServer, defineServer, form, tool } from 'sluice'
+import { ask, defineServer, form, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import * as z from 'zod'
 

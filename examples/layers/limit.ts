@@ -1,8 +1,8 @@
 /** A bucket of two for one tool, and a gate before the body of any request is read. */
 
 import assert from 'node:assert/strict'
-import { createServer, limit } from 'sluice'
-import { gate, serveHttp } from 'sluice/node'
+import { limit } from 'sluice'
+import { createServer, gate, serveHttp } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { LogLine } from 'sluice'
-import { createServer, health, log, metrics } from 'sluice'
+import { health, log, metrics } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 

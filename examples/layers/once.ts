@@ -1,7 +1,8 @@
 /** An order sent twice is placed once: the second call gets the first one's answer. */
 
 import assert from 'node:assert/strict'
-import { createServer, defineServer, once, tool } from 'sluice'
+import { defineServer, once, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import * as z from 'zod'
 

@@ -1,7 +1,8 @@
 /** Two tenants on one server: the same tool, the same key in the store, and neither finds what the other left. */
 
 import assert from 'node:assert/strict'
-import { apiKeys, authenticate, createServer, defineServer, memoryStore, tenant, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, tenant, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 const note = tool({

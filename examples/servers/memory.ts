@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '@sluice/memory'
-import { apiKeys, authenticate, createServer, memoryStore, once, tenant } from 'sluice'
+import { apiKeys, authenticate, memoryStore, once, tenant } from 'sluice'
 import { approvals } from 'sluice/approvals'
-import { nodeClock, serveHttp, stderrLogger } from 'sluice/node'
+import { createServer, nodeClock, serveHttp, stderrLogger } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'example-memory-'))

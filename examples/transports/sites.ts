@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer, defineServer, health } from 'sluice'
-import { gate, serveSites } from 'sluice/node'
+import { defineServer, health } from 'sluice'
+import { createServer, gate, serveSites } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { hello } from '../hello.ts'

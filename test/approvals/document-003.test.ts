@@ -4,9 +4,10 @@
  */
 
 import type { Params } from 'sluice'
-import { createServer, defineServer, once, tool } from 'sluice'
+import { defineServer, once, tool } from 'sluice'
 import type { ApprovalsOptions } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,9 +1,10 @@
 /** A server with tools that need approvals, the people around it, and a count of what really happened. */
 
 import type { Params, Runtime, Server, Store, Tool } from 'sluice'
-import { apiKeys, ask, authenticate, createServer, defineServer, form, memoryStore, once, tenant, tool } from 'sluice'
+import { apiKeys, ask, authenticate, defineServer, form, memoryStore, once, tenant, tool } from 'sluice'
 import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
 import { z } from 'zod'

@@ -1,8 +1,8 @@
 /** Tickets on stores that forget, and on one that is away. */
 
-import { createServer, defineServer, once, tool } from 'sluice'
+import { defineServer, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
-import { serveHttp } from 'sluice/node'
+import { createServer, serveHttp } from 'sluice/node'
 import { redisBus, redisStore } from 'sluice/redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RedisServer } from '../services/redis.ts'

@@ -1,6 +1,7 @@
 /** A scope that implies others opens what they open, for every check, and challenges ask for the widest alone. */
 
-import { apiKeys, authenticate, createServer, defineServer, memoryStore, prompt, resource, tenant, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, prompt, resource, tenant, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 

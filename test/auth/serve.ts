@@ -1,8 +1,8 @@
 /** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
 
 import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
-import { createServer, log } from 'sluice'
-import { protectedResource, serveHttp } from 'sluice/node'
+import { log } from 'sluice'
+import { createServer, protectedResource, serveHttp } from 'sluice/node'
 import { freePort } from '../services/machine.ts'
 
 export interface Serving {

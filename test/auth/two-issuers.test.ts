@@ -1,10 +1,11 @@
 /** Two issuers may both have an "alice": what one of them did, asked for or may do is not the other's. */
 
 import { SignJWT } from 'jose'
-import { apiKeys, authenticate, createServer, defineServer, memoryStore, once, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import type { JwtOptions } from 'sluice/jwt'
 import { jwt } from 'sluice/jwt'
+import { createServer } from 'sluice/node'
 import { expect, test } from 'vitest'
 import { operator, requiredIn } from '../approvals/shop.ts'
 

@@ -4,7 +4,8 @@
  */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
-import { ask, createServer, defineServer, log, prompt, tool } from 'sluice'
+import { ask, defineServer, log, prompt, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'

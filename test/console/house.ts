@@ -8,7 +8,6 @@ import {
   audit,
   authenticate,
   concurrency,
-  createServer,
   defineServer,
   fail,
   limit,
@@ -21,6 +20,7 @@ import type { WebhookOptions } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
 import type { Console, ConsoleServing, ListenOptions } from 'sluice/console'
 import { createConsole } from 'sluice/console'
+import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
 /** Real time, which a test can leap over. */

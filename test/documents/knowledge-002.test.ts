@@ -7,8 +7,8 @@
  */
 
 import type { Runtime, Server } from 'sluice'
-import { createServer } from 'sluice'
 import { toFetch } from 'sluice/fetch'
+import { createServer } from 'sluice/node'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { asdlc } from '../../servers/knowledge/src/asdlc.ts'

@@ -5,8 +5,8 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'sluice'
-import { createServer, defineServer, log, tool } from 'sluice'
-import { nodeClock } from 'sluice/node'
+import { defineServer, log, tool } from 'sluice'
+import { createServer, nodeClock } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'

@@ -6,8 +6,9 @@
  */
 
 import type { Runtime, Server, Tool } from 'sluice'
-import { createServer, defineServer, log, prompt, resource, tool } from 'sluice'
+import { defineServer, log, prompt, resource, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
+import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -7,7 +7,8 @@
  */
 
 import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { createServer, defineServer, fail, log, tool } from 'sluice'
+import { defineServer, fail, log, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -7,7 +7,8 @@
  */
 
 import type { Call, Layer, Runtime, Server } from 'sluice'
-import { createServer, defineServer, log, tool } from 'sluice'
+import { defineServer, log, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -2,8 +2,9 @@
 
 import { Socket } from 'node:net'
 import type { Tool } from 'sluice'
-import { createServer, defineServer, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
+import { createServer } from 'sluice/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { hashOf } from '../../packages/sluice/src/core/definition-hash.ts'

@@ -1,7 +1,8 @@
 /** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
 
 import type { LogLine, Runtime, Server, ServerDefinition } from 'sluice'
-import { ask, createServer, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
+import { ask, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
 /** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */

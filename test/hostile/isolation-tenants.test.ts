@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { authenticate, createServer, defineServer, tenant, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { authenticate, defineServer, tenant, tool } from 'sluice'
+import { createServer, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import { hammer } from './isolation-hammer.ts'

@@ -11,7 +11,6 @@ import {
   audit,
   authenticate,
   concurrency,
-  createServer,
   defineServer,
   limit,
   log,
@@ -23,7 +22,7 @@ import {
   tenant,
   tool,
 } from 'sluice'
-import { nodeClock } from 'sluice/node'
+import { createServer, nodeClock } from 'sluice/node'
 import * as z from 'zod'
 import { wander } from './wander.ts'
 

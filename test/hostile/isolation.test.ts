@@ -4,8 +4,8 @@
  */
 
 import type { Params, Server } from 'sluice'
-import { ask, createServer, defineServer, form, resource, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { ask, defineServer, form, resource, tool } from 'sluice'
+import { createServer, serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { canariesIn, canaryOf } from './isolation-world.ts'

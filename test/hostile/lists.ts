@@ -1,7 +1,8 @@
 /** A server whose lists differ by caller and have several pages. */
 
 import type { Server } from 'sluice'
-import { createServer, defineServer, resource, tool } from 'sluice'
+import { defineServer, resource, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
 export function lists(): { readonly server: Server; tell(): void } {

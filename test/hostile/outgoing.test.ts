@@ -1,7 +1,8 @@
 /** What leaves a tool, a resource, a prompt or a completer: nothing invalid, nothing without end. */
 
 import type { Logger, ServerDefinition } from 'sluice'
-import { createServer, defineServer, log, prompt, resource, tool } from 'sluice'
+import { defineServer, log, prompt, resource, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { isObject } from '../../packages/sluice/src/core/json.ts'

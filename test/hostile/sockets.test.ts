@@ -1,7 +1,7 @@
 /** Frames no proper client would send, readers that stall, and every way to go away. */
 
-import { createServer, defineServer, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { defineServer, tool } from 'sluice'
+import { createServer, serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { fakeClock } from 'sluice/testing'
 import { websocket } from 'sluice/websocket'

@@ -1,7 +1,8 @@
 /** What no JSON can hold, from programs that call `handle` and from tools that throw or return anything at all. */
 
 import type { LogLine, Server } from 'sluice'
-import { createServer, defineServer, fail, log, RpcError, tool } from 'sluice'
+import { defineServer, fail, log, RpcError, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { expect, test } from 'vitest'
 import { attacked, canary } from './fixture.ts'
 import { callOf } from './messages.ts'

@@ -1,8 +1,8 @@
 /** Clients that ask for much and read nothing: what waits for them is bounded, and they are cut off by time. */
 
 import type { Socket } from 'node:net'
-import { createServer, defineServer, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { defineServer, tool } from 'sluice'
+import { createServer, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { callOf, headersFor, initialize, request } from './messages.ts'

@@ -1,6 +1,7 @@
 /** What a URI may cost: a stranger's is never matched, a long one is refused, and a template reads only its own. */
 
-import { authenticate, createServer, defineServer, resource } from 'sluice'
+import { authenticate, defineServer, resource } from 'sluice'
+import { createServer } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import type { UriTemplate } from '../../packages/sluice/src/core/uri-template.ts'

@@ -2,8 +2,9 @@
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
-import { createServer, defineServer, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
+import { createServer } from 'sluice/node'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,6 +1,7 @@
 /** Which methods exist in which revision, and how what is missing is refused. */
 
-import { createServer, defineServer, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Id, Params, Wire } from './wire.ts'
 import { callTool, errorOf, isObject, legacy, matrix, modern, openWire, resultOf } from './wire.ts'

@@ -6,8 +6,8 @@
  */
 
 import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { ask, createServer, defineServer, once, prompt, resource, tool } from 'sluice'
-import { serveHttp, serveStdio } from 'sluice/node'
+import { ask, defineServer, once, prompt, resource, tool } from 'sluice'
+import { createServer, serveHttp, serveStdio } from 'sluice/node'
 import { askingTools } from './fixture/asking.ts'
 import { contentTools, icons } from './fixture/contents.ts'
 import { prompts, resources } from './fixture/reading.ts'

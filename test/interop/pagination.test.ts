@@ -1,7 +1,8 @@
 /** Lists a page at a time, in every revision: nothing twice, nothing lost. */
 
 import type { Server } from 'sluice'
-import { createServer, defineServer, prompt, resource, tool } from 'sluice'
+import { defineServer, prompt, resource, tool } from 'sluice'
+import { createServer } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createEverything } from './everything.ts'
 import type { Params, Wire } from './wire.ts'

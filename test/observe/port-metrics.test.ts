@@ -1,7 +1,7 @@
 /** `/metrics` of a port with several servers. */
 
-import { createServer, defineServer, metrics } from 'sluice'
-import { serveSites } from 'sluice/node'
+import { defineServer, metrics } from 'sluice'
+import { createServer, serveSites } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 
 const named = (name: string) => createServer(defineServer({ info: { name, version: '1' } }), { metrics: metrics() })

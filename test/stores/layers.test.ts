@@ -11,7 +11,6 @@ import {
   apiKeys,
   audit,
   authenticate,
-  createServer,
   defineServer,
   health,
   limit,
@@ -21,7 +20,7 @@ import {
   tool,
   verifyAudit,
 } from 'sluice'
-import { nodeClock } from 'sluice/node'
+import { createServer, nodeClock } from 'sluice/node'
 import { redisStore } from 'sluice/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'

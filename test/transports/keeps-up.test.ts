@@ -2,8 +2,8 @@
 
 import { PassThrough } from 'node:stream'
 import type { Params } from 'sluice'
-import { createServer, defineServer, tool } from 'sluice'
-import { serveHttp, serveStdio } from 'sluice/node'
+import { defineServer, tool } from 'sluice'
+import { createServer, serveHttp, serveStdio } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'

@@ -12,8 +12,8 @@ import { open as lisp } from '@sluice/lisp'
 import { open as memory } from '@sluice/memory'
 import { open as routes } from '@sluice/routes'
 import type { Open, Opened } from 'sluice'
-import { ask, createServer } from 'sluice'
-import { nodeClock, serveHttp } from 'sluice/node'
+import { ask } from 'sluice'
+import { createServer, nodeClock, serveHttp } from 'sluice/node'
 import { fill } from './fill.ts'
 
 /** The longest turn: by the thread's own CPU time, which a busy machine does not lengthen, and by the wall clock. */

@@ -2,7 +2,7 @@
  * Wall time of single calls in a fresh process, the first one included, as the documents' own tests take it.
  */
 import { performance } from 'node:perf_hooks'
-import { createServer } from 'sluice'
+import { createServer } from 'sluice/node'
 import { callMessage, listMessage } from '../../lib/messages.ts'
 import { define } from './server.ts'
 

@@ -1,5 +1,5 @@
 /** Sluice in process through its two doors, `handle` and `text`, with few and with many tools. */
-import { createServer } from 'sluice'
+import { createServer } from 'sluice/node'
 import { callMessage, listMessage, said } from '../../lib/messages.ts'
 import { type Case, serveCases } from '../cases.ts'
 import { define } from './server.ts'

@@ -2,8 +2,8 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { audit, createServer, defineServer, tool } from 'sluice'
-import { makePrivateFolder } from 'sluice/node'
+import { audit, defineServer, tool } from 'sluice'
+import { createServer, makePrivateFolder } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'

@@ -5,9 +5,18 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Environment } from './environment.ts'
 import { removeVariables, takeEnvironment } from './environment.ts'
-import { nodeClock, nodeRuntime, onSignals, serveHttp, serveStdio, sessions, stderrLogger } from './node.ts'
+import {
+  createServer,
+  nodeClock,
+  nodeRuntime,
+  onSignals,
+  serveHttp,
+  serveStdio,
+  sessions,
+  stderrLogger,
+} from './node.ts'
 import type { Open } from './open.ts'
-import { createServer, type Runtime } from './server.ts'
+import type { Runtime } from './server.ts'
 import { makePrivateFolder } from './stores/private-files.ts'
 
 export { ownerTenant } from './layers/tenants.ts'

@@ -10,7 +10,8 @@ import { ask, health, log, once } from './parts.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
-import { createServer } from './server.ts'
+import { createServer as createPortableServer } from './server.ts'
+import { memoryStore } from './stores/memory.ts'
 import type { StrayPolicy } from './strays.ts'
 import { traced, watchStrays } from './strays.ts'
 import type { Listening, ListenOptions, Mount } from './transports/http/listen.ts'
@@ -63,6 +64,12 @@ export function secretFromEnvironment(env: Environment = process.env): readonly 
   removeVariables(['SLUICE_SECRET'])
   taken = found ?? taken
   return taken
+}
+
+/** Runs a definition on Node: with its clock and, unless `store` names another, a store in this process's memory. */
+export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
+  const { clock = nodeClock } = runtime
+  return createPortableServer(definition, { ...runtime, clock, store: runtime.store ?? memoryStore(clock) })
 }
 
 /** What a definition runs on when nothing else is said: questions are asked, keys kept, the log is on stderr. */

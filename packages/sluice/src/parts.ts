@@ -35,6 +35,7 @@ import { createHealth } from './operate/health.ts'
 import { numbersPage } from './operate/numbers.ts'
 import type { Readers } from './operate/readers.ts'
 import { bridge } from './protocol/legacy/bridge.ts'
+import { memoryStore } from './stores/memory.ts'
 
 /** One structured, redacted line per message. Every other part's lines go to the same logger. */
 export const log =
@@ -92,7 +93,10 @@ export const tenant =
 /** Rates per tenant, caller and target. Without it there are none. */
 export const limit =
   (options: LimitOptions = {}): Part<'limit'> =>
-  (around) => ({ part: 'limit', layer: limitLayer(options, createTake(around)) })
+  ({ store, clock, logger }) => {
+    const local = store.inProcess ? store : memoryStore(clock)
+    return { part: 'limit', layer: limitLayer(options, createTake({ store, local, clock, logger })) }
+  }
 
 /** Calls at once per tenant and tool. Without it a noisy neighbour can take every slot. */
 export const concurrency =

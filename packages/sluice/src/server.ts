@@ -44,7 +44,7 @@ const toContext = (context: Partial<Context> = nowhere): Context =>
   isWhole(context) ? context : { ...context, via: here }
 const isWhole = (context: Partial<Context>): context is Context => context.via !== undefined
 
-/** Runs a definition with the parts an operator hands in; without any it serves anybody, from memory. */
+/** Runs a definition with the parts an operator hands in. Without `store` nothing can be kept: `sluice/node` brings one. */
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
   const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000, maxResultLength = 4 * 1024 * 1024 } = runtime
   let phase: 'open' | 'draining' | 'leaving' = 'open'

@@ -9,9 +9,8 @@ import type { Surroundings } from './core/part.ts'
 import type { Secret } from './core/secrets.ts'
 import { onEdge, secretsOf } from './core/secrets.ts'
 import type { Store } from './core/store.ts'
-import { below } from './core/store.ts'
+import { below, refusingStore } from './core/store.ts'
 import { createTenants } from './layers/tenants.ts'
-import { memoryStore } from './stores/memory.ts'
 import { memoryBus } from './stores/memory-bus.ts'
 
 export interface SurroundingsOptions {
@@ -29,12 +28,11 @@ export interface SurroundingsOptions {
 /** What parts get from a server, made without one: for commands and tests. */
 export function surroundings(given: SurroundingsOptions): Surroundings {
   const { name, clock = systemClock, logger = silent, bus = memoryBus() } = given
-  const store = given.store ?? memoryStore(clock)
+  const store = given.store ?? noStore
   return {
     name,
     store,
     own: below(store, ['server', name]),
-    local: given.store ? memoryStore(clock) : store,
     bus,
     clock,
     logger,
@@ -48,6 +46,11 @@ export function surroundings(given: SurroundingsOptions): Surroundings {
     uses: [],
   }
 }
+
+/** Memory would be the wrong guess on the edge, where the next request meets another isolate. */
+const noStore = refusingStore(
+  () => new TypeError('This server has no store: pass "store" to createServer, such as memoryStore()'),
+)
 
 /** Short enough to read out, long enough not to repeat in a day's log. */
 const reference = (): string => crypto.randomUUID().slice(0, 13)

@@ -4,9 +4,8 @@
  */
 
 import type { Logger, Server, Site } from 'sluice'
-import { createServer } from 'sluice'
 import { dataFolder } from 'sluice/main'
-import { nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
 export interface ProcessedResponse {

@@ -1,6 +1,6 @@
 /** One function over one base, for programs that bring their own transport: a message in, its answer out. Needs nothing of Node. */
 
-import { createServer } from 'sluice'
+import { createServer } from 'sluice/node'
 import { asdlc } from './asdlc.ts'
 import { flatInfo, knowledge } from './definition.ts'
 

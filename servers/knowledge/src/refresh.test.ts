@@ -1,4 +1,4 @@
-import { createServer } from 'sluice'
+import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { anArticle } from '../test/an-article.ts'

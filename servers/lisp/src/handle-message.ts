@@ -4,10 +4,9 @@
  */
 
 import type { Server, Site } from 'sluice'
-import { createServer } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
-import { handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
 export interface MessageHandler {

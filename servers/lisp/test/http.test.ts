@@ -5,10 +5,10 @@
 
 import { Client as ClientV2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { apiKeys, ask, authenticate, createServer, memoryStore, once, tenant } from 'sluice'
+import { apiKeys, ask, authenticate, memoryStore, once, tenant } from 'sluice'
 import type { ApprovalsOptions, Decider } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
-import { serveHttp } from 'sluice/node'
+import { createServer, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'

@@ -2,9 +2,9 @@
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { ask, createServer, once } from 'sluice'
+import { ask, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
-import { nodeClock } from 'sluice/node'
+import { createServer, nodeClock } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
 import { install } from '../../../test/services/machine.ts'

@@ -4,10 +4,9 @@
  */
 
 import type { Logger, Server, Site } from 'sluice'
-import { createServer } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
-import { nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
 /** A bare result, such as `{ content, isError }` or `{ tools }`, or an error. */

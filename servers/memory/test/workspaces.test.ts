@@ -1,7 +1,8 @@
 /** Workspaces and tenants: what is in one is not in another, whoever asks and however. */
 
-import { authenticate, createServer, once, tenant } from 'sluice'
+import { authenticate, once, tenant } from 'sluice'
 import { approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { open } from '../src/index.ts'

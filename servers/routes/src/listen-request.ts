@@ -5,8 +5,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Clock, Logger, Runtime, ServerDefinition } from 'sluice'
-import { createServer, defineServer, tool, traceIdOf } from 'sluice'
-import { handleText, nodeClock, stderrLogger } from 'sluice/node'
+import { defineServer, tool, traceIdOf } from 'sluice'
+import { createServer, handleText, nodeClock, stderrLogger } from 'sluice/node'
 import * as z from 'zod'
 import { version } from './package.ts'
 

@@ -3,8 +3,8 @@
  * They are those of the earlier revisions; 2026-07-28 keeps them for itself.
  */
 
-import { apiKeys, authenticate, createServer, limit, memoryStore } from 'sluice'
-import { gate, serveHttp } from 'sluice/node'
+import { apiKeys, authenticate, limit, memoryStore } from 'sluice'
+import { createServer, gate, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { messagesOf, post } from '../../../test/interop/http.ts'

@@ -1,7 +1,6 @@
 /** Saves destinations in a folder that another process uses, and counts the calls that failed. Started by `kept.test.ts`. */
 
-import { createServer } from 'sluice'
-import { nodeClock } from 'sluice/node'
+import { createServer, nodeClock } from 'sluice/node'
 import { open } from '../src/index.ts'
 
 const [folder = '', name = '', count = '0'] = process.argv.slice(2)

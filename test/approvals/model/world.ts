@@ -1,9 +1,10 @@
 /** Real servers on one store, as processes that can die at any access to it, and a store that can fail at any. */
 
 import type { Params, Server, Store } from 'sluice'
-import { createServer, defineServer, once, RpcError, tool } from 'sluice'
+import { defineServer, once, RpcError, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
 import type { FakeClock } from 'sluice/testing'
 import { z } from 'zod'
 import { decideMs, runMs, timeoutMs } from './ticket-model.ts'

@@ -11,9 +11,9 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
-import { ask, createServer, defineServer, log, once, tool } from 'sluice'
+import { ask, defineServer, log, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
-import { secretFromEnvironment, stderrLogger } from 'sluice/node'
+import { createServer, secretFromEnvironment, stderrLogger } from 'sluice/node'
 import { cashier } from '../till.ts'
 
 const secret = secretFromEnvironment()

@@ -1,9 +1,9 @@
 /** Opens servers on a host and puts them on one port. */
 
 import type { ServerDefinition } from 'sluice'
-import { createServer, type Opened, type Server } from 'sluice'
+import { type Opened, type Server } from 'sluice'
 import type { SitesServing } from 'sluice/node'
-import { gate, nodeClock, protectedResource, serveSites, sessions } from 'sluice/node'
+import { createServer, gate, nodeClock, protectedResource, serveSites, sessions } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'

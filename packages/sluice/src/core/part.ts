@@ -25,8 +25,6 @@ export interface Surroundings {
   readonly store: Store
   /** The part of it that no tenant and no other server reaches. */
   readonly own: Store
-  /** In this process; the same as `store` where that is in this process anyway. */
-  readonly local: Store
   readonly bus: Bus
   readonly clock: Clock
   readonly logger: Logger

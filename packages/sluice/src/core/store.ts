@@ -26,6 +26,8 @@ export interface Page {
 
 /** Each verb is atomic; callers build on that and on nothing more. */
 export interface Store {
+  /** The store lives in this process: it is never away, so nothing falls back from it. */
+  readonly inProcess?: true
   /**
    * Of a store that other processes use too, and then how a server's processes tell each other of changes: `sharedHub`.
    * What is sealed must open there, so a secret must be given.
@@ -65,3 +67,9 @@ export const below = (store: Store, prefix: Key): Store => ({
     return entries.map(({ key, value }) => ({ key: key.slice(prefix.length), value }))
   },
 })
+
+/** A store whose every verb rejects with `why`: without a store nothing may seem to be kept. */
+export function refusingStore(why: () => Error): Store {
+  const refuse = (): Promise<never> => Promise.reject(why())
+  return { get: refuse, set: refuse, swap: refuse, delete: refuse, take: refuse, append: refuse, list: refuse }
+}

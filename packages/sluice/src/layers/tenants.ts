@@ -5,7 +5,7 @@ import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 import type { Tenants } from '../core/part.ts'
 import type { Store } from '../core/store.ts'
-import { below } from '../core/store.ts'
+import { below, refusingStore } from '../core/store.ts'
 
 /** The tenant of calls where there are no tenants: what the owner of a data folder keeps in it, over stdio and with their own key. */
 export const ownerTenant = 'default'
@@ -46,15 +46,6 @@ const stamping = (logger: Logger, tenant: string): Logger => ({
   error: (line: LogLine) => logger.error({ ...line, tenant }),
 })
 
-const refuse = (): Promise<never> =>
-  Promise.reject(new RpcError('forbidden', 'This call has no tenant, so it can store nothing; sign in first'))
-
-const refusing: Store = {
-  get: refuse,
-  set: refuse,
-  swap: refuse,
-  delete: refuse,
-  take: refuse,
-  append: refuse,
-  list: refuse,
-}
+const refusing = refusingStore(
+  () => new RpcError('forbidden', 'This call has no tenant, so it can store nothing; sign in first'),
+)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { createServer } from '../server.ts'
+import { createServer } from '../node.ts'
 import { testClient } from '../testing/client.ts'
 import { defineServer } from './definition.ts'
 import { form } from './questions.ts'

@@ -36,6 +36,7 @@ export function memoryStore(clock: Clock = systemClock): Store {
     sweepSlots()
   }
   return {
+    inProcess: true,
     get: async (key) => live(encodeKey(key))?.value,
     set: async (key, value, ttlMs) => put(encodeKey(key), value, ttlMs),
     async swap(key, from, to, ttlMs) {

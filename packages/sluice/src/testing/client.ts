@@ -1,5 +1,6 @@
 /** A client in memory, of any revision: what users need to test their own servers without a transport. */
 
+import { systemClock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -10,6 +11,7 @@ import type { RevisionName } from '../protocol/revisions.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import type { Server } from '../protocol/server.ts'
 import { createServer } from '../server.ts'
+import { memoryStore } from '../stores/memory.ts'
 
 /** Who the client is, and which revision it speaks. */
 export interface TestClientOptions {
@@ -53,7 +55,8 @@ export async function testClient(
   options: TestClientOptions = {},
 ): Promise<TestClient> {
   const { revision = modernRevision, capabilities = {}, headers = {}, answer } = options
-  const server = 'handle' in from ? from : createServer(from, { ask: ask(), once: once() })
+  const server =
+    'handle' in from ? from : createServer(from, { store: memoryStore(systemClock), ask: ask(), once: once() })
   const heard: Params[] = []
   const modern = revision === modernRevision
   const connection: Connection | undefined = modern ? undefined : connect(server, { send: (message) => hear(message) })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { createServer } from '../node.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
-import { createServer } from '../server.ts'
 import { gate, sessions, toFetch } from './fetch.ts'
 
 const aborted = Promise.withResolvers<void>()

@@ -1,11 +1,11 @@
 import { PassThrough, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { jsonSchema } from '../json-schema/index.ts'
+import { createServer } from '../node.ts'
 import { log } from '../parts.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { resource } from '../protocol/resources.ts'
 import { tool } from '../protocol/tools.ts'
-import { createServer } from '../server.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { listenStdio } from './stdio.ts'
 
