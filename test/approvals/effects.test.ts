@@ -182,7 +182,9 @@ test('a call that only made a ticket has the outcome approval_required, never co
 
 test('neither the log nor the audit says that a call ran which only made a ticket', async () => {
   const lines: LogLine[] = []
-  const write = (line: LogLine): void => void lines.push(line)
+  const write = (line: LogLine): void => {
+    lines.push(line)
+  }
   const logger = { info: write, warn: write, error: write }
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)

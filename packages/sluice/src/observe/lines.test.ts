@@ -31,7 +31,9 @@ const definition = defineServer({
 
 function open(withDebug = true) {
   const lines: Line[] = []
-  const at = (level: string) => (line: LogLine) => void lines.push({ level, ...line })
+  const at = (level: string) => (line: LogLine) => {
+    lines.push({ level, ...line })
+  }
   const logger: Logger = {
     ...{ info: at('info'), warn: at('warn'), error: at('error'), lost: 3 },
     ...(withDebug && { debug: at('debug') }),
