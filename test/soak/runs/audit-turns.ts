@@ -38,6 +38,7 @@ export const run: Soak = async ({ times, say }) => {
     const turns = watchTurns()
     const problem = await work()
     const { cpuMs, wallMs } = turns.stop()
+    say(`audit-turns: ${what} kept the loop for ${cpuMs} ms at most`)
     counted[`ms the longest turn of ${what}`] = cpuMs
     counted[`ms of it by the wall clock`] = Math.max(counted[`ms of it by the wall clock`] ?? 0, wallMs)
     if (problem !== undefined) lost.push(`${what}: ${problem}`)

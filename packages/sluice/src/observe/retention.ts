@@ -36,13 +36,13 @@ export function createRetention(
   let closed = false
   const schedule = (ms: number): void => {
     cancelTimer = clock.after(ms, () => {
-      running = run().catch((thrown: unknown) => {
-        logger.warn({ event: 'audit_retention_failed', message: thrown instanceof Error ? thrown.message : '' })
-      })
-      const again = (): void => {
-        if (!closed) schedule(hourMs)
-      }
-      running.then(again, again)
+      running = run()
+        .catch((thrown: unknown) => {
+          logger.warn({ event: 'audit_retention_failed', message: thrown instanceof Error ? thrown.message : '' })
+        })
+        .then(() => {
+          if (!closed) schedule(hourMs)
+        })
     })
   }
   async function run(): Promise<void> {
