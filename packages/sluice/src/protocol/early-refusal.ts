@@ -61,13 +61,13 @@ function isLarge(root: unknown): boolean {
   return values > fewValues
 }
 
-type Path = readonly (string | number)[]
-
 function mismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issue[] {
   const found: StandardSchemaV1.Issue[] = []
+  /** Where `fits` is. One list for all: a new one for every value would cost more than the rest. */
+  const path: (string | number)[] = []
   let steps = maxSteps
   try {
-    fits(root, args, [], true)
+    fits(root, args, true)
     return found
   } catch {
     // A `$ref` to itself, or a value whose getters throw: the library decides.
@@ -75,37 +75,52 @@ function mismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issu
   }
 
   /** `report` is off inside of alternatives, of which one that fits is enough. */
-  function fits(schema: unknown, value: unknown, path: Path, report: boolean): boolean {
+  function fits(schema: unknown, value: unknown, report: boolean): boolean {
     if (!isObject(schema) || --steps < 0 || path.length > maxDepth) return true
-    const { $ref, type, minLength, required, items, properties } = schema
-    const wrong = (at = path): false => {
-      if (report && found.length < maxMismatches) found.push({ message: misfit, path: at })
+    const { $ref, type, enum: known, anyOf, oneOf, minLength } = schema
+    if (typeof $ref === 'string' && !fits(pointed(root, $ref), value, report)) return false
+    if (
+      (type !== undefined && !isOfAnyType(value, type)) ||
+      (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength) ||
+      (Array.isArray(anyOf) && !anyOf.some((choice) => fits(choice, value, false))) ||
+      (Array.isArray(oneOf) && !oneOf.some((choice) => fits(choice, value, false))) ||
+      (Array.isArray(known) && !known.some((each) => isSame(each, value))) ||
+      ('const' in schema && !isSame(schema['const'], value))
+    ) {
+      if (report && found.length < maxMismatches) found.push({ message: misfit, path: [...path] })
       return false
     }
-    if (typeof $ref === 'string' && !fits(pointed(root, $ref), value, path, report)) return false
-    if (type !== undefined && ![type].flat().some((each) => isOfType(value, String(each)))) return wrong()
-    if (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength) return wrong()
-    for (const choices of [schema['anyOf'], schema['oneOf']])
-      if (Array.isArray(choices) && !choices.some((choice) => fits(choice, value, path, false))) return wrong()
-    for (const known of [schema['enum'], 'const' in schema ? [schema['const']] : undefined])
-      if (Array.isArray(known) && !known.some((each) => each === value || typeof each === 'object')) return wrong()
+    return typeof value !== 'object' || value === null || fitBelow(schema, value, report)
+  }
+  function fitBelow({ items, properties, required }: Params, value: object, report: boolean): boolean {
     let isFit = true
-    const below = (sub: unknown, item: unknown, key: string | number): void => {
-      if (report ? found.length < maxMismatches : isFit) isFit = fits(sub, item, [...path, key], report) && isFit
+    if (Array.isArray(value)) {
+      for (let at = 0; items !== undefined && at < value.length && goesOn(); at++) step(items, value[at], at)
+      return isFit
     }
-    if (Array.isArray(value))
-      value.forEach((item, at) => {
-        below(items, item, at)
-      })
-    else if (isObject(value)) {
-      for (const name of Array.isArray(required) ? required : [])
-        if (!Object.hasOwn(value, name)) isFit = wrong([...path, name])
-      for (const [name, sub] of isObject(properties) ? Object.entries(properties) : [])
-        if (Object.hasOwn(value, name)) below(sub, value[name], name)
-    }
+    for (const name of Array.isArray(required) ? required : [])
+      if (!Object.hasOwn(value, name) && goesOn()) step({ type: 'a member' }, undefined, name)
+    if (isObject(properties) && isObject(value))
+      for (const name in properties)
+        if (Object.hasOwn(value, name) && goesOn()) step(properties[name], value[name], name)
     return isFit
+
+    function goesOn(): boolean {
+      return report ? found.length < maxMismatches : isFit
+    }
+    function step(schema: unknown, member: unknown, key: string | number): void {
+      path.push(key)
+      if (!fits(schema, member, report)) isFit = false
+      path.pop()
+    }
   }
 }
+
+const isOfAnyType = (value: unknown, type: unknown): boolean =>
+  Array.isArray(type) ? type.some((each) => isOfType(value, String(each))) : isOfType(value, String(type))
+
+/** Objects are not compared: what cannot be told here fits. */
+const isSame = (expected: unknown, value: unknown): boolean => expected === value || typeof expected === 'object'
 
 /** What a `$ref` within the document names; `undefined`, which everything fits, if it names nothing. */
 const pointed = (root: Params, ref: string): unknown =>

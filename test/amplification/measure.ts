@@ -1,0 +1,88 @@
+/**
+ * Sends each case by a way in, and an ordinary call of the same bytes by the same way, and compares what both cost this
+ * process: CPU of all its threads, and memory that is in use when the answer is there. The client is in the same process;
+ * it does the same for both.
+ */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Server } from 'sluice'
+import type { Leg, LegKind } from '../hostile/legs.ts'
+import type { Case } from './cases.ts'
+import { ordinary } from './cases.ts'
+
+export interface Amplified extends Case {
+  readonly way: string
+  readonly cpuMs: number
+  readonly megabytes: number
+  /** How often as much as the ordinary call. */
+  readonly cpu: number
+  readonly memory: number
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+interface Cost {
+  readonly cpuMs: number
+  readonly megabytes: number
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  collect()
+  const before = inUse()
+  const begin = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(begin)
+  return { cpuMs: (user + system) / 1000, megabytes: Math.max(0, inUse() - before) / 1e6 }
+}
+const inUse = (): number => {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** The cheapest of several, since whatever else happens in the process only adds. */
+async function cheapest(times: number, work: () => Promise<unknown>): Promise<Cost> {
+  const costs: Cost[] = []
+  for (let run = 0; run < times; run++) costs.push(await costOf(work))
+  const least = (of: keyof Cost): number => Math.min(...costs.map((cost) => cost[of]))
+  return { cpuMs: least('cpuMs'), megabytes: least('megabytes') }
+}
+
+/** Below these nothing is worth an attack, and the ratio of two small numbers says nothing. */
+const floor: Cost = { cpuMs: 0.5, megabytes: 0.5 }
+
+export async function amplificationOf(
+  kind: LegKind,
+  open: () => Server,
+  cases: readonly Case[],
+  times: number,
+): Promise<readonly Amplified[]> {
+  const leg = await kind.open(open())
+  try {
+    const send = (text: string, like?: Case['like']): Promise<unknown> => (leg satisfies Leg).send(Buffer.from(text), like)
+    const measured: Amplified[] = []
+    for (const each of cases) {
+      const plain = ordinary(each.text.length)
+      const like = JSON.parse(ordinary(0)) as Case['like']
+      // Once before, so that neither pays for code that runs for the first time.
+      await send(plain, like)
+      await send(each.text, each.like)
+      const usual = await cheapest(times, () => send(plain, like))
+      const worst = await cheapest(times, () => send(each.text, each.like))
+      measured.push({
+        ...each,
+        ...worst,
+        way: kind.name,
+        cpu: worst.cpuMs / Math.max(floor.cpuMs, usual.cpuMs),
+        memory: worst.megabytes / Math.max(floor.megabytes, usual.megabytes),
+      })
+    }
+    return measured
+  } finally {
+    await leg.close()
+  }
+}
+
+export const lineOf = ({ way, method, name, text, cpuMs, megabytes, cpu, memory }: Amplified): string =>
+  `${way} · ${method.slice(0, 32)} · ${name} · ${Math.round(text.length / 1000)} KB: ${cpuMs.toFixed(1)} ms (× ${cpu.toFixed(1)}), ${megabytes.toFixed(1)} MB (× ${memory.toFixed(1)})`

@@ -1,0 +1,34 @@
+/** What the worst known message of every method costs, by every way in, against an ordinary call of the same bytes. */
+
+import { amplified, cases } from '../../amplification/cases.ts'
+import type { Amplified } from '../../amplification/measure.ts'
+import { amplificationOf, lineOf } from '../../amplification/measure.ts'
+import { legKinds } from '../../hostile/legs.ts'
+import type { Soak } from '../soak.ts'
+
+const maxTimes = 100
+
+/** The same ways mounted into frameworks run the same code. */
+const ways = legKinds.filter(({ name }) => !name.includes(' mounted into '))
+
+export const run: Soak = async ({ times, say }) => {
+  const measured: Amplified[] = []
+  for (const kind of ways) {
+    const found = await amplificationOf(kind, amplified, cases, times(5))
+    for (const each of found) say(lineOf(each))
+    measured.push(...found)
+  }
+  const highest = (of: 'cpu' | 'memory'): number => Math.ceil(Math.max(...measured.map((each) => each[of])))
+  return {
+    counted: {
+      'ways in': ways.length,
+      methods: new Set(cases.map(({ method }) => method)).size,
+      measured: measured.length,
+      'times the CPU at most': highest('cpu'),
+      'times the memory at most': highest('memory'),
+    },
+    lost: measured
+      .filter(({ cpu, memory }) => cpu > maxTimes || memory > maxTimes)
+      .map((each) => `${lineOf(each)} is over ${maxTimes} times`),
+  }
+}
