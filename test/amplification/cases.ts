@@ -35,7 +35,9 @@ const lists = {
   arktypeForms: type({ list: type('string.email').or('string.url').or('string.uuid').array() }),
   valibot: toStandardJsonSchema(
     v.object({
-      list: v.array(v.union(kinds.map((kind) => v.object({ kind: v.literal(kind), text: v.string(), size: v.number() })))),
+      list: v.array(
+        v.union(kinds.map((kind) => v.object({ kind: v.literal(kind), text: v.string(), size: v.number() }))),
+      ),
     }),
   ),
   arktype: type({ list: type({ kind: "'a'|'b'", text: 'string' }).or({ kind: "'c'|'d'", size: 'number' }).array() }),
@@ -53,7 +55,12 @@ export function amplified(): Server {
     defineServer({
       info: { name: 'amplified', version: '1' },
       tools: [
-        tool({ name: 'echo', description: 'Counts', input: z.object({ text: z.string() }), run: ({ text }) => `${text.length}` }),
+        tool({
+          name: 'echo',
+          description: 'Counts',
+          input: z.object({ text: z.string() }),
+          run: ({ text }) => `${text.length}`,
+        }),
         tool({
           name: 'barrier',
           description: 'Answers when it is the only call left on its connection',
@@ -82,7 +89,10 @@ export function amplified(): Server {
 export const ordinary = (bytes: number): string => {
   const empty = JSON.stringify(modernRequest(1, 'tools/call', { name: 'echo', arguments: { text: '' } }))
   return JSON.stringify(
-    modernRequest(1, 'tools/call', { name: 'echo', arguments: { text: 'x'.repeat(Math.max(0, bytes - empty.length)) } }),
+    modernRequest(1, 'tools/call', {
+      name: 'echo',
+      arguments: { text: 'x'.repeat(Math.max(0, bytes - empty.length)) },
+    }),
   )
 }
 
@@ -119,7 +129,9 @@ export const cases: readonly Case[] = [
     call(tool, 'a wrong member each', items(most / 4, { kind: 'a', text: 1, size: '' })),
     call(tool, 'right', items(most / 5, { kind: 'a', text: '', size: 1 })),
   ]),
-  ...['zod-forms', 'valibot-forms', 'arktype-forms'].map((tool) => call(tool, 'texts of no known form', items(most, ''))),
+  ...['zod-forms', 'valibot-forms', 'arktype-forms'].map((tool) =>
+    call(tool, 'texts of no known form', items(most, '')),
+  ),
   raw('a million bytes of objects', `[${'{},'.repeat(million / 3)}{}]`),
   raw('a million brackets', '['.repeat(million)),
   raw('a number of a million digits', `1.${'0'.repeat(million)}1`),

@@ -60,7 +60,8 @@ export async function amplificationOf(
 ): Promise<readonly Amplified[]> {
   const leg = await kind.open(open())
   try {
-    const send = (text: string, like?: Case['like']): Promise<unknown> => (leg satisfies Leg).send(Buffer.from(text), like)
+    const send = (text: string, like?: Case['like']): Promise<unknown> =>
+      (leg satisfies Leg).send(Buffer.from(text), like)
     const measured: Amplified[] = []
     for (const each of cases) {
       const plain = ordinary(each.text.length)
