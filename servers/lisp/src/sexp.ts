@@ -52,16 +52,14 @@ export function read(text: string): Sexp {
   }
   function string(): string {
     const start = ++at
-    let escaped = false
-    for (; at < text.length; at++) {
-      const character = text[at]
-      if (character === '\\') {
-        escaped = true
-        at++
-      } else if (character === '"') {
-        const raw = text.slice(start, at++)
-        return escaped ? raw.replace(/\\([\s\S])/g, '$1') : raw
-      }
+    // From quote to quote, since what was printed may be megabytes; one behind an odd number of backslashes is escaped.
+    for (let end = text.indexOf('"', at); end !== -1; end = text.indexOf('"', end + 1)) {
+      let slashes = 0
+      while (end - 1 - slashes >= start && text[end - 1 - slashes] === '\\') slashes++
+      if (slashes % 2 === 1) continue
+      const raw = text.slice(start, end)
+      at = end + 1
+      return raw.includes('\\') ? raw.replace(/\\([\s\S])/g, '$1') : raw
     }
     throw new SyntaxError('a string does not end')
   }
