@@ -8,6 +8,7 @@ import { dataFolder } from 'sluice/main'
 import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
+/** A JSON-RPC response in the form of [document 001](../../../docs/documents.md). */
 export interface ProcessedResponse {
   readonly jsonrpc: '2.0'
   /** Missing if the request had none. */
@@ -19,6 +20,7 @@ export interface ProcessedResponse {
 /** By lower-case name, as Node has them. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
+/** Processes requests until it is closed. */
 export interface RequestProcessor {
   /** `null` for a notification. Never rejects. */
   processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null>

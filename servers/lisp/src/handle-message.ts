@@ -9,6 +9,7 @@ import { dataFolder } from 'sluice/main'
 import { createServer, handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
+/** Handles messages until it is closed. */
 export interface MessageHandler {
   /** The answer, or `null` for a notification. Never rejects. */
   handleMessage(text: string): Promise<string | null>

@@ -19,6 +19,7 @@ export interface BareResponse {
   readonly [member: string]: unknown
 }
 
+/** Handles requests until it is closed. */
 export interface RequestHandler {
   /** Answers every request, also one without an id. Never rejects. */
   handleRequest(request: unknown): Promise<BareResponse>

@@ -26,6 +26,7 @@ export interface ListenedRequest {
   readonly arguments: { readonly [name: string]: unknown }
   readonly metadata: { readonly timestamp: string; readonly trace_id: string; readonly client_id: string }
 }
+/** The JSON-RPC error for a text that is not a request. */
 export interface ListenError {
   readonly jsonrpc: '2.0'
   readonly id?: string | number
@@ -35,6 +36,7 @@ export interface ListenError {
 /** Never rejects. */
 export type ListenRequest = (text: string, connection: ListenConnection) => Promise<ListenedRequest | ListenError>
 
+/** The clock, the log and the layers of a listener. */
 export interface ListenOptions {
   readonly clock: Clock
   readonly logger: Logger

@@ -9,6 +9,7 @@ import { after, auditRows, endOf, hashOf, headOf, parseLine, parseTip, start } f
 import type { Defect } from './checkpoint.ts'
 import { createSigner, readCheckpoint } from './checkpoint.ts'
 
+/** Whether a chain is as it was written and, if it is not, where it breaks. */
 export type Verdict =
   | {
       readonly intact: true
@@ -20,6 +21,7 @@ export type Verdict =
     }
   | ({ readonly intact: false } & Defect)
 
+/** What checkpoints were signed with, and the clock that paces the reading. */
 export interface VerifyOptions {
   /** The server's, which sign checkpoints. Without them a pruned chain cannot be proven, and its verdict is `unsigned`. */
   readonly secrets?: () => readonly string[]

@@ -23,6 +23,7 @@ export interface RetentionLimits {
   readonly maxBytes?: number
 }
 
+/** How far to prune, and what the checkpoint is signed with. */
 export interface PruneOptions extends RetentionLimits {
   /** The server's: the first signs the checkpoint. */
   readonly secrets: () => readonly string[]
@@ -37,12 +38,14 @@ export interface PruneOptions extends RetentionLimits {
   readonly stopped?: () => boolean
 }
 
+/** What pruning removed. */
 export interface Pruned {
   readonly removed: number
   /** Why nothing was removed, if the chain is not as it was written. */
   readonly refused?: Defect
 }
 
+/** Removes the oldest records of a tenant and signs a checkpoint where the chain now begins. */
 export async function pruneAudit(store: Store, tenant: string, options: PruneOptions): Promise<Pruned> {
   const { secrets, clock, writer, by, force = false } = options
   const signer = createSigner(secrets)

@@ -7,6 +7,7 @@ import { auditTenants } from './chain-read.ts'
 import type { RetentionLimits } from './prune.ts'
 import { pruneAudit } from './prune.ts'
 
+/** How long records are kept, for all tenants and for each. */
 export interface Retention extends RetentionLimits {
   /** Limits of single tenants, by id, instead of the ones above: a longer hold, for example. */
   readonly tenants?: { readonly [tenant: string]: RetentionLimits }
@@ -20,6 +21,7 @@ export interface RetentionOptions {
   readonly reference: () => string
 }
 
+/** Returns the limits of one tenant: its own come before those of all. */
 export const limitsFor = ({ tenants = {}, ...limits }: Retention, tenant: string): RetentionLimits =>
   (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? limits
 

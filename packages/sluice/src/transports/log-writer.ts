@@ -5,6 +5,7 @@
 
 import { constants, openSync, writeSync } from 'node:fs'
 
+/** Writes log lines without ever waiting for the reader. */
 export interface LogWriter {
   /** Takes whole lines, each with its end. */
   write(lines: string): void
