@@ -18,7 +18,9 @@ describe('sessions of others', () => {
   const open = async (): Promise<string> => String((await post(initialize())).headers.get('mcp-session-id'))
 
   test('ids are 128 random bits', async () => {
-    const ids = await Promise.all(Array.from({ length: 2000 }, open))
+    const ids: string[] = []
+    // A connection may send 512 requests ahead of their answers.
+    for (let round = 0; round < 4; round++) ids.push(...(await Promise.all(Array.from({ length: 500 }, open))))
     expect(new Set(ids).size).toBe(ids.length)
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/)
     // Every one of the 128 bits is set in about half of them: 1000 ± 6 standard deviations.

@@ -23,7 +23,7 @@ export const stderrLogger = (options: JsonLoggerOptions = {}): JsonLogger => jso
 
 /** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
 export const fileLogger = (path: string, options: JsonLoggerOptions = {}): JsonLogger =>
-  jsonLogger(openLog(path, 0o640), options)
+  jsonLogger(openLog(path), options)
 
 function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogger {
   const writer = createLogWriter(fd)

@@ -21,9 +21,8 @@ const retryMs = 100
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
-/** Opens a file to add to. A FIFO without a reader is refused at once. */
-export const openLog = (path: string, mode = 0o600): number =>
-  openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode)
+/** Opens a file to add to, for this account alone: a log names callers. A FIFO without a reader is refused at once. */
+export const openLog = (path: string): number => openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
 
 /** Returns standard error, a pipe as one that does not wait: Node makes it so when it first makes its own stream of it. */
 export function openStderr(): number {
