@@ -98,7 +98,7 @@ async function stravaDouble(redirect: string): Promise<Double> {
     }
     // The person says yes.
     const consent = async (): Promise<void> => {
-      const details = await provider.interactionDetails(request, response)
+      const _details = await provider.interactionDetails(request, response)
       const grant = new provider.Grant({ accountId: 'athlete', clientId: '123' })
       grant.addOIDCScope('openid offline_access')
       await provider.interactionFinished(

@@ -43,7 +43,7 @@ interface Outcome {
   readonly lost: readonly string[]
 }
 
-async function follow(fleet: Fleet, name: string, any: () => string): Promise<Outcome> {
+async function follow(_fleet: Fleet, name: string, any: () => string): Promise<Outcome> {
   const opened = await post(any(), greeting)
   await opened.text()
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
