@@ -4,8 +4,7 @@
  */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
-import { ask, defineServer, log, prompt, tool } from 'sluice'
-import { createServer } from 'sluice/node'
+import { ask, createServer, defineServer, log, memoryStore, prompt, tool } from 'sluice'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'
@@ -45,6 +44,7 @@ export function createFixture(): Server {
   })
   // The suite provokes refusals by the dozen; only what is a bug is worth a line.
   const server = createServer(current(), {
+    store: memoryStore(),
     log: log({ info() {}, warn() {}, error: console.error }),
     ask: ask(),
     // On the edge one must be set: the next request may meet another isolate.
