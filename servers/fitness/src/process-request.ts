@@ -8,7 +8,7 @@ import { dataFolder } from 'sluice/main'
 import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
 
-/** A JSON-RPC response in the form of [document 001](../../../docs/documents.md). */
+/** A JSON-RPC response, with the members that `processRequest` may set. */
 export interface ProcessedResponse {
   readonly jsonrpc: '2.0'
   /** Missing if the request had none. */
