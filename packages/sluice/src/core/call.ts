@@ -56,7 +56,7 @@ export interface Call {
   /** What it is aimed at: no layer looks inside `params`. Found before the first layer; for a URI, after authentication. */
   readonly target: Target
   /** Finds the target of a URI, and says so to the layers outside. `undefined` where it is known already. */
-  readonly resolve?: () => Target
+  readonly resolve?: (() => Target) | undefined
   /** The arguments as received: what is fingerprinted, approved and stored. */
   readonly args: unknown
   /** Set by `validate`. */

@@ -1,21 +1,28 @@
-/** Trace and span ids by the W3C form, for calls whose client sent none. */
+/**
+ * Trace and span ids by the W3C form, for calls whose client sent none: random digits of this process, then a count. They
+ * tell calls apart and protect nothing, so that drawing each at random, which costs as much as a small call, is not needed.
+ */
 
-/** Random bytes are drawn for many ids at once: one draw costs as much as a small call. */
-const drawn = 4096
-let digits = ''
-let at = 0
+const spanLength = 16
+let prefix = ''
+let count = 0
 
-function take(length: number): string {
-  if (at + length > digits.length) {
-    // On first use and not before: workerd forbids randomness at module scope.
-    digits = ''
-    for (const byte of crypto.getRandomValues(new Uint8Array(drawn))) digits += byte.toString(16).padStart(2, '0')
-    at = 0
-  }
-  const id = digits.slice(at, at + length)
-  at += length
-  return id
+function next(): string {
+  // On first use and not before: workerd forbids randomness at module scope.
+  if (prefix === '') prefix = crypto.randomUUID().replaceAll('-', '')
+  count += 1
+  // As many digits each time: otherwise a digit of the prefix could make two counts look alike.
+  return count.toString(16).padStart(8, '0')
 }
 
-export const newTraceId = (): string => take(32)
-export const newSpanId = (): string => take(16)
+/** The last digits are the count, the rest is the prefix: as many digits as the form asks for. */
+const fill = (length: number, digits: string): string => prefix.slice(0, length - digits.length) + digits
+
+export const newTraceId = (): string => {
+  const digits = next()
+  return fill(2 * spanLength, digits)
+}
+export const newSpanId = (): string => {
+  const digits = next()
+  return fill(spanLength, digits)
+}

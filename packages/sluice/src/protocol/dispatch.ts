@@ -149,9 +149,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       maxResultLength,
       detach,
       facts: {},
-      // Written to this very object, which the observers outside of `resolve` hold.
-      ...(find && { resolve: () => (call.target = find()) }),
+      resolve: undefined,
     }
+    // Written to this very object, which the observers outside of `resolve` hold.
+    if (find) call.resolve = () => (call.target = find())
     return call
   }
 

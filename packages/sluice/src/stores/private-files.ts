@@ -3,7 +3,6 @@
  * killed while it writes cannot spoil the next start. Node alone.
  */
 
-import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -82,7 +81,7 @@ export function createPrivateFile(path: string, text: () => string): string {
 
 /** Writes the text beside `path`, puts it in place and removes what is left over. */
 function whole(path: string, text: string, place: (written: string) => void): void {
-  const beside = `${path}.${randomUUID()}`
+  const beside = `${path}.${crypto.randomUUID()}`
   try {
     const file = openSync(beside, 'wx', 0o600)
     try {

@@ -7,14 +7,17 @@ import type { LogLine } from '../core/log.ts'
 
 /** Past this many the oldest half is forgotten: callers choose some of the texts. */
 const maxKept = 2_000
-/** Longer ones do not come again. */
+/** Longer ones do not come again; nor do trace and span ids, which would push everything else out. */
 const longest = 64
+const traceIdLength = 32
+const spanIdLength = 16
 
 function keeper(make: (text: string) => string): (text: string) => string {
   let fresh = new Map<string, string>()
   let old = fresh
   return function kept(text) {
-    if (text.length > longest) return make(text)
+    const { length } = text
+    if (length > longest || length === traceIdLength || length === spanIdLength) return make(text)
     const found = fresh.get(text)
     if (found !== undefined) return found
     if (fresh.size >= maxKept) {
