@@ -22,7 +22,7 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'test/**/*.test.ts',
     ],
-    globalSetup: ['test/services/prepare.ts'],
+    globalSetup: ['test/kit/processes/global-setup.ts'],
     /* Generous, since none of them is what a test is about: a slow machine is no failure. */
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -35,7 +35,7 @@ export default defineConfig({
       exclude: [
         '**/*.test.ts',
         '**/*.d.ts',
-        /* In the browser, where test/console drives it. */ 'packages/console/src/{client,feed,hooks,theme}.ts',
+        /* In the browser, where test/console drives it. */ 'packages/console/src/{client,event-stream,hooks,theme}.ts',
       ],
       reporter: ['text', 'json-summary'],
       thresholds: {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { Params } from 'sluice'
 import { apiKeys, memoryStore } from 'sluice'
 import { expect, onTestFinished, test } from 'vitest'
-import { decisionsFor, openBank } from './approvals.ts'
+import { openBank, webhookServer } from './approvals.ts'
 
 const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
@@ -22,8 +22,8 @@ test('a transfer waits for a person; the chat is told, and its person’s word l
   await once(chat, 'listening')
   const store = memoryStore()
   const url = `http://127.0.0.1:${(chat.address() as AddressInfo).port}`
-  const { server, desk } = openBank(store, 'a secret that only this server has', { url, secret })
-  const decisions = decisionsFor(desk).listen(0, '127.0.0.1')
+  const { server, approvals } = openBank(store, 'a secret that only this server has', { url, secret })
+  const decisions = webhookServer(approvals).listen(0, '127.0.0.1')
   await once(decisions, 'listening')
   onTestFinished(async () => {
     chat.close()
@@ -53,5 +53,5 @@ test('a transfer waits for a person; the chat is told, and its person’s word l
   expect(await (await say('ann')).text()).toBe('forbidden')
   expect(await (await say('olga')).json()).toEqual({ id: data.id, status: 'approved' })
   expect(await call('transfer', { to: 'bob', amount: 101 })).toContain('Transferred 101 to bob')
-  expect(await desk.get(data.id)).toMatchObject({ status: 'done', decisions: [{ by: 'olga', via: 'webhook' }] })
+  expect(await approvals.get(data.id)).toMatchObject({ status: 'done', decisions: [{ by: 'olga', via: 'webhook' }] })
 })

@@ -27,7 +27,7 @@ const balance = tool({
 
 export interface Bank {
   readonly server: Server
-  readonly desk: Approvals
+  readonly approvals: Approvals
 }
 
 /** `chat` is told of every ticket and may send decisions back; both ways are signed with the secret. */
@@ -46,22 +46,22 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
     store,
     secret,
     authenticate: authenticate({ verifiers: [apiKeys(store)] }),
-    tenant: tenant({ from: 'tenants' }),
+    tenant: tenant({ claim: 'tenants' }),
     ask: ask(),
     approvals: desk,
     once: once(),
     audit: audit(),
   })
-  return { server, desk }
+  return { server, approvals: desk }
 }
 
 /** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
-export const decisionsFor = (desk: Approvals): HttpServer =>
+export const webhookServer = (desk: Approvals): HttpServer =>
   createHttpServer((request, response) => {
-    receive(desk, request, response).catch(() => response.destroy())
+    handleWebhook(desk, request, response).catch(() => response.destroy())
   })
 
-async function receive(desk: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleWebhook(desk: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     let body = ''
     for await (const chunk of request) {
@@ -69,7 +69,7 @@ async function receive(desk: Approvals, request: IncomingMessage, response: Serv
       if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
     }
     const header = (name: string): string | undefined => request.headers[name]?.toString()
-    const { id, status } = await desk.receive(header, body)
+    const { id, status } = await desk.handleWebhook(header, body)
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status }))
   } catch (thrown) {
     const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'

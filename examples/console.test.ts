@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { openShop } from './console.ts'
 
 test('an agent asks, a person approves over the API of the console, and the call runs', async () => {
-  const { mcp, panel, key, close } = await openShop({
+  const { mcp, consoleApp, key, close } = await openShop({
     database: join(mkdtempSync(join(tmpdir(), 'sluice-')), 'shop.db'),
   })
   const refund = async (): Promise<string> => {
@@ -35,13 +35,13 @@ test('an agent asks, a person approves over the API of the console, and the call
     return reply.text()
   }
   expect(await refund()).toContain('approval_required')
-  const { secret } = await panel.operators.create({ name: 'olga', scopes: ['approvals:decide'] })
+  const { secret } = await consoleApp.operators.create({ name: 'olga', scopes: ['approvals:decide'] })
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-  const { tickets } = (await (await fetch(new URL('api/tickets', panel.url), { headers })).json()) as {
+  const { tickets } = (await (await fetch(new URL('api/tickets', consoleApp.url), { headers })).json()) as {
     tickets: { id: string; digest: string }[]
   }
   const [ticket] = tickets
-  const decided = await fetch(new URL(`api/tickets/${ticket?.id}/decision`, panel.url), {
+  const decided = await fetch(new URL(`api/tickets/${ticket?.id}/decision`, consoleApp.url), {
     method: 'POST',
     headers,
     body: JSON.stringify({ approved: true, digest: ticket?.digest, note: 'fine' }),

@@ -28,7 +28,7 @@ const shop: ServerDefinition = defineServer({
 
 export interface Shop {
   readonly mcp: HttpServing
-  readonly panel: Console
+  readonly consoleApp: Console
   /** An agent's API key. */
   readonly key: string
   close(): Promise<void>
@@ -37,8 +37,8 @@ export interface Shop {
 export async function openShop({ database, port = 0 }: { database: string; port?: number }): Promise<Shop> {
   const store = sqliteStore(database)
   const keys = apiKeys(store)
-  const desk = approvals({ url: () => panel.url })
-  const panel: Console = createConsole({ store, desk })
+  const desk = approvals({ url: () => consoleApp.url })
+  const consoleApp: Console = createConsole({ store, desk })
   const server = createServer(shop, {
     store,
     log: log(stderrLogger()),
@@ -46,13 +46,13 @@ export async function openShop({ database, port = 0 }: { database: string; port?
     approvals: desk,
     once: once(),
     audit: audit(),
-    console: panel.watch,
+    console: consoleApp.watch,
   })
   const mcp = await serveHttp(server, { port })
-  const page = await panel.listen({ port: port === 0 ? 0 : port + 1 })
+  const page = await consoleApp.listen({ port: port === 0 ? 0 : port + 1 })
   const { secret: key } = await keys.create({ subject: 'agent', label: 'the example' })
   return {
-    ...{ mcp, panel, key },
+    ...{ mcp, consoleApp, key },
     async close() {
       await page.close()
       await mcp.close()
@@ -62,7 +62,7 @@ export async function openShop({ database, port = 0 }: { database: string; port?
 }
 
 if (import.meta.main) {
-  const { mcp, panel, key } = await openShop({ database: 'shop.db', port: 3000 })
+  const { mcp, consoleApp, key } = await openShop({ database: 'shop.db', port: 3000 })
   console.log(`MCP      ${mcp.url}  with  Authorization: Bearer ${key}`)
-  console.log(`Console  ${await panel.link()}`)
+  console.log(`Console  ${await consoleApp.link()}`)
 }

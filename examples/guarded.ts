@@ -3,11 +3,11 @@
 import { apiKeys, audit, authenticate, health, limit, log, metrics, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
-import { createServer, gate, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
+import { admission, createServer, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 
-export interface Address {
+export interface GuardedOptions {
   /** What clients call, and what their tokens must name as audience. */
   readonly resource: string
   readonly issuer: string
@@ -15,7 +15,7 @@ export interface Address {
   readonly port: number
 }
 
-export function serveGuarded({ resource, issuer, database, port }: Address): Promise<HttpServing> {
+export function serveGuarded({ resource, issuer, database, port }: GuardedOptions): Promise<HttpServing> {
   const store = sqliteStore(database)
   const server = createServer(hello, {
     store,
@@ -24,8 +24,8 @@ export function serveGuarded({ resource, issuer, database, port }: Address): Pro
     authenticate: authenticate({
       verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)],
     }),
-    tenant: tenant({ from: 'tenants' }),
-    limit: limit({ rate: { capacity: 60, perSecond: 10 } }),
+    tenant: tenant({ claim: 'tenants' }),
+    limit: limit({ rate: { burst: 60, perSecond: 10 } }),
     metrics: metrics(),
     health: health(),
     audit: audit(),
@@ -34,6 +34,6 @@ export function serveGuarded({ resource, issuer, database, port }: Address): Pro
     port,
     hosts: [new URL(resource).host],
     resource: protectedResource({ resource, authorizationServers: [issuer] }),
-    gate: gate({ concurrency: 500 }),
+    admission: admission({ concurrency: 500 }),
   })
 }

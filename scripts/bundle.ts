@@ -17,10 +17,10 @@ const entries = Object.values(pkg.exports).map(({ default: path }) => path.repla
 /** Started by the store contract as a process of its own. */
 const programs = ['stores/contract-child.js']
 /** Entries that need Node: what only they share may too. */
-const onNode = new Set(['node.js', 'main.js', 'transports/websocket/node.js', 'testing/index.js', ...programs])
+const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
 const onNodeToo = /^(operate\/console|stores)\//
 
-const usual: BuildOptions = {
+const defaults: BuildOptions = {
   absWorkingDir: dist,
   bundle: true,
   packages: 'external',
@@ -35,8 +35,8 @@ const usual: BuildOptions = {
 }
 
 /** Which modules of ours each module leads to, itself included. */
-async function reaching(from: readonly string[]): Promise<(entry: string) => ReadonlySet<string>> {
-  const { metafile } = await build({ ...usual, entryPoints: [...from], outdir: lib, write: false, metafile: true })
+async function reachableFrom(from: readonly string[]): Promise<(entry: string) => ReadonlySet<string>> {
+  const { metafile } = await build({ ...defaults, entryPoints: [...from], outdir: lib, write: false, metafile: true })
   return function reach(entry) {
     const found = new Set<string>()
     const open = [entry]
@@ -67,7 +67,7 @@ async function toJoined(file: string, modules: Iterable<string>): Promise<Joined
 }
 
 /** Instead of a module that stands in one of these, what leads there. */
-const elsewhere = (joined: readonly Joined[]): Plugin => ({
+const outsideNode = (joined: readonly Joined[]): Plugin => ({
   name: 'elsewhere',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, external: true, sideEffects: false }))
@@ -84,7 +84,7 @@ const elsewhere = (joined: readonly Joined[]): Plugin => ({
 
 /** Writes what esbuild made, with the way to the joined files from wherever each file is. */
 async function write(options: BuildOptions): Promise<void> {
-  const { outputFiles = [] } = await build({ ...usual, ...options, write: false })
+  const { outputFiles = [] } = await build({ ...defaults, ...options, write: false })
   for (const { path, text } of outputFiles) {
     const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
     mkdirSync(dirname(path), { recursive: true })
@@ -109,7 +109,7 @@ const barrel = ({ file, names }: Joined): BuildOptions => ({
 
 rmSync(lib, { recursive: true, force: true })
 const all = [...entries, ...programs]
-const reach = await reaching(all)
+const reach = await reachableFrom(all)
 const core = await toJoined('core.js', new Set([...reach('index.js'), ...reach('transports/fetch.js')]))
 const elsewhereToo = new Set(
   all.filter((entry) => !onNode.has(entry) && !onNodeToo.test(entry)).flatMap((entry) => [...reach(entry)]),
@@ -119,5 +119,5 @@ const host = await toJoined(
   [...reach('node.js')].filter((module) => !elsewhereToo.has(module)),
 )
 await write(barrel(core))
-await write({ ...barrel(host), plugins: [elsewhere([core])] })
-await write({ entryPoints: all, outbase: dist, outdir: lib, splitting: true, plugins: [elsewhere([core, host])] })
+await write({ ...barrel(host), plugins: [outsideNode([core])] })
+await write({ entryPoints: all, outbase: dist, outdir: lib, splitting: true, plugins: [outsideNode([core, host])] })

@@ -8,17 +8,17 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { openStory, traffic } from '../test/console/story.ts'
-import { startChromium } from '../test/services/chromium.ts'
+import { startChromium } from '../test/kit/processes/chromium.ts'
+import { generateTraffic, openDemoConsole } from '../test/kit/servers/demo-console.fixture.ts'
 
 const folder = join(import.meta.dirname, '../docs/pictures')
 mkdirSync(folder, { recursive: true })
 
-const house = await openStory()
-const busy = (async () => {
+const demo = await openDemoConsole()
+const trafficRunning = (async () => {
   for (let second = 0; second < 170; second++) {
     const started = Date.now()
-    await traffic(house, Math.round(40 + 25 * Math.sin(second / 6) + (second % 9 === 0 ? 30 : 0)))
+    await generateTraffic(demo, Math.round(40 + 25 * Math.sin(second / 6) + (second % 9 === 0 ? 30 : 0)))
     await sleep(Math.max(0, 1000 - (Date.now() - started)))
   }
 })()
@@ -63,7 +63,7 @@ async function take(
     locale: 'en-GB',
   })
   const page = await context.newPage()
-  await page.goto(await house.panel.link())
+  await page.goto(await demo.consoleApp.link())
   await page.locator('.frame').waitFor()
   for (const { name, ready, prepare } of wanted) {
     await page.evaluate(`location.hash = '#/${name}'`)
@@ -82,6 +82,6 @@ for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '',
 await take('light', phone, '-phone', [approvals])
 await take('dark', phone, '-phone', [live])
 await browser.close()
-await busy
-await house.close()
+await trafficRunning
+await demo.close()
 process.exit(0)

@@ -15,7 +15,7 @@ import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Soak } from '../test/soak/soak.ts'
-import { soak } from '../test/soak/soak.ts'
+import { runSoaks } from '../test/soak/soak.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,9 +41,9 @@ if (values.list) {
     runs.set(name, (await import(new URL(`${name}.ts`, folder).href)).run)
   const given = {
     times: (count: number) => Math.max(1, Math.round(count * scale)),
-    say: (line: string) => console.error(line),
+    progress: (line: string) => console.error(line),
     minutes,
     seed,
   }
-  process.exitCode = (await soak(runs, given, console.log)) ? 0 : 1
+  process.exitCode = (await runSoaks(runs, given, console.log)) ? 0 : 1
 }

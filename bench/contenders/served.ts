@@ -8,7 +8,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** `headers` is what its requests must bring besides. */
-export function served(url: string, headers: Record<string, string> = {}): void {
+export function reportUrl(url: string, headers: Record<string, string> = {}): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     process.send?.({ cpuMs: (user + system) / 1_000 })
@@ -18,5 +18,5 @@ export function served(url: string, headers: Record<string, string> = {}): void 
 }
 
 export const listen = (server: Server): void => {
-  server.listen(0, '127.0.0.1', () => served(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
+  server.listen(0, '127.0.0.1', () => reportUrl(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
 }

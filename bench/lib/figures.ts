@@ -40,16 +40,18 @@ export const ratio = (a: number | undefined, b: number | undefined): number | un
   a === undefined || b === undefined || b === 0 ? undefined : a / b
 
 /** Digits that matter: 23 456, 234, 23.4, 2.34, 0.234. */
-export function number(value: number | undefined): string {
+export function formatNumber(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3
   return value.toFixed(digits).replace(/\B(?=(\d{3})+$)/g, ' ')
 }
 
 /** For programs: a whole number, or `null` where nothing was measured. */
-export const whole = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value))
+export const formatInteger = (value: number | undefined): number | null =>
+  value === undefined ? null : Math.round(value)
 
-export const times = (value: number | undefined): string => (value === undefined ? '–' : `${number(value)}×`)
+export const formatFactor = (value: number | undefined): string =>
+  value === undefined ? '–' : `${formatNumber(value)}×`
 
 /**
  * Asks every contender once per round, in turn, so that a slow minute of the machine falls on all alike.

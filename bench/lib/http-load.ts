@@ -7,7 +7,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { isWhole, type Post, requestText } from './http-text.ts'
+import { isComplete, type Post, requestText } from './http-text.ts'
 
 export interface Job extends Post {
   readonly expect: string
@@ -55,7 +55,7 @@ async function load(job: Job): Promise<Load> {
       })
       socket.on('data', (chunk: string) => {
         received = received === '' ? chunk : received + chunk
-        if (!isWhole(received)) return
+        if (!isComplete(received)) return
         latencies.push(performance.now() - sentAt)
         if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) wrong++
         received = ''

@@ -6,9 +6,9 @@
  */
 import { startChild } from './child.ts'
 import { type Contender, revisions, scriptOf } from './contenders.ts'
-import { interleave, median, number, progress, ratio } from './figures.ts'
+import { formatNumber, interleave, median, progress, ratio } from './figures.ts'
 import type { Failed, Job, Load } from './http-load.ts'
-import { callMessage, httpHeaders, said } from './messages.ts'
+import { callMessage, echoText, httpHeaders } from './messages.ts'
 
 /** Enough that the server's core is the limit. */
 const many = 32
@@ -27,7 +27,7 @@ interface Served {
 async function check(name: Contender, { url, headers }: Served): Promise<void> {
   const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) })
   const text = await response.text()
-  if (response.status !== 200 || !text.includes(`"text":"${said}"`)) {
+  if (response.status !== 200 || !text.includes(`"text":"${echoText}"`)) {
     throw new Error(`answers ${response.status} ${text.slice(0, 200)}`)
   }
 }
@@ -59,7 +59,7 @@ export async function race(section: string, names: readonly Contender[], connect
     const job: Job = {
       ...server,
       body: bodyOf(name),
-      expect: said,
+      expect: echoText,
       connections,
       durationMs,
     }
@@ -110,18 +110,18 @@ function toRace(connections: number, of: Race['of']): Race {
         ? 'so few leave the server idle between two requests: the time of a turn around the wire, not the most it can do'
         : 'busy, as share of a core: the server should be near 1 or above, the load well below',
       ...(connections === many && floorBusy < 0.9
-        ? [`the floor got ${number(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
+        ? [`the floor got ${formatNumber(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
         : []),
     ],
     columns: ['req/s', 'of floor', 'CPU µs/req', 'p50 ms', 'p99 ms', 'server busy', 'load busy'],
     row: (name) => [
-      number(rate(name)),
-      number(ratio(rate(name), rate('floor'))),
-      number(of(name, (sample) => sample.cpuUs)),
-      number(of(name, (sample) => sample.p50Ms)),
-      number(of(name, (sample) => sample.p99Ms)),
-      number(of(name, (sample) => sample.serverBusy)),
-      number(of(name, (sample) => sample.busy)),
+      formatNumber(rate(name)),
+      formatNumber(ratio(rate(name), rate('floor'))),
+      formatNumber(of(name, (sample) => sample.cpuUs)),
+      formatNumber(of(name, (sample) => sample.p50Ms)),
+      formatNumber(of(name, (sample) => sample.p99Ms)),
+      formatNumber(of(name, (sample) => sample.serverBusy)),
+      formatNumber(of(name, (sample) => sample.busy)),
     ],
   }
 }

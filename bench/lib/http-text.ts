@@ -7,7 +7,7 @@ export interface Post {
 }
 
 /** A response is whole when its declared length, or the last chunk, is there. One at a time per socket. */
-export function isWhole(text: string): boolean {
+export function isComplete(text: string): boolean {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return false
   const length = /\r\ncontent-length: *(\d+)/i.exec(text)

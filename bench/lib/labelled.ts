@@ -3,10 +3,10 @@
  * in its own words, in words of the same meaning, and by a name or number that only it has. Among a few thousand facts
  * that share its words.
  */
-import { meaningGroups } from '../../test/services/meanings.ts'
+import { synonymGroups } from '../../test/kit/generators/synonyms.ts'
 import { createRandom, memories } from './memories.ts'
 
-export interface Labelled {
+export interface LabelledSet {
   readonly memories: readonly string[]
   readonly questions: readonly { readonly ask: string; readonly kind: Kind; readonly answer: number }[]
 }
@@ -15,15 +15,15 @@ export type Kind = 'same words' | 'same meaning' | 'name'
 const names = 'Anna Ben Carla Dmitri Eva Femi Goran Hana Ivo Jun Kaia Lars Mei Nadia Omar Pia'.split(' ')
 const places = 'Delft Porto Turku Ghent Graz Brno Lviv Split Bern Oslo Riga Vigo'.split(' ')
 
-export function labelled(facts: number, noise: number): Labelled {
+export function labelled(facts: number, noise: number): LabelledSet {
   const random = createRandom(11)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const texts: string[] = []
-  const questions: Labelled['questions'][number][] = []
+  const questions: LabelledSet['questions'][number][] = []
   // Two meanings together are asked for once only, so that there is one right answer.
   const asked = new Set<string>()
   while (texts.length < facts) {
-    const [first, second] = [pick(meaningGroups), pick(meaningGroups)]
+    const [first, second] = [pick(synonymGroups), pick(synonymGroups)]
     const [who, where] = [pick(names), pick(places)]
     const about = [first, second, who, where].join('|')
     if (first === second || asked.has([first, second].join('|')) || asked.has([second, first].join('|'))) continue

@@ -5,7 +5,7 @@
  * every answer must hold; a contender that does not say it is not measured.
  */
 
-export const said = 'hello world'
+export const echoText = 'hello world'
 
 /** The newest revision a contender speaks. From 2026-07-28 on every request carries its own envelope. */
 export type Revision = '2025-06-18' | '2025-11-25' | '2026-07-28'
@@ -25,7 +25,7 @@ const request = (method: string, params: object, revision: Revision, id: number)
   })
 
 export const callMessage = (revision: Revision, id = 1): string =>
-  request('tools/call', { name: 'echo', arguments: { text: said } }, revision, id)
+  request('tools/call', { name: 'echo', arguments: { text: echoText } }, revision, id)
 
 export const listMessage = (revision: Revision, id = 1): string => request('tools/list', {}, revision, id)
 

@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { isWhole, type Post, requestText } from './http-text.ts'
+import { isComplete, type Post, requestText } from './http-text.ts'
 
 export interface OpenJob extends Post {
   /** In the text of every answer that counts. */
@@ -15,7 +15,7 @@ export interface OpenJob extends Post {
   readonly durationMs: number
 }
 
-export interface Heard {
+export interface Latencies {
   readonly count: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -24,9 +24,9 @@ export interface OpenLoad {
   readonly sent: number
   /** Answers that came while requests were being sent, a second. */
   readonly goodput: number
-  readonly accepted: Heard
+  readonly accepted: Latencies
   /** Answered with 503 or 429. */
-  readonly shed: Heard
+  readonly shed: Latencies
   /** Anything else, connections that broke included. */
   readonly wrong: number
 }
@@ -34,7 +34,7 @@ export interface OpenLoad {
 /** Opened before the first request; more where these are not enough. */
 const connections = 100
 
-interface Line {
+interface Connection {
   readonly socket: Socket
   dueAt: number
   received: string
@@ -44,13 +44,13 @@ async function load(job: OpenJob): Promise<OpenLoad> {
   const { hostname, port } = new URL(job.url)
   const request = Buffer.from(requestText(job))
   const [accepted, shed]: [number[], number[]] = [[], []]
-  const idle: Line[] = []
+  const idle: Connection[] = []
   let [sent, under, wrong, inTime] = [0, 0, 0, 0]
   let running = true
 
-  function hear(line: Line, text: string): void {
+  function hear(line: Connection, text: string): void {
     line.received += text
-    if (!isWhole(line.received)) return
+    if (!isComplete(line.received)) return
     const tookMs = performance.now() - line.dueAt
     const status = Number(line.received.slice(9, 12))
     if (status === 200 && line.received.includes(job.expect)) {
@@ -62,9 +62,9 @@ async function load(job: OpenJob): Promise<OpenLoad> {
     line.received = ''
     idle.push(line)
   }
-  function open(): Line {
+  function open(): Connection {
     const socket = connect(Number(port), hostname)
-    const line: Line = { socket, dueAt: 0, received: '' }
+    const line: Connection = { socket, dueAt: 0, received: '' }
     socket.setNoDelay(true)
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => hear(line, text))
@@ -103,10 +103,16 @@ async function load(job: OpenJob): Promise<OpenLoad> {
   // What is under way may come to its end; what never does is wrong.
   for (let tries = 0; under > 0 && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
   for (const { socket } of idle) socket.destroy()
-  return { sent, goodput: inTime / seconds, accepted: toHeard(accepted), shed: toHeard(shed), wrong: wrong + under }
+  return {
+    sent,
+    goodput: inTime / seconds,
+    accepted: toLatencies(accepted),
+    shed: toLatencies(shed),
+    wrong: wrong + under,
+  }
 }
 
-function toHeard(times: number[]): Heard {
+function toLatencies(times: number[]): Latencies {
   times.sort((a, b) => a - b)
   const at = (part: number): number => times[Math.floor(times.length * part)] ?? 0
   return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99) }

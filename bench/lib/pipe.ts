@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { logs } from './child.ts'
-import { callMessage, openingMessages, type Revision, said } from './messages.ts'
+import { callMessage, echoText, openingMessages, type Revision } from './messages.ts'
 
 export interface Round {
   readonly perSecond: number
@@ -82,7 +82,7 @@ export async function openPipe(script: URL, revision: Revision, window: number):
         const answers = text.slice(0, end)
         const arrived = count(answers, '\n')
         lines += arrived
-        right += count(answers, said)
+        right += count(answers, echoText)
         const elapsed = performance.now() - startedAt
         if (elapsed < durationMs) {
           sent += arrived

@@ -1,7 +1,7 @@
 /**
  * The result as people read it: aligned tables, then the promised figures with reached or not.
  */
-import { type Goal, number, reached, type Table } from './figures.ts'
+import { formatNumber, type Goal, reached, type Table } from './figures.ts'
 
 /** First column to the left, figures to the right: digits then stand under digits. */
 function align(rows: readonly (readonly string[])[], left: number): string {
@@ -35,7 +35,7 @@ export const tableText = (table: Table): string =>
 export function goalsText(goals: readonly Goal[]): string {
   const rows = goals.map((goal) => {
     const limit = goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`
-    const measured = goal.measured === undefined ? 'not measured' : `${number(goal.measured)}${goal.unit}`
+    const measured = goal.measured === undefined ? 'not measured' : `${formatNumber(goal.measured)}${goal.unit}`
     return [goal.figure, `${limit}${goal.unit}`, measured, reached(goal) ? 'yes' : 'no']
   })
   return `promised\n${align([['', 'promise', 'measured', 'reached'], ...rows], 2)}`

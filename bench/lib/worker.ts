@@ -6,7 +6,7 @@ import { type BuildOptions, build } from 'esbuild'
  * What a worker with one Zod tool may weigh, in thousands of bytes, gzipped. It was 50: the checks of what tools return, of
  * what wrong arguments cost and of what a handshake keeps are in every worker.
  */
-export const mostKilobytes = 51
+export const maxKilobytes = 51
 
 export async function workerOf(source: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> {
   const { outputFiles } = await build({

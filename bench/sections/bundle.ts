@@ -1,8 +1,8 @@
 /** A worker for workerd with one Zod tool: what an edge deployment uploads. */
 import { fileURLToPath } from 'node:url'
 import { type Contender, scriptOf } from '../lib/contenders.ts'
-import { interleave, number, progress, ratio, type Section, times } from '../lib/figures.ts'
-import { gzippedKilobytes, mostKilobytes, workerOf } from '../lib/worker.ts'
+import { formatFactor, formatNumber, interleave, progress, ratio, type Section } from '../lib/figures.ts'
+import { gzippedKilobytes, maxKilobytes, workerOf } from '../lib/worker.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
 
@@ -27,16 +27,16 @@ export async function bundle(): Promise<Section> {
         columns: ['', 'gzipped', 'minified', 'vs sdk-v2'],
         rows: names.map((name) => [
           name,
-          number(kilobytes(name, 'gzipped')),
-          number(kilobytes(name, 'raw')),
-          times(ratio(kilobytes(name, 'gzipped'), kilobytes('sdk-v2', 'gzipped'))),
+          formatNumber(kilobytes(name, 'gzipped')),
+          formatNumber(kilobytes(name, 'raw')),
+          formatFactor(ratio(kilobytes(name, 'gzipped'), kilobytes('sdk-v2', 'gzipped'))),
         ]),
       },
     ],
     goals: [
       {
         figure: 'workerd bundle, gzipped',
-        atMost: mostKilobytes,
+        atMost: maxKilobytes,
         unit: ' KB',
         measured: kilobytes('sluice', 'gzipped'),
       },

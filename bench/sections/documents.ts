@@ -5,7 +5,7 @@
 import type { Timing } from '../contenders/sluice/documents.ts'
 import { startChild } from '../lib/child.ts'
 import { scriptOf } from '../lib/contenders.ts'
-import { interleave, number, progress, type Section } from '../lib/figures.ts'
+import { formatNumber, interleave, progress, type Section } from '../lib/figures.ts'
 
 interface Timings {
   readonly list: Timing
@@ -22,9 +22,9 @@ export async function documents(): Promise<Section> {
     document,
     promise,
     limit,
-    number(timing?.firstMs),
-    number(timing?.medianMs),
-    number(timing?.slowestMs),
+    formatNumber(timing?.firstMs),
+    formatNumber(timing?.medianMs),
+    formatNumber(timing?.slowestMs),
   ]
   return {
     figures: { sluice: timings ?? null },

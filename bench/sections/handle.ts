@@ -4,7 +4,7 @@
 import type { Question } from '../contenders/cases.ts'
 import { type Child, startChild } from '../lib/child.ts'
 import { type Contender, scriptOf } from '../lib/contenders.ts'
-import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
+import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section } from '../lib/figures.ts'
 
 const contenders: readonly Contender[] = ['floor', 'sluice', 'sdk-v2']
 const warmUpMs = 500
@@ -45,9 +45,9 @@ export async function handle(): Promise<Section> {
     const floorOf = (item: string) => us('floor', item.includes('list') ? 'list-200' : 'call')
     const row = (label: string, name: Contender, item: string, rival: number | undefined) => [
       label,
-      number(us(name, item)),
-      times(ratio(us(name, item), floorOf(item))),
-      times(ratio(rival, us(name, item))),
+      formatNumber(us(name, item)),
+      formatFactor(ratio(us(name, item), floorOf(item))),
+      formatFactor(ratio(rival, us(name, item))),
     ]
     const rivalCall = (count: number) => us('sdk-v2', `text-${count}`)
     const figures: Record<string, Record<string, number>> = {}

@@ -1,18 +1,18 @@
 /** `tools/call` over HTTP, Sluice and its peers, on one Zod tool. */
 import { type Contender, revisions } from '../lib/contenders.ts'
-import { ratio, type Section, times, whole } from '../lib/figures.ts'
+import { formatFactor, formatInteger, ratio, type Section } from '../lib/figures.ts'
 import { race } from '../lib/http-race.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sluice-full', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
 
 /** Who has few clients at a time: no promise, but nobody should have to guess. */
-const few: readonly number[] = [1, 4]
+const fewConnections: readonly number[] = [1, 4]
 const compared: readonly Contender[] = ['floor', 'sluice', 'sdk-v2']
 
 export async function http(): Promise<Section> {
   const { rate, ...table } = await race('http', names)
   const small = []
-  for (const connections of few)
+  for (const connections of fewConnections)
     small.push({ connections, ...(await race(`http, ${connections} at a time`, compared, connections)) })
   return {
     figures: {
@@ -30,7 +30,7 @@ export async function http(): Promise<Section> {
         rows: names.map((name) => [
           name,
           revisions[name],
-          times(ratio(rate(name), rate('sdk-v2'))),
+          formatFactor(ratio(rate(name), rate('sdk-v2'))),
           ...table.row(name),
         ]),
       },
@@ -71,4 +71,4 @@ export async function http(): Promise<Section> {
 }
 
 const ratesOf = (of: readonly Contender[], rate: (name: Contender) => number | undefined) =>
-  Object.fromEntries(of.map((name) => [name, whole(rate(name))]))
+  Object.fromEntries(of.map((name) => [name, formatInteger(rate(name))]))

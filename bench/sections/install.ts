@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { closureOf } from '../lib/closure.ts'
 import { type Contender, installs } from '../lib/contenders.ts'
-import { interleave, median, number, progress, ratio, type Section, times } from '../lib/figures.ts'
+import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section } from '../lib/figures.ts'
 
 const bench = fileURLToPath(new URL('..', import.meta.url))
 const rounds = 15
@@ -55,7 +55,7 @@ export async function install(): Promise<Section> {
       {
         title: 'install: packages and size with dependencies, import time over bare Node',
         notes: [
-          `bare Node starts in ${number(bareMs)} ms; median of ${rounds} starts each`,
+          `bare Node starts in ${formatNumber(bareMs)} ms; median of ${rounds} starts each`,
           'entry: the main entry alone; for HTTP: all that a server on node:http imports, Zod aside',
           'packages and size: the library, without Zod where it does not bring it and without fetch adapters',
         ],
@@ -65,10 +65,10 @@ export async function install(): Promise<Section> {
           return [
             name,
             packages === undefined ? '–' : String(packages),
-            number(megabytes),
-            number(entryMs),
-            number(importMs),
-            times(ratio(importMs, of('sdk-v2').importMs)),
+            formatNumber(megabytes),
+            formatNumber(entryMs),
+            formatNumber(importMs),
+            formatFactor(ratio(importMs, of('sdk-v2').importMs)),
           ]
         }),
       },

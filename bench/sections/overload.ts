@@ -3,9 +3,9 @@
  * the rest is refused, and whether those who got in notice.
  */
 import { startChild } from '../lib/child.ts'
-import { median, number, progress, ratio, type Section } from '../lib/figures.ts'
+import { formatNumber, median, progress, ratio, type Section } from '../lib/figures.ts'
 import type { Failed } from '../lib/http-load.ts'
-import { callMessage, httpHeaders, said } from '../lib/messages.ts'
+import { callMessage, echoText, httpHeaders } from '../lib/messages.ts'
 import type { OpenJob, OpenLoad } from '../lib/open-loop.ts'
 
 const capacity = 500
@@ -25,7 +25,7 @@ export async function overload(): Promise<Section> {
         url,
         headers: httpHeaders('tools/call', '2026-07-28'),
         body: callMessage('2026-07-28'),
-        expect: said,
+        expect: echoText,
         perSecond: capacity * offers[offer],
         durationMs,
       }
@@ -54,13 +54,13 @@ export async function overload(): Promise<Section> {
           columns: ['', 'offered/s', 'done/s', 'shed/s', 'done p50 ms', 'done p99 ms', 'shed p50 ms', 'shed p99 ms'],
           rows: names.map((offer) => [
             offer,
-            number(capacity * offers[offer]),
-            number(goodput(offer)),
-            number(of(offer, ({ shed }) => (shed.count * 1_000) / roundMs)),
-            number(of(offer, ({ accepted }) => accepted.p50Ms)),
-            number(of(offer, ({ accepted }) => accepted.p99Ms)),
-            number(of(offer, ({ shed }) => shed.p50Ms)),
-            number(of(offer, ({ shed }) => shed.p99Ms)),
+            formatNumber(capacity * offers[offer]),
+            formatNumber(goodput(offer)),
+            formatNumber(of(offer, ({ shed }) => (shed.count * 1_000) / roundMs)),
+            formatNumber(of(offer, ({ accepted }) => accepted.p50Ms)),
+            formatNumber(of(offer, ({ accepted }) => accepted.p99Ms)),
+            formatNumber(of(offer, ({ shed }) => shed.p50Ms)),
+            formatNumber(of(offer, ({ shed }) => shed.p99Ms)),
           ]),
         },
       ],

@@ -1,7 +1,7 @@
 /** The full stack with the limits of every call on a real Redis, beside the same in memory and the floor. */
-import { startRedis } from '../../test/services/redis.ts'
+import { startRedis } from '../../test/kit/processes/redis.ts'
 import type { Contender } from '../lib/contenders.ts'
-import { ratio, type Section, whole } from '../lib/figures.ts'
+import { formatInteger, ratio, type Section } from '../lib/figures.ts'
 import { race } from '../lib/http-race.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice-full', 'sluice-redis']
@@ -13,7 +13,7 @@ export async function redis(): Promise<Section> {
   try {
     const { rate, notes, columns, row } = await race('redis', names)
     return {
-      figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
+      figures: Object.fromEntries(names.map((name) => [name, formatInteger(rate(name))])),
       tables: [
         {
           title: 'redis: tools/call over HTTP, the full stack with its limits on Redis',

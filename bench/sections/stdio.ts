@@ -2,7 +2,16 @@
  * `tools/call` over stdio: pipelined messages per second, the load in this process, each server in its own.
  */
 import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
-import { interleave, median, number, progress, ratio, type Section, times, whole } from '../lib/figures.ts'
+import {
+  formatFactor,
+  formatInteger,
+  formatNumber,
+  interleave,
+  median,
+  progress,
+  ratio,
+  type Section,
+} from '../lib/figures.ts'
 import { openPipe, type Pipe, type Round } from '../lib/pipe.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1']
@@ -31,7 +40,7 @@ export async function stdio(): Promise<Section> {
     }
     const rate = (name: Contender) => of(name, (round) => round.perSecond)
     return {
-      figures: Object.fromEntries(names.map((name) => [name, whole(rate(name))])),
+      figures: Object.fromEntries(names.map((name) => [name, formatInteger(rate(name))])),
       tables: [
         {
           title: 'stdio: tools/call, one Zod tool, messages per second',
@@ -40,10 +49,10 @@ export async function stdio(): Promise<Section> {
           rows: names.map((name) => [
             name,
             revisions[name],
-            number(rate(name)),
-            number(ratio(rate(name), rate('floor'))),
-            times(ratio(rate(name), rate('sdk-v2'))),
-            number(of(name, (round) => round.busy)),
+            formatNumber(rate(name)),
+            formatNumber(ratio(rate(name), rate('floor'))),
+            formatFactor(ratio(rate(name), rate('sdk-v2'))),
+            formatNumber(of(name, (round) => round.busy)),
           ]),
         },
       ],

@@ -8,7 +8,7 @@ import { defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { toon } from 'sluice/toon'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
-import { number, progress, type Section } from '../lib/figures.ts'
+import { formatNumber, progress, type Section } from '../lib/figures.ts'
 
 const count = 400
 const shapes = {
@@ -30,7 +30,7 @@ interface Cost {
 async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
   const year = tool({ name: 'year', description: 'A year of activities', format: toon, run: () => ({ activities }) })
   const server = createServer(defineServer({ info: { name: 'fitness', version: '1' }, tools: [year] }))
-  const text = await server.text({
+  const text = await server.handleText({
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
@@ -52,7 +52,7 @@ const pretty = (result: Result): Result => ({
   content: result.content.map((block) => ({ ...block, text: JSON.stringify(JSON.parse(block.text), null, 2) })),
 })
 
-const share = (cost: number, of: number): string => `${number((cost / of) * 100)} %`
+const share = (cost: number, of: number): string => `${formatNumber((cost / of) * 100)} %`
 
 export async function tokens(): Promise<Section> {
   progress(`tokens: ${count} activities, counted with o200k_base`)
@@ -68,7 +68,14 @@ export async function tokens(): Promise<Section> {
     figures[shape] = costs
     const base = costs['compact JSON']
     for (const [format, { text, whole }] of Object.entries(costs))
-      rows.push([shape, format, number(text), share(text, base.text), number(whole), share(whole, base.whole)])
+      rows.push([
+        shape,
+        format,
+        formatNumber(text),
+        share(text, base.text),
+        formatNumber(whole),
+        share(whole, base.whole),
+      ])
   }
   return {
     figures,

@@ -11,11 +11,11 @@ const addNote = tool({
   description: 'Keeps a note under a title',
   input: z.object({ title: z.string().regex(/^[a-z-]+$/), text: z.string().min(1) }),
   output: z.object({ uri: z.string() }),
-  async run({ title, text }, { store, updated }) {
+  async run({ title, text }, { store, resourceUpdated }) {
     if (!(await store.swap(['notes', title], undefined, text)))
       throw fail(`There is a note "${title}" already; choose another title`)
     const uri = `note://${title}`
-    updated(uri)
+    resourceUpdated(uri)
     return { uri }
   },
 })

@@ -16,7 +16,7 @@ export function timed(store: Store, tell: (verb: string, ms: number) => void): S
   return {
     // Whether processes share it, and whether it keeps what it says, is for the one inside to say.
     ...(store.shared && { shared: store.shared }),
-    ...(store.durable && { durable: () => store.durable?.() ?? Promise.resolve([]) }),
+    ...(store.checkDurability && { checkDurability: () => store.checkDurability?.() ?? Promise.resolve([]) }),
     get: (key) => taking('get', store.get(key)),
     set: (key, value, ttlMs) => taking('set', store.set(key, value, ttlMs)),
     swap: (key, from, to, ttlMs) => taking('swap', store.swap(key, from, to, ttlMs)),

@@ -8,9 +8,9 @@ import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
 const lines: LogLine[] = []
-const keep = (line: LogLine) => lines.push(line)
+const record = (line: LogLine) => lines.push(line)
 const server = createServer(hello, {
-  log: log({ info: keep, warn: keep, error: keep }),
+  log: log({ info: record, warn: record, error: record }),
   metrics: metrics(),
   health: health(),
 })
@@ -21,8 +21,8 @@ assert.partialDeepStrictEqual(lines, [
 ])
 assert.ok(!JSON.stringify(lines).includes('a secret'))
 
-const numbers = await server.page('/metrics', '127.0.0.1')
-assert.match(numbers?.body ?? '', /sluice_requests_total\{.*target="shout",outcome="complete"\} 1/)
+const metricsPage = await server.page('/metrics', '127.0.0.1')
+assert.match(metricsPage?.body ?? '', /sluice_requests_total\{.*target="shout",outcome="complete"\} 1/)
 assert.equal((await server.page('/readyz', '127.0.0.1'))?.status, 200)
 // To strangers these pages are not there.
 assert.equal(await server.page('/metrics', '203.0.113.7'), undefined)

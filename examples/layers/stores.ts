@@ -17,7 +17,7 @@ const claims = await Promise.all([
 assert.deepEqual(claims.toSorted(), [false, true])
 
 // A token bucket by the store's own clock: 0 is taken, else the milliseconds until it could be.
-const bucket = { capacity: 1, perSecond: 0.01 }
+const bucket = { burst: 1, perSecond: 0.01 }
 assert.equal(await store.take(['bucket'], bucket), 0)
 assert.ok((await store.take(['bucket'], bucket)) > 0)
 

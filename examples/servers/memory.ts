@@ -20,7 +20,7 @@ const server = createServer(memory.definition, {
   store,
   layers: memory.layers ?? [],
   authenticate: authenticate({ verifiers: [keys] }),
-  tenant: tenant({ from: 'tenants' }),
+  tenant: tenant({ claim: 'tenants' }),
   approvals: approvals(),
   once: once(),
 })

@@ -4,14 +4,14 @@
  */
 
 import { expect, test } from 'vitest'
-import { legKinds } from '../hostile/legs.ts'
+import { messagePaths } from '../kit/clients/message-paths.ts'
 import { amplified, cases } from './cases.ts'
 import { amplificationOf, lineOf } from './measure.ts'
 
 const bound = 400
 
 test('no known message costs many times what an ordinary call of the same bytes does', async () => {
-  const [inMemory] = legKinds
+  const [inMemory] = messagePaths
   if (!inMemory) return expect.unreachable()
   const measured = await amplificationOf(inMemory, amplified, cases, 2)
   expect(measured).toHaveLength(cases.length)

@@ -7,7 +7,7 @@ import { createServer, defineServer, prompt, resource, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import * as v from 'valibot'
 import * as z from 'zod'
-import { modernRequest, request } from '../hostile/messages.ts'
+import { modernRequest, request } from '../kit/clients/valid-messages.ts'
 
 /** As many kinds of object as a large tool has; each wrong item is compared with all of them. */
 const kinds = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -106,7 +106,7 @@ export interface Case {
 
 const million = 1_000_000
 /** Just within what a message may hold. */
-const most = 9_900
+const maxMembers = 9_900
 const items = <T>(count: number, item: T): readonly T[] => Array.from({ length: count }, () => item)
 const members = (count: number): Params => Object.fromEntries(items(count, 0).map((_, at) => [`m${at}`, at]))
 
@@ -124,13 +124,13 @@ const raw = (name: string, text: string): Case => {
 
 export const cases: readonly Case[] = [
   ...['zod', 'valibot', 'arktype', 'json'].flatMap((tool) => [
-    call(tool, 'empty objects', items(most / 2, {})),
-    call(tool, 'texts', items(most, '')),
-    call(tool, 'a wrong member each', items(most / 4, { kind: 'a', text: 1, size: '' })),
-    call(tool, 'right', items(most / 5, { kind: 'a', text: '', size: 1 })),
+    call(tool, 'empty objects', items(maxMembers / 2, {})),
+    call(tool, 'texts', items(maxMembers, '')),
+    call(tool, 'a wrong member each', items(maxMembers / 4, { kind: 'a', text: 1, size: '' })),
+    call(tool, 'right', items(maxMembers / 5, { kind: 'a', text: '', size: 1 })),
   ]),
   ...['zod-forms', 'valibot-forms', 'arktype-forms'].map((tool) =>
-    call(tool, 'texts of no known form', items(most, '')),
+    call(tool, 'texts of no known form', items(maxMembers, '')),
   ),
   raw('a million bytes of objects', `[${'{},'.repeat(million / 3)}{}]`),
   raw('a million brackets', '['.repeat(million)),
@@ -138,7 +138,7 @@ export const cases: readonly Case[] = [
   raw('escapes', `"${String.raw`\u0000`.repeat(million / 6)}"`),
   raw('backslashes', `"${'\\\\'.repeat(million / 2)}"`),
   raw('half of a surrogate pair, many times', `"${String.raw`\ud800`.repeat(million / 6)}"`),
-  raw('one name, many times', `{${'"a":1,'.repeat(most)}"a":1}`),
+  raw('one name, many times', `{${'"a":1,'.repeat(maxMembers)}"a":1}`),
   raw('text that never ends', `"${'x'.repeat(million)}`),
   written('a name of a million', modernRequest(1, 'tools/call', { name: 'x'.repeat(million), arguments: {} })),
   written('a URI of a million', modernRequest(1, 'resources/read', { uri: `note://${'ü'.repeat(million / 2)}` })),
@@ -151,30 +151,33 @@ export const cases: readonly Case[] = [
     modernRequest(1, 'subscriptions/listen', { notifications: { resourceSubscriptions: items(1_001, 'note://a/1') } }),
   ),
   written('a cursor of a million', modernRequest(1, 'tools/list', { cursor: 'Jw'.repeat(million / 2) })),
-  written('a cursor that is an object', modernRequest(1, 'tools/list', { cursor: members(most) })),
+  written('a cursor that is an object', modernRequest(1, 'tools/list', { cursor: members(maxMembers) })),
   written('a cursor of a million', modernRequest(1, 'resources/list', { cursor: 'Jw'.repeat(million / 2) })),
   written('a cursor of a million', modernRequest(1, 'resources/templates/list', { cursor: 'Jw'.repeat(million / 2) })),
   written('a cursor of a million', modernRequest(1, 'prompts/list', { cursor: 'Jw'.repeat(million / 2) })),
-  written('ten thousand arguments', modernRequest(1, 'prompts/get', { name: 'prompt', arguments: members(most) })),
+  written(
+    'ten thousand arguments',
+    modernRequest(1, 'prompts/get', { name: 'prompt', arguments: members(maxMembers) }),
+  ),
   written(
     'ten thousand chosen arguments',
     modernRequest(1, 'completion/complete', {
       ref: { type: 'ref/resource', uri: 'note://{+path}/1' },
       argument: { name: 'path', value: '' },
-      context: { arguments: Object.fromEntries(items(most, '').map((_, at) => [`m${at}`, 'x'])) },
+      context: { arguments: Object.fromEntries(items(maxMembers, '').map((_, at) => [`m${at}`, 'x'])) },
     }),
   ),
-  written('ten thousand members', modernRequest(1, 'server/discover', members(most))),
-  written('ten thousand members', request(1, 'ping', members(most))),
+  written('ten thousand members', modernRequest(1, 'server/discover', members(maxMembers))),
+  written('ten thousand members', request(1, 'ping', members(maxMembers))),
   written('a level of a million', request(1, 'logging/setLevel', { level: 'x'.repeat(million) })),
   written(
     'ten thousand capabilities',
     request(1, 'initialize', {
       protocolVersion: '2025-11-25',
-      capabilities: members(most),
+      capabilities: members(maxMembers),
       clientInfo: { name: 'x', version: '1' },
     }),
   ),
   written('a name of a million', modernRequest(1, 'x'.repeat(million))),
-  written('an envelope of ten thousand', modernRequest(1, 'tools/list', { _meta: members(most) })),
+  written('an envelope of ten thousand', modernRequest(1, 'tools/list', { _meta: members(maxMembers) })),
 ]

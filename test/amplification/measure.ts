@@ -7,12 +7,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Server } from 'sluice'
-import type { Leg, LegKind } from '../hostile/legs.ts'
+import type { MessagePath, MessagePathKind } from '../kit/clients/message-paths.ts'
 import type { Case } from './cases.ts'
 import { ordinary } from './cases.ts'
 
-export interface Amplified extends Case {
-  readonly way: string
+export interface Amplification extends Case {
+  readonly path: string
   readonly cpuMs: number
   readonly megabytes: number
   /** How often as much as the ordinary call. */
@@ -53,16 +53,16 @@ async function cheapest(times: number, work: () => Promise<unknown>): Promise<Co
 const floor: Cost = { cpuMs: 0.5, megabytes: 0.5 }
 
 export async function amplificationOf(
-  kind: LegKind,
+  kind: MessagePathKind,
   open: () => Server,
   cases: readonly Case[],
   times: number,
-): Promise<readonly Amplified[]> {
+): Promise<readonly Amplification[]> {
   const leg = await kind.open(open())
   try {
     const send = (text: string, like?: Case['like']): Promise<unknown> =>
-      (leg satisfies Leg).send(Buffer.from(text), like)
-    const measured: Amplified[] = []
+      (leg satisfies MessagePath).send(Buffer.from(text), like)
+    const measured: Amplification[] = []
     for (const each of cases) {
       const plain = ordinary(each.text.length)
       const like = JSON.parse(ordinary(0)) as Case['like']
@@ -74,7 +74,7 @@ export async function amplificationOf(
       measured.push({
         ...each,
         ...worst,
-        way: kind.name,
+        path: kind.name,
         cpu: worst.cpuMs / Math.max(floor.cpuMs, usual.cpuMs),
         memory: worst.megabytes / Math.max(floor.megabytes, usual.megabytes),
       })
@@ -85,5 +85,5 @@ export async function amplificationOf(
   }
 }
 
-export const lineOf = ({ way, method, name, text, cpuMs, megabytes, cpu, memory }: Amplified): string =>
-  `${way} · ${method.slice(0, 32)} · ${name} · ${Math.round(text.length / 1000)} KB: ${cpuMs.toFixed(1)} ms (× ${cpu.toFixed(1)}), ${megabytes.toFixed(1)} MB (× ${memory.toFixed(1)})`
+export const lineOf = ({ path, method, name, text, cpuMs, megabytes, cpu, memory }: Amplification): string =>
+  `${path} · ${method.slice(0, 32)} · ${name} · ${Math.round(text.length / 1000)} KB: ${cpuMs.toFixed(1)} ms (× ${cpu.toFixed(1)}), ${megabytes.toFixed(1)} MB (× ${memory.toFixed(1)})`

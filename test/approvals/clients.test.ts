@@ -6,11 +6,11 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Shop } from './shop.ts'
-import { openShop, owner, requiredIn } from './shop.ts'
+import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
+import { openApprovalsFixture, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
-async function serve(): Promise<Shop & { url: URL; requestInit: { headers: { Authorization: string } } }> {
-  const shop = await openShop({ url: 'https://console.example' })
+async function serve(): Promise<ApprovalsFixture & { url: URL; requestInit: { headers: { Authorization: string } } }> {
+  const shop = await openApprovalsFixture({ url: 'https://console.example' })
   const serving = await serveHttp(shop.server, { port: 0 })
   onTestFinished(() => serving.close())
   const headers = { Authorization: `Bearer ${await shop.keyFor('ann', ['acme'])}` }
@@ -18,7 +18,7 @@ async function serve(): Promise<Shop & { url: URL; requestInit: { headers: { Aut
 }
 
 test('v2 on 2026-07-28 shows its person the page, and calls again by itself when they come back', async () => {
-  const { url, requestInit, desk, ran } = await serve()
+  const { url, requestInit, approvals, ran } = await serve()
   const client = new ClientV2(
     { name: 'v2', version: '1' },
     {
@@ -29,8 +29,8 @@ test('v2 on 2026-07-28 shows its person the page, and calls again by itself when
   const opened: unknown[] = []
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     opened.push(params)
-    const [ticket] = (await desk.list({ status: 'pending' })).tickets
-    await desk.decide(ticket?.id ?? '', { approved: true }, owner)
+    const [ticket] = (await approvals.list({ status: 'pending' })).tickets
+    await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     return { action: 'accept' }
   })
   await client.connect(new HttpV2(url, { requestInit }))
@@ -44,7 +44,7 @@ test('v2 on 2026-07-28 shows its person the page, and calls again by itself when
 })
 
 test('v1 on 2025-11-25 gets a result it can read, also from a tool with an output schema, and calls again', async () => {
-  const { url, requestInit, desk, ran } = await serve()
+  const { url, requestInit, approvals, ran } = await serve()
   const client = new ClientV1({ name: 'v1', version: '1' })
   await client.connect(new HttpV1(url, { requestInit }) as Transport)
   // From here on it checks results against the schemas.
@@ -54,7 +54,7 @@ test('v1 on 2025-11-25 gets a result it can read, also from a tool with an outpu
     [{ name: 'count', arguments: {} }, '{"items":3}'],
   ] as const) {
     const required = requiredIn({ result: await client.callTool(call) })
-    await desk.decide(required.request_id, { approved: true }, owner)
+    await approvals.decide(required.request_id, { approved: true }, owner)
     expect(await client.callTool(call)).toMatchObject({ content: [{ type: 'text', text }], isError: false })
   }
   expect(ran).toHaveLength(2)

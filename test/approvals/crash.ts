@@ -7,37 +7,43 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { StoreKind, Till } from './till.ts'
-import { cashier, effectsIn, openStore, openTill } from './till.ts'
+import type { PaymentServer, StoreKind } from '../kit/servers/payments.fixture.ts'
+import { cashier, effectsIn, openPaymentServer, openStore } from '../kit/servers/payments.fixture.ts'
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
-const source = fileURLToPath(new URL('programs/live.ts', import.meta.url))
+const source = fileURLToPath(new URL('../kit/processes/ticket-life.fixture.ts', import.meta.url))
 /** More than there are cores: a life that waits for its disk leaves one to another. */
 const atATime = 3
 
 /** What the process had been told before it died. */
-interface Told {
+interface Acknowledged {
   readonly created?: string
   readonly decided?: string
   readonly answered?: string
   readonly points?: readonly string[]
 }
-export interface Life {
+export interface TicketLife {
   readonly amount: number
   readonly point: string
-  readonly told: Told
+  readonly acknowledged: Acknowledged
   readonly killed: boolean
 }
 
 /** The program as one plain file: to find, strip and compile its many modules takes longer than the life itself. */
-export async function bundled(folder: string): Promise<string> {
+export async function bundleProgram(folder: string): Promise<string> {
   const outfile = join(folder, 'live.mjs')
   const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
   await build({ entryPoints: [source], outfile, bundle: true, platform: 'node', format: 'esm', banner: { js } })
   return outfile
 }
 
-const live = (program: string, store: StoreKind, folder: string, amount: number, point: string): Promise<Life> =>
+const runLife = (
+  program: string,
+  store: StoreKind,
+  folder: string,
+  amount: number,
+  point: string,
+): Promise<TicketLife> =>
   new Promise((resolve, reject) => {
     const child = spawn(node, [program, store, folder, String(amount), point], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -50,28 +56,28 @@ const live = (program: string, store: StoreKind, folder: string, amount: number,
     child.on('error', reject)
     child.on('close', (_, signal) => {
       const lines = said.split('\n').filter((line) => line !== '')
-      const told = Object.assign({}, ...lines.map((line) => JSON.parse(line) as Told)) as Told
-      resolve({ amount, point, told, killed: signal === 'SIGKILL' })
+      const told = Object.assign({}, ...lines.map((line) => JSON.parse(line) as Acknowledged)) as Acknowledged
+      resolve({ amount, point, acknowledged: told, killed: signal === 'SIGKILL' })
     })
   })
 
 /** Every point of a life, found by living it once. */
 export async function pointsOf(program: string, store: StoreKind, folder: string): Promise<readonly string[]> {
-  const { told } = await live(program, store, folder, 1e9, '-')
-  return told.points ?? []
+  const { acknowledged } = await runLife(program, store, folder, 1e9, '-')
+  return acknowledged.points ?? []
 }
 
 /** A life that ends at each of these, a few at a time. The n-th pays n. */
-export async function livesUntil(
+export async function killAtEach(
   points: readonly string[],
   program: string,
   store: StoreKind,
   folder: string,
-): Promise<readonly Life[]> {
-  const lives: Life[] = []
+): Promise<readonly TicketLife[]> {
+  const lives: TicketLife[] = []
   const waiting = points.entries()
   async function next(): Promise<void> {
-    for (const [amount, point] of waiting) lives.push(await live(program, store, folder, amount, point))
+    for (const [amount, point] of waiting) lives.push(await runLife(program, store, folder, amount, point))
   }
   await Promise.all(Array.from({ length: atATime }, next))
   return lives
@@ -81,16 +87,16 @@ export async function livesUntil(
 export async function takeOver(
   store: StoreKind,
   folder: string,
-  lives: readonly Life[],
+  lives: readonly TicketLife[],
 ): Promise<{ readonly lost: readonly string[]; readonly ends: { readonly [end: string]: number } }> {
   const shelf = openStore(store, folder)
   // Past the deadline of whatever was begun, and long before any ticket's time is up.
   const clock = { now: () => Date.now() + 60_000, after: () => () => {} }
-  const till = openTill(shelf, { folder, clock })
+  const till = openPaymentServer(shelf, { folder, clock })
   const lost: string[] = []
   const ends: { [end: string]: number } = {}
   for (const life of lives) {
-    const { problems, end } = await after(life, till, folder)
+    const { problems, end } = await problemsAfter(life, till, folder)
     lost.push(...problems.map((problem) => `killed at "${life.point}": ${problem}`))
     ends[end] = (ends[end] ?? 0) + 1
   }
@@ -99,24 +105,24 @@ export async function takeOver(
   return { lost, ends }
 }
 
-async function after(
-  { amount, told, killed }: Life,
-  { pay, desk }: Till,
+async function problemsAfter(
+  { amount, acknowledged, killed }: TicketLife,
+  { pay, approvals }: PaymentServer,
   folder: string,
 ): Promise<{ readonly problems: readonly string[]; readonly end: string }> {
   const problems: string[] = killed ? [] : ['it did not die']
   const effects = (): number => effectsIn(folder).get(amount) ?? 0
   const before = effects()
-  const id = told.created ?? told.decided
-  if (told.decided !== undefined) {
-    const ticket = await desk.get(told.decided)
+  const id = acknowledged.created ?? acknowledged.decided
+  if (acknowledged.decided !== undefined) {
+    const ticket = await approvals.get(acknowledged.decided)
     if (!ticket?.decisions.some(({ approved }) => approved)) problems.push(`the decision is lost: ${ticket?.status}`)
     if (ticket && ['pending', 'expired', 'denied'].includes(ticket.status))
       problems.push(`the ticket is ${ticket.status}`)
   }
-  if (told.answered !== undefined) {
+  if (acknowledged.answered !== undefined) {
     const again = await pay(amount, id)
-    if (again.text !== told.answered) problems.push(`the answer is lost: ${JSON.stringify(again)}`)
+    if (again.text !== acknowledged.answered) problems.push(`the answer is lost: ${JSON.stringify(again)}`)
     if (effects() !== 1) problems.push(`it was answered, and paid ${effects()} times`)
     return { problems, end: 'answered' }
   }
@@ -124,13 +130,13 @@ async function after(
   let answer = await pay(amount, id)
   if (answer.required !== undefined) {
     if (before > 0) problems.push('it was paid, and a new approval is asked for')
-    await desk.decide(answer.required, { approved: true }, cashier)
+    await approvals.decide(answer.required, { approved: true }, cashier)
     answer = await pay(amount, answer.required)
   }
   if (answer.text === undefined) {
     if (answer.reason !== 'conflict' || answer.state !== 'in doubt')
       problems.push(`the end is ${JSON.stringify(answer)}`)
-    const ids = (await desk.list({ status: 'in doubt', limit: 200 })).tickets.filter(
+    const ids = (await approvals.list({ status: 'in doubt', limit: 200 })).tickets.filter(
       (ticket) => ticket.arguments === `{"amount":${amount}}`,
     )
     if (ids.length !== 1) problems.push('it is in doubt, and the desk does not show it')

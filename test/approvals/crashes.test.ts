@@ -1,8 +1,8 @@
 /** P10. The long form, every point 50 times on SQLite and Redis, is `npm run soak -- approval-crashes`. */
 
 import { expect, test } from 'vitest'
-import { bundled, livesUntil, pointsOf, takeOver } from './crash.ts'
-import { temporaryFolder } from './folder.ts'
+import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
+import { bundleProgram, killAtEach, pointsOf, takeOver } from './crash.ts'
 
 /** One for each step: created, decided, claimed, spent, done, recorded. */
 const steps = [
@@ -24,9 +24,9 @@ test('P10: killed at each step of a ticket’s life: never two effects, nothing 
   timeout: 240_000,
 }, async () => {
   const folder = temporaryFolder()
-  const program = await bundled(folder)
+  const program = await bundleProgram(folder)
   expect(await pointsOf(program, 'sqlite', folder)).toEqual(expect.arrayContaining(steps))
-  const lives = await livesUntil(steps, program, 'sqlite', folder)
+  const lives = await killAtEach(steps, program, 'sqlite', folder)
   const { lost, ends } = await takeOver('sqlite', folder, lives)
   expect(lost).toEqual([])
   // Killed between the spending and the record nobody can know; everything else ends well.

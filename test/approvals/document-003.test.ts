@@ -11,7 +11,7 @@ import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { openShop, requiredIn } from './shop.ts'
+import { openApprovalsFixture, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const stdio = { transport: 'stdio' as const, peer: 'stdio', header: () => undefined }
 
@@ -160,7 +160,7 @@ test('both arguments are in the schema of tools that opt in, and nowhere else', 
 })
 
 test('the word of a client counts on this machine only', async () => {
-  const { call, server, desk, keyFor } = await openShop({ approver: 'client' })
+  const { call, server, approvals, keyFor } = await openApprovalsFixture({ approver: 'client' })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   const authorization = `Bearer ${await keyFor('ann', ['acme'])}`
   const message = { jsonrpc: '2.0', id: 1, method: 'approval/respond', params: { request_id, approved: true } }
@@ -177,12 +177,12 @@ test('the word of a client counts on this machine only', async () => {
   // Through a proxy on this machine.
   for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'])
     expect(await server.handle(message, from('127.0.0.1', { [header]: '192.0.2.7' }))).toMatchObject(forbidden)
-  expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
   expect(await server.handle(message, from('::ffff:127.0.0.1'))).toMatchObject({ result: { recorded: true } })
 })
 
 test('a client’s word counts for what it asked for itself, and for nobody else’s', async () => {
-  const { call, request, keyFor } = await openShop({ approver: 'client' })
+  const { call, request, keyFor } = await openApprovalsFixture({ approver: 'client' })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   for (const token of [await keyFor('bob', ['acme']), await keyFor('ann', ['globex'])])
     expect(

@@ -1,12 +1,12 @@
 /** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
 
 import type { Layer, LogLine, Params, Part, Tool } from 'sluice'
-import { allAudit, audit, log, memoryStore, tool } from 'sluice'
+import { audit, log, memoryStore, readAllAudit, tool } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Observed } from '../../packages/sluice/src/core/observed.ts'
-import { openShop, operator, owner, requiredIn, ticketOf } from './shop.ts'
+import type { EndedCall } from '../../packages/sluice/src/core/observer.ts'
+import { openApprovalsFixture, operator, owner, requiredIn, ticketOf } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
 const textOf = (answer: Params): string =>
@@ -43,9 +43,9 @@ test('a gated tool that neither states an effect nor says that it is stateless c
 
 test('an approval for one room does not empty another, and the caller learns what changed', async () => {
   const { state, tools } = rooms()
-  const { call, desk, ran } = await openShop({}, { tools })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   state.room = 'main'
   const answer = await call('empty')
   expect(textOf(answer)).toContain('Room: "scratch" → "main"')
@@ -56,15 +56,15 @@ test('an approval for one room does not empty another, and the caller learns wha
       _meta: { 'dev.sluice/error': { changed: { Room: { from: 'scratch', to: 'main' } } } },
     },
   })
-  expect(await desk.get(request_id)).toMatchObject({ status: 'void' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'void' })
   expect(ran).toEqual([])
 })
 
 test('a void approval stays void when the state is as it was again', async () => {
   const { state, tools } = rooms()
-  const { call, desk, ran } = await openShop({}, { tools })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   state.room = 'main'
   await call('empty')
   state.room = 'scratch'
@@ -74,14 +74,14 @@ test('a void approval stays void when the state is as it was again', async () =>
 
 test('a change while a person thinks voids the ticket, and nobody can approve it', async () => {
   const { state, tools } = rooms()
-  const { call, desk } = await openShop({}, { tools })
+  const { call, approvals } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
   state.books = 4
   expect(textOf(await call('empty'))).toContain('Books: 3 → 4')
-  await expect(desk.decide(request_id, { approved: true }, owner)).rejects.toMatchObject({ reason: 'conflict' })
-  expect(await desk.pending()).toBe(0)
+  await expect(approvals.decide(request_id, { approved: true }, owner)).rejects.toMatchObject({ reason: 'conflict' })
+  expect(await approvals.pending()).toBe(0)
   const next = requiredIn(await call('empty')).request_id
-  await desk.decide(next, { approved: true }, owner)
+  await approvals.decide(next, { approved: true }, owner)
   expect(textOf(await call('empty'))).toBe('Emptied scratch')
 })
 
@@ -92,31 +92,31 @@ test('a change after the ticket was spent and right before the run stops the run
     return next(call)
   }
   const audit: Part<'audit'> = () => ({ part: 'audit', layer: interfere })
-  const { call, desk, ran } = await openShop({}, { tools, audit })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools, audit })
   const { request_id } = requiredIn(await call('empty'))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   expect(textOf(await call('empty'))).toContain('Room: "scratch" → "main"')
   expect(ran).toEqual([])
-  expect(await desk.get(request_id)).toMatchObject({ status: 'void' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'void' })
 })
 
 test('the effect is on the ticket, in the answer, and part of the digest', async () => {
   const { state, tools } = rooms()
-  const { call, desk } = await openShop({}, { tools })
+  const { call, approvals } = await openApprovalsFixture({}, { tools })
   const first = requiredIn(await call('empty'))
   expect(first).toMatchObject({ effect: { Room: 'scratch', Books: 3 } })
-  const before = await ticketOf(desk, first.request_id)
+  const before = await ticketOf(approvals, first.request_id)
   expect(before.effect).toEqual({ Room: 'scratch', Books: 3 })
   state.room = 'main'
   await call('empty')
-  const after = await ticketOf(desk, requiredIn(await call('empty')).request_id)
+  const after = await ticketOf(approvals, requiredIn(await call('empty')).request_id)
   expect(after.digest).not.toBe(before.digest)
 })
 
 test('a client that opens pages is told what the call acts on, and a line break cannot add a line', async () => {
   const { state, tools } = rooms()
   state.room = 'scratch\nBooks: 0'
-  const { call } = await openShop({ url: 'https://console.example' }, { tools })
+  const { call } = await openApprovalsFixture({ url: 'https://console.example' }, { tools })
   const answer = await call('empty', {}, { capabilities: { elicitation: { url: {} } } })
   const { inputRequests } = answer['result'] as { inputRequests: { [key: string]: { params: { message: string } } } }
   expect(inputRequests['dev.sluice/approval']?.params.message).toBe(
@@ -126,9 +126,9 @@ test('a client that opens pages is told what the call acts on, and a line break 
 
 test('a denial holds for what was denied; what the call would do now is another question', async () => {
   const { state, tools } = rooms()
-  const { call, desk } = await openShop({}, { tools })
+  const { call, approvals } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
-  await desk.decide(request_id, { approved: false }, owner)
+  await approvals.decide(request_id, { approved: false }, owner)
   expect(textOf(await call('empty'))).toContain('A person denied')
   state.room = 'main'
   expect(requiredIn(await call('empty')).request_id).not.toBe(request_id)
@@ -136,9 +136,9 @@ test('a denial holds for what was denied; what the call would do now is another 
 
 test('a grant covers the effect it was given for', async () => {
   const { state, tools } = rooms()
-  const { call, desk, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools })
+  const { call, approvals, ran } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } }, { tools })
   const { request_id } = requiredIn(await call('empty'))
-  await desk.grants.create({ ticket: request_id, arguments: 'any', lastMs: minute }, operator)
+  await approvals.grants.create({ ticket: request_id, arguments: 'any', durationMs: minute }, operator)
   await call('empty')
   state.room = 'main'
   await call('empty')
@@ -158,18 +158,21 @@ test.each<readonly [string, () => unknown]>([
       run: () => String(ran.push('empty')),
     }),
   ]
-  const { call, desk, ran } = await openShop({}, { tools })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools })
   expect(await call('empty')).toMatchObject({ error: { data: { reason: 'storeUnavailable' } } })
-  expect((await desk.list()).tickets).toEqual([])
+  expect((await approvals.list()).tickets).toEqual([])
   expect(ran).toEqual([])
 })
 
 test('a call that only made a ticket has the outcome approval_required, never complete', async () => {
   const seen: (readonly [string, boolean])[] = []
-  const sink = ({ outcome, failed }: Observed): void => {
+  const sink = ({ outcome, failed }: EndedCall): void => {
     seen.push([outcome, failed])
   }
-  const { call } = await openShop({ url: 'https://console.example' }, { metrics: () => ({ part: 'metrics', sink }) })
+  const { call } = await openApprovalsFixture(
+    { url: 'https://console.example' },
+    { metrics: () => ({ part: 'metrics', sink }) },
+  )
   await call('pay', { amount: 1 })
   await call('count')
   await call('pay', { amount: 2 }, { capabilities: { elicitation: { url: {} } } })
@@ -188,14 +191,14 @@ test('neither the log nor the audit says that a call ran which only made a ticke
   const logger = { info: write, warn: write, error: write }
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)
-  const { call, server } = await openShop({}, { store, clock, log: log(logger), audit: audit() })
+  const { call, server } = await openApprovalsFixture({}, { store, clock, log: log(logger), audit: audit() })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   expect(lines.filter(({ tool: name }) => name === 'pay')).toMatchObject([
     { event: 'approval_required', outcome: 'approval_required', ticket: request_id },
   ])
   await server.close()
   const outcomes: unknown[] = []
-  for await (const { record } of allAudit(store, 'acme'))
+  for await (const { record } of readAllAudit(store, 'acme'))
     if (record['kind'] === 'ended') outcomes.push(record['outcome'])
   expect(outcomes).toEqual(['approval_required'])
 })

@@ -4,8 +4,8 @@ import { approvals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import type { Shop } from './shop.ts'
-import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
+import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
+import { gatedTools, openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
 /** Takes what it is given, and then makes the caller's own object look harmless. */
@@ -29,7 +29,7 @@ const reason = (answer: Params): unknown =>
 
 describe('the way of a call that needs an approval', () => {
   test('it is answered that one is required, a person approves, the same call again runs, once', async () => {
-    const { call, desk, ran } = await openShop()
+    const { call, approvals, ran } = await openApprovalsFixture()
     const first = requiredIn(await call('pay', { amount: 5 }))
     expect(first).toEqual({
       approval_required: true,
@@ -38,17 +38,17 @@ describe('the way of a call that needs an approval', () => {
     })
     expect(requiredIn(await call('pay', { amount: 5 })).request_id).toBe(first.request_id)
     expect(ran).toEqual([])
-    await desk.decide(first.request_id, { approved: true }, owner)
+    await approvals.decide(first.request_id, { approved: true }, owner)
     expect(text(await call('pay', { amount: 5 }))).toBe('Paid 5')
     expect(ran).toEqual([{ amount: 5, memo: 'none' }])
-    expect(await desk.get(first.request_id)).toMatchObject({ status: 'done', decisions: [{ by: 'ann' }] })
+    expect(await approvals.get(first.request_id)).toMatchObject({ status: 'done', decisions: [{ by: 'ann' }] })
   })
 
   test('the ticket says who wants what, completely, and bound to what', async () => {
-    const { call, desk } = await openShop({ url: 'https://console.example' })
+    const { call, approvals } = await openApprovalsFixture({ url: 'https://console.example' })
     const { request_id, url } = requiredIn(await call('pay', { to: 'bob', amount: 5 }))
     expect(url).toBe(`https://console.example/approvals/${request_id}`)
-    expect(await desk.get(request_id)).toMatchObject({
+    expect(await approvals.get(request_id)).toMatchObject({
       ...{ id: request_id, status: 'pending', tenant: 'acme', server: 'shop', tool: 'pay', title: 'Pay', url },
       caller: { subject: 'ann', credential: expect.stringMatching(/^key /), client: 'agent 9' },
       description: 'Pays somebody',
@@ -63,9 +63,9 @@ describe('the way of a call that needs an approval', () => {
   })
 
   test('order and spelling of the arguments do not matter, any value does', async () => {
-    const { call, desk, ran } = await openShop()
+    const { call, approvals, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5, to: 'bob' }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     expect(requiredIn(await call('pay', { amount: 5.5, to: 'bob' })).request_id).not.toBe(request_id)
     expect(requiredIn(await call('pay', { amount: 5, to: 'bob ' })).request_id).not.toBe(request_id)
     expect(text(await call('pay', { to: 'bob', amount: 5.0 }))).toBe('Paid 5')
@@ -73,22 +73,22 @@ describe('the way of a call that needs an approval', () => {
   })
 
   test('repeated without naming the ticket after it ran, it needs a new one, and the approver sees what ran', async () => {
-    const { call, desk, ran } = await openShop()
+    const { call, approvals, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     await call('pay', { amount: 5 })
     const again = requiredIn(await call('pay', { amount: 5 }))
     expect(again.request_id).not.toBe(request_id)
-    expect(await desk.get(again.request_id)).toMatchObject({
+    expect(await approvals.get(again.request_id)).toMatchObject({
       previous: { id: request_id, arguments: '{"amount":5}', status: 'done' },
     })
     expect(ran).toHaveLength(1)
   })
 
   test('a denial is told with its note, and holds until it expires', async () => {
-    const { call, desk, clock, ran } = await openShop()
+    const { call, approvals, clock, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.decide(request_id, { approved: false, note: 'too much' }, owner)
+    await approvals.decide(request_id, { approved: false, note: 'too much' }, owner)
     for (let again = 0; again < 3; again++) {
       const answer = await call('pay', { amount: 5 })
       expect(answer['result']).toMatchObject({ isError: true })
@@ -100,16 +100,16 @@ describe('the way of a call that needs an approval', () => {
   })
 
   test('an approval that nobody used in time does not run any more', async () => {
-    const { call, desk, clock, ran } = await openShop()
+    const { call, approvals, clock, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     await clock.advance(10 * minute)
     expect(requiredIn(await call('pay', { amount: 5 })).request_id).not.toBe(request_id)
     expect(ran).toEqual([])
   })
 
   test('what a tool asked first is part of what is approved', async () => {
-    const { request, desk, ran } = await openShop()
+    const { request, approvals, ran } = await openApprovalsFixture()
     const capabilities = { elicitation: { form: {} } }
     const ship = async (city: string): Promise<Params> => {
       const asked = await request('tools/call', { name: 'ship', arguments: { parcel: 'p' } }, { capabilities })
@@ -119,22 +119,22 @@ describe('the way of a call that needs an approval', () => {
       return request('tools/call', more, { capabilities })
     }
     const { request_id } = requiredIn(await ship('Oslo'))
-    expect(await desk.get(request_id)).toMatchObject({ answers: '{"where":{"city":"Oslo"}}' })
-    await desk.decide(request_id, { approved: true }, owner)
+    expect(await approvals.get(request_id)).toMatchObject({ answers: '{"where":{"city":"Oslo"}}' })
+    await approvals.decide(request_id, { approved: true }, owner)
     expect(requiredIn(await ship('Rome')).request_id).not.toBe(request_id)
     expect(text(await ship('Oslo'))).toBe('Sent to Oslo')
     expect(ran).toEqual([{ parcel: 'p', city: 'Oslo' }])
   })
 
   test('a tool that decides by its input needs one only then', async () => {
-    const { call, ran } = await openShop()
+    const { call, ran } = await openApprovalsFixture()
     expect(text(await call('price', { amount: 100 }))).toBe('ok')
     requiredIn(await call('price', { amount: 101 }))
     expect(ran).toEqual([{ amount: 100 }])
   })
 
   test('a client that checks results against an output schema is not told a lie: it is an error to it', async () => {
-    const { call } = await openShop()
+    const { call } = await openApprovalsFixture()
     const answer = await call('count')
     requiredIn(answer)
     expect(answer['result']).toMatchObject({ isError: true })
@@ -149,11 +149,11 @@ describe('the way of a call that needs an approval', () => {
       stateless: true,
       run: () => Promise.reject(new Error('x')),
     })
-    const { call, desk } = await openShop({}, { tools: () => [broken] })
+    const { call, approvals } = await openApprovalsFixture({}, { tools: () => [broken] })
     const { request_id } = requiredIn(await call('broken'))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     expect((await call('broken'))['result']).toMatchObject({ isError: true })
-    expect(await desk.get(request_id)).toMatchObject({ status: 'failed' })
+    expect(await approvals.get(request_id)).toMatchObject({ status: 'failed' })
   })
 })
 
@@ -171,24 +171,24 @@ test('what runs is what was approved, as it is stored, even if the arguments cha
       },
     }),
   ]
-  const { call, desk, ran } = await openShop({}, { tools: shifty })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools: shifty })
   const { request_id } = requiredIn(await call('pay', { amount: 500 }))
-  expect(await desk.get(request_id)).toMatchObject({ arguments: '{"amount":5}' })
-  await desk.decide(request_id, { approved: true }, owner)
+  expect(await approvals.get(request_id)).toMatchObject({ arguments: '{"amount":5}' })
+  await approvals.decide(request_id, { approved: true }, owner)
   await call('pay', { amount: 500 })
   expect(ran).toEqual([{ amount: 5 }])
 })
 
 describe('marked as running and never claimed, because the store was away or the process died', () => {
-  async function marked(): Promise<Shop & { id: string }> {
+  async function marked(): Promise<ApprovalsFixture & { id: string }> {
     const clock = fakeClock(1_700_000_000_000)
     const inner = memoryStore(clock)
     let away = false
     const swap: Store['swap'] = (key, ...rest) =>
       away && key.includes('once') ? Promise.reject(new RpcError('storeUnavailable', 'away')) : inner.swap(key, ...rest)
-    const shop = await openShop({}, { store: { ...inner, swap }, clock })
+    const shop = await openApprovalsFixture({}, { store: { ...inner, swap }, clock })
     const { request_id: id } = requiredIn(await shop.call('refund', { amount: 5 }))
-    await shop.desk.decide(id, { approved: true }, owner)
+    await shop.approvals.decide(id, { approved: true }, owner)
     away = true
     expect(reason(await shop.call('refund', { amount: 5 }))).toBe('storeUnavailable')
     away = false
@@ -197,16 +197,16 @@ describe('marked as running and never claimed, because the store was away or the
   }
 
   test('it still runs in its time', async () => {
-    const { call, desk, ran, id } = await marked()
-    expect(await desk.get(id)).toMatchObject({ status: 'approved' })
+    const { call, approvals, ran, id } = await marked()
+    expect(await approvals.get(id)).toMatchObject({ status: 'approved' })
     expect(text(await call('refund', { amount: 5 }))).toBe('Refunded 5')
     expect(ran).toHaveLength(1)
   })
 
   test('and not after it', async () => {
-    const { call, desk, ran, clock, id } = await marked()
+    const { call, approvals, ran, clock, id } = await marked()
     await clock.advance(10 * minute)
-    expect(await desk.get(id)).toMatchObject({ status: 'expired' })
+    expect(await approvals.get(id)).toMatchObject({ status: 'expired' })
     expect(reason(await call('refund', { amount: 5, approval_request_id: id }))).toBe('approvalInvalid')
     expect(requiredIn(await call('refund', { amount: 5 })).request_id).not.toBe(id)
     expect(ran).toEqual([])
@@ -219,9 +219,9 @@ describe('on 2026-07-28, a client that can open pages', () => {
   const pay = { name: 'pay', arguments: { amount: 5 } }
 
   test('is asked to open one, and comes back with sealed state that names the ticket', async () => {
-    const { request, desk, ran } = await openShop({ url })
+    const { request, approvals, ran } = await openApprovalsFixture({ url })
     const asked = (await request('tools/call', pay, { capabilities }))['result'] as Params
-    const [ticket] = (await desk.list()).tickets
+    const [ticket] = (await approvals.list()).tickets
     expect(asked).toMatchObject({
       resultType: 'input_required',
       inputRequests: {
@@ -240,7 +240,7 @@ describe('on 2026-07-28, a client that can open pages', () => {
       resultType: 'input_required',
     })
     expect(ran).toEqual([])
-    await desk.decide(ticket?.id ?? '', { approved: true }, owner)
+    await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
     // The answer was lost, and the client asks again by name: the same, and nothing runs.
     expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
@@ -248,7 +248,7 @@ describe('on 2026-07-28, a client that can open pages', () => {
   })
 
   test('who does not open the page is told that nothing ran', async () => {
-    const { request, ran } = await openShop({ url })
+    const { request, ran } = await openApprovalsFixture({ url })
     const { requestState } = (await request('tools/call', pay, { capabilities }))['result'] as Params
     for (const action of ['decline', 'cancel']) {
       const inputResponses = { 'dev.sluice/approval': { action } }
@@ -259,16 +259,16 @@ describe('on 2026-07-28, a client that can open pages', () => {
   })
 
   test('where somebody else has to decide, there is no page for this person to open', async () => {
-    const { request } = await openShop({ url, approver: 'other' })
+    const { request } = await openApprovalsFixture({ url, approver: 'other' })
     requiredIn(await request('tools/call', pay, { capabilities }))
   })
 })
 
 describe('holding', () => {
   test('a quick human spares the caller the way back, and the client hears that it waits', async () => {
-    const { server, desk, clock, ran, keyFor } = await openShop({ holdMs: 12_000 })
+    const { server, approvals, clock, ran, keyFor } = await openApprovalsFixture({ waitMs: 12_000 })
     const heard: Params[] = []
-    const proposed = new Promise((resolve) => desk.watch(resolve))
+    const proposed = new Promise((resolve) => approvals.watch(resolve))
     const token = await keyFor('ann', ['acme'])
     const params = { name: 'pay', arguments: { amount: 5 }, token, _meta: { progressToken: 'p' } }
     const answer = server.handle(
@@ -277,8 +277,8 @@ describe('holding', () => {
     )
     await proposed
     await clock.advance(6_000)
-    const [ticket] = (await desk.list()).tickets
-    await desk.decide(ticket?.id ?? '', { approved: true }, owner)
+    const [ticket] = (await approvals.list()).tickets
+    await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     expect(text({ ...(await answer) })).toBe('Paid 5')
     expect(ran).toHaveLength(1)
     const progress = heard.map(({ params: said }) => (said as { progress: number }).progress)
@@ -288,8 +288,8 @@ describe('holding', () => {
   })
 
   test('a slow one does not hold the call for longer than half of its time', async () => {
-    const { call, clock, desk } = await openShop({ holdMs: 10 * minute })
-    const proposed = new Promise((resolve) => desk.watch(resolve))
+    const { call, clock, approvals } = await openApprovalsFixture({ waitMs: 10 * minute })
+    const proposed = new Promise((resolve) => approvals.watch(resolve))
     const answer = call('pay', { amount: 5 })
     await proposed
     await clock.advance(15_000)
@@ -299,7 +299,7 @@ describe('holding', () => {
 
 describe('rules of the operator', () => {
   test('the first that matches decides, before what the tool says', async () => {
-    const { call, desk, ran } = await openShop({
+    const { call, approvals, ran } = await openApprovalsFixture({
       rules: [
         { tool: 'pay', caller: 'ann', tenant: 'acme', approval: 'never' },
         { annotations: { readOnlyHint: true }, approval: 'tool' },
@@ -310,9 +310,9 @@ describe('rules of the operator', () => {
     expect(text(await call('pay', { amount: 1 }))).toBe('Paid 1')
     expect(text(await call('look'))).toBe('seen')
     const { request_id } = requiredIn(await call('price', { amount: 1 }))
-    expect(await desk.get(request_id)).toMatchObject({ needed: 2, of: ['olga', 'omar'] })
+    expect(await approvals.get(request_id)).toMatchObject({ needed: 2, of: ['olga', 'omar'] })
     expect(ran).toEqual([{ amount: 1, memo: 'none' }, 'look'])
-    expect(desk.rules.map(({ text: words }) => words)).toEqual([
+    expect(approvals.rules.map(({ text: words }) => words)).toEqual([
       'tool pay for tenant acme called by ann: needs none',
       'every tool with readOnlyHint: as the tool itself says',
       'tool lo* or ship: needs none',
@@ -333,24 +333,24 @@ describe('rules of the operator', () => {
 
 describe('a desk for several servers', () => {
   test('shows the tickets of all of them, and each runs its own', async () => {
-    const { desk, store, clock, call, ran } = await openShop()
+    const { approvals, store, clock, call, ran } = await openApprovalsFixture()
     const there: unknown[] = []
-    const other = createServer(defineServer({ info: { name: 'bank', version: '1' }, tools: shopTools(there) }), {
-      ...{ store, clock, approvals: desk, once: once() },
+    const other = createServer(defineServer({ info: { name: 'bank', version: '1' }, tools: gatedTools(there) }), {
+      ...{ store, clock, approvals, once: once() },
       ...{ ask: (await import('sluice')).ask() },
     })
     const paid = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 5 } } }
     requiredIn(await call('pay', { amount: 5 }))
     const { request_id } = requiredIn({ ...(await other.handle(paid)) })
-    expect((await desk.list()).tickets.map(({ server }) => server).sort()).toEqual(['bank', 'shop'])
-    await desk.decide(request_id, { approved: true }, operator)
+    expect((await approvals.list()).tickets.map(({ server }) => server).sort()).toEqual(['bank', 'shop'])
+    await approvals.decide(request_id, { approved: true }, operator)
     await other.handle(paid)
     requiredIn(await call('pay', { amount: 5 }))
     expect([ran.length, there.length]).toEqual([0, 1])
   })
 
   test('another store, or none yet, is refused in words', async () => {
-    const { desk } = await openShop()
+    const { approvals: desk } = await openApprovalsFixture()
     const definition = defineServer({ info: { name: 'x', version: '1' } })
     expect(() => createServer(definition, { approvals: desk, once: once() })).toThrow(/same store/)
     await expect(approvals().list()).rejects.toThrow(/createServer first/)
@@ -359,7 +359,7 @@ describe('a desk for several servers', () => {
 })
 
 describe('over a network', () => {
-  const gated = shopTools([])
+  const gated = gatedTools([])
   const definition = defineServer({
     info: { name: 'shop', version: '1' },
     tools: gated.filter(({ name }) => name === 'pay'),
@@ -389,7 +389,7 @@ describe('over a network', () => {
   })
 
   test('and who came in without a credential is refused all the same', async () => {
-    const { server, ran } = await openShop({}, { tenant: undefined as never })
+    const { server, ran } = await openApprovalsFixture({}, { tenant: undefined as never })
     const via = { transport: 'http' as const, peer: '127.0.0.1', header: () => undefined }
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 1 } } }
     expect(reason({ ...(await server.handle(message, { via })) })).toBe('unauthorized')

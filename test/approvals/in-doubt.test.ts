@@ -6,14 +6,14 @@ import { approvalArguments } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { createStop } from '../../packages/sluice/src/core/stop.ts'
-import type { Shop } from './shop.ts'
-import { openShop, operator, owner, requiredIn } from './shop.ts'
+import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
+import { openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const pay = (run: () => Promise<string>): Tool =>
   tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, approvalArguments, run })
 
 /** One process begins and never ends; a minute later there is another one. */
-async function inDoubt(): Promise<Shop & { id: string }> {
+async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)
   const began = Promise.withResolvers<void>()
@@ -21,12 +21,12 @@ async function inDoubt(): Promise<Shop & { id: string }> {
     began.resolve()
     return new Promise(() => {})
   })
-  const gone = await openShop({}, { store, clock, tools: () => [dying] })
+  const gone = await openApprovalsFixture({}, { store, clock, tools: () => [dying] })
   const { request_id: id } = requiredIn(await gone.call('pay'))
-  await gone.desk.decide(id, { approved: true }, owner)
+  await gone.approvals.decide(id, { approved: true }, owner)
   gone.call('pay').catch(expect.unreachable)
   await began.promise
-  expect(await gone.desk.get(id)).toMatchObject({ status: 'running' })
+  expect(await gone.approvals.get(id)).toMatchObject({ status: 'running' })
   await clock.advance(60_000)
   const tools = (ran: unknown[]): Tool[] => [
     pay(async () => {
@@ -34,49 +34,49 @@ async function inDoubt(): Promise<Shop & { id: string }> {
       return 'paid'
     }),
   ]
-  return { ...(await openShop({}, { store, clock, tools })), id }
+  return { ...(await openApprovalsFixture({}, { store, clock, tools })), id }
 }
 const conflict = (state: string): object => ({ error: { data: { reason: 'conflict', state } } })
 
 test('it is shown, and does not run again, by name or without', async () => {
-  const { call, desk, ran, id } = await inDoubt()
-  expect((await desk.list({ status: 'in doubt' })).tickets.map((ticket) => ticket.id)).toEqual([id])
+  const { call, approvals, ran, id } = await inDoubt()
+  expect((await approvals.list({ status: 'in doubt' })).tickets.map((ticket) => ticket.id)).toEqual([id])
   expect(await call('pay', { approval_request_id: id })).toMatchObject(conflict('in doubt'))
   expect(await call('pay')).toMatchObject(conflict('in doubt'))
   expect(ran).toEqual([])
 })
 
 test('found not to have run, it runs, in its time', async () => {
-  const { call, desk, ran, id } = await inDoubt()
-  expect(await desk.resolve(id, 'did not run', operator)).toMatchObject({ status: 'approved' })
+  const { call, approvals, ran, id } = await inDoubt()
+  expect(await approvals.resolve(id, 'did not run', operator)).toMatchObject({ status: 'approved' })
   expect(await call('pay')).toMatchObject({ result: { content: [{ text: 'paid' }] } })
   expect(ran).toHaveLength(1)
 })
 
 test('found to have run, it is done: whoever names it is told so, and another call needs another ticket', async () => {
-  const { call, desk, ran, id } = await inDoubt()
-  expect(await desk.resolve(id, 'ran', operator)).toMatchObject({ status: 'done' })
+  const { call, approvals, ran, id } = await inDoubt()
+  expect(await approvals.resolve(id, 'ran', operator)).toMatchObject({ status: 'done' })
   expect(await call('pay', { approval_request_id: id })).toMatchObject(conflict('done'))
   expect(requiredIn(await call('pay')).request_id).not.toBe(id)
   expect(ran).toEqual([])
 })
 
 test('only an operator of the tenant finds out, outside the protocol, and only what is in doubt', async () => {
-  const { call, desk, id } = await inDoubt()
-  await expect(desk.resolve(id, 'did not run', owner)).rejects.toMatchObject({ reason: 'forbidden' })
+  const { call, approvals, id } = await inDoubt()
+  await expect(approvals.resolve(id, 'did not run', owner)).rejects.toMatchObject({ reason: 'forbidden' })
   const agent = { ...operator, via: 'protocol' as const }
-  await expect(desk.resolve(id, 'did not run', agent)).rejects.toMatchObject({ reason: 'forbidden' })
+  await expect(approvals.resolve(id, 'did not run', agent)).rejects.toMatchObject({ reason: 'forbidden' })
   const elsewhere = { ...operator, tenants: ['globex'] }
-  await expect(desk.resolve(id, 'did not run', elsewhere)).rejects.toMatchObject({ reason: 'approvalInvalid' })
-  await desk.resolve(id, 'ran', operator)
-  await expect(desk.resolve(id, 'did not run', operator)).rejects.toMatchObject({ reason: 'conflict' })
+  await expect(approvals.resolve(id, 'did not run', elsewhere)).rejects.toMatchObject({ reason: 'approvalInvalid' })
+  await approvals.resolve(id, 'ran', operator)
+  await expect(approvals.resolve(id, 'did not run', operator)).rejects.toMatchObject({ reason: 'conflict' })
   const { request_id } = requiredIn(await call('pay'))
-  await expect(desk.resolve(request_id, 'ran', operator)).rejects.toMatchObject({ reason: 'conflict' })
+  await expect(approvals.resolve(request_id, 'ran', operator)).rejects.toMatchObject({ reason: 'conflict' })
 })
 
 test('a client that leaves while its call waits for a quick human leaves nothing behind but the ticket', async () => {
-  const { server, desk, clock, keyFor, ran } = await openShop({ holdMs: 10_000 })
-  const proposed = new Promise((resolve) => desk.watch(resolve))
+  const { server, approvals, clock, keyFor, ran } = await openApprovalsFixture({ waitMs: 10_000 })
+  const proposed = new Promise((resolve) => approvals.watch(resolve))
   const stop = createStop()
   const params = { name: 'pay', arguments: { amount: 5 }, token: await keyFor('ann', ['acme']) }
   const via = { transport: 'memory' as const, peer: '', header: () => undefined }
@@ -87,6 +87,6 @@ test('a client that leaves while its call waits for a quick human leaves nothing
   expect(await answer).toBeNull()
   // The one that moves the mark of time once the ticket is over.
   expect(clock.pending).toBe(1)
-  expect((await desk.list()).tickets).toMatchObject([{ status: 'pending' }])
+  expect((await approvals.list()).tickets).toMatchObject([{ status: 'pending' }])
   expect(ran).toEqual([])
 })

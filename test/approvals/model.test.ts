@@ -10,7 +10,7 @@ import { crowds, orders, playCrowd, proposeTogether } from './model/crowd.ts'
 import { play, schedules } from './model/schedule.ts'
 import type { InWorld } from './model/stores.ts'
 import { inMemory, inSqlite, startRedisWorlds } from './model/stores.ts'
-import type { World } from './model/world.ts'
+import type { ModelWorld } from './model/world.ts'
 import { operator, startProcess } from './model/world.ts'
 
 const patient = { timeout: 120_000 }
@@ -19,7 +19,7 @@ const check = <T>(
   arbitrary: fc.Arbitrary<T>,
   inWorld: InWorld,
   numRuns: number,
-  work: (world: World, drawn: T) => Promise<void>,
+  work: (world: ModelWorld, drawn: T) => Promise<void>,
 ) =>
   fc.assert(
     fc.asyncProperty(arbitrary, (drawn) => inWorld((world) => work(world, drawn))),
@@ -49,15 +49,15 @@ test('a process that dies while it adds a ticket leaves none that can be approve
       await inMemory(async (world) => {
         const dying = startProcess(world)
         dies = (await dying.during({ kind: 'crash', access, after }, () => dying.call(0))) === 'died'
-        const { desk, call } = startProcess(world)
+        const { approvals, call } = startProcess(world)
         const left = await world.store.list(['approvals', 'proposal'], { limit: 10 })
         let approved = 0
         for (const { key } of left)
-          await desk.decide(key.at(-1) ?? '', { approved: true }, operator).then(
+          await approvals.decide(key.at(-1) ?? '', { approved: true }, operator).then(
             () => approved++,
             (thrown: unknown) => expect(thrown).toBeInstanceOf(RpcError),
           )
-        expect((await desk.list({ status: 'pending' })).tickets).toEqual([])
+        expect((await approvals.list({ status: 'pending' })).tickets).toEqual([])
         await call(0)
         expect(world.ran, `killed at access ${access}`).toHaveLength(approved)
       })

@@ -7,8 +7,8 @@ import { approvalArguments } from 'sluice/approvals'
 import { jsonSchema } from 'sluice/json-schema'
 import { expect, test } from 'vitest'
 import { digest } from '../../packages/sluice/src/core/digest.ts'
-import type { Shop } from './shop.ts'
-import { openShop, operator, requiredIn } from './shop.ts'
+import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
+import { openApprovalsFixture, operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const anything = (name: string, ran: unknown[]): Tool =>
   tool({
@@ -23,8 +23,8 @@ const anything = (name: string, ran: unknown[]): Tool =>
       return 'ran'
     },
   })
-const open = (): Promise<Shop> =>
-  openShop({ url: 'https://console.example' }, { tools: (ran) => [anything('a', ran), anything('b', ran)] })
+const open = (): Promise<ApprovalsFixture> =>
+  openApprovalsFixture({ url: 'https://console.example' }, { tools: (ran) => [anything('a', ran), anything('b', ran)] })
 const capabilities = { elicitation: { url: {} } }
 
 /** As framing lets them in: no numbers that collide, no half surrogates. */
@@ -37,11 +37,11 @@ const args = fc
   .filter((made) => !Object.keys(made).some((name) => name === '__proto__' || Object.hasOwn(approvalArguments, name)))
 
 test('no byte of requestState can be changed, left out, put in or moved', { timeout: 120_000 }, async () => {
-  const { request, desk, ran } = await open()
+  const { request, approvals, ran } = await open()
   const call = { name: 'a', arguments: { n: 1 } }
   const { requestState } = (await request('tools/call', call, { capabilities }))['result'] as { requestState: string }
-  const [ticket] = (await desk.list()).tickets
-  await desk.decide(ticket?.id ?? '', { approved: true }, operator)
+  const [ticket] = (await approvals.list()).tickets
+  await approvals.decide(ticket?.id ?? '', { approved: true }, operator)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const changed = new Set<string>()
   for (let at = 0; at < requestState.length; at++) {
@@ -69,13 +69,13 @@ test('no byte of requestState can be changed, left out, put in or moved', { time
 })
 
 test('arguments that are not canonically equal are not what was approved', { timeout: 120_000 }, async () => {
-  const { request, call, desk, ran } = await open()
+  const { request, call, approvals, ran } = await open()
   const run = async (approved: Params, tried: Params): Promise<void> => {
     const { request_id } = requiredIn(await call('a', approved))
     const asked = (await request('tools/call', { name: 'a', arguments: approved }, { capabilities }))[
       'result'
     ] as Params
-    await desk.decide(request_id, { approved: true }, operator)
+    await approvals.decide(request_id, { approved: true }, operator)
     const named = { ...tried, approval_request_id: request_id, approved: true }
     expect(await call('a', named)).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })
     const sealed = { name: 'a', arguments: tried, requestState: asked['requestState'] }
@@ -105,7 +105,7 @@ test('arguments that are not canonically equal are not what was approved', { tim
 })
 
 test('the same arguments, written otherwise, are', { timeout: 120_000 }, async () => {
-  const { call, desk, ran } = await open()
+  const { call, approvals, ran } = await open()
   const turned = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(turned)
     if (typeof value !== 'object' || value === null) return value
@@ -119,7 +119,7 @@ test('the same arguments, written otherwise, are', { timeout: 120_000 }, async (
     fc.asyncProperty(args, async (approved) => {
       const { request_id } = requiredIn(await call('a', approved))
       expect(requiredIn(await call('a', turned(approved))).request_id).toBe(request_id)
-      await desk.decide(request_id, { approved: true }, operator)
+      await approvals.decide(request_id, { approved: true }, operator)
       await call('a', turned(approved))
       expect(digest(ran.pop())).toBe(digest(approved))
     }),
@@ -128,7 +128,7 @@ test('the same arguments, written otherwise, are', { timeout: 120_000 }, async (
 })
 
 test('another tool, caller or tenant is refused, whatever the arguments', { timeout: 120_000 }, async () => {
-  const { request, call, desk, ran, keyFor } = await open()
+  const { request, call, approvals, ran, keyFor } = await open()
   const others = [
     { token: await keyFor('bob', ['acme']), tool: 'a' },
     { token: await keyFor('ann', ['globex']), tool: 'a' },
@@ -141,7 +141,7 @@ test('another tool, caller or tenant is refused, whatever the arguments', { time
       const asked = (await request('tools/call', { name: 'a', arguments: approved }, { capabilities }))[
         'result'
       ] as Params
-      await desk.decide(request_id, { approved: true }, operator)
+      await approvals.decide(request_id, { approved: true }, operator)
       for (const { token, tool: name } of others) {
         const named = { ...approved, approval_request_id: request_id, approved: true }
         expect(await call(name, named, { token })).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })

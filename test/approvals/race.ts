@@ -4,11 +4,11 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { StoreKind } from './till.ts'
-import { cashier, effectsIn, openStore, openTill } from './till.ts'
+import type { StoreKind } from '../kit/servers/payments.fixture.ts'
+import { cashier, effectsIn, openPaymentServer, openStore } from '../kit/servers/payments.fixture.ts'
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
-const program = fileURLToPath(new URL('programs/spend.ts', import.meta.url))
+const program = fileURLToPath(new URL('../kit/processes/ticket-spender.fixture.ts', import.meta.url))
 
 export interface Race {
   readonly store: StoreKind
@@ -17,25 +17,25 @@ export interface Race {
   readonly retries: number
   readonly processes: number
 }
-export interface Raced {
+export interface RaceReport {
   readonly calls: number
   readonly executions: number
   /** Sentences; empty is what everybody wants. */
   readonly lost: readonly string[]
   readonly counts: { readonly [answer: string]: number }
 }
-interface Said {
+interface SpenderOutput {
   readonly counts: { readonly [answer: string]: number }
   readonly texts: readonly (readonly [amount: number, said: readonly string[]])[]
 }
 
-export async function race({ store: kind, folder, tickets, retries, processes }: Race): Promise<Raced> {
+export async function race({ store: kind, folder, tickets, retries, processes }: Race): Promise<RaceReport> {
   const store = openStore(kind, folder)
-  const { pay, desk, server } = openTill(store, { folder })
+  const { pay, approvals, server } = openPaymentServer(store, { folder })
   const ids = await Promise.all(
     Array.from({ length: tickets }, async (_, amount) => (await pay(amount)).required ?? ''),
   )
-  await Promise.all(ids.map((id) => desk.decide(id, { approved: true }, cashier)))
+  await Promise.all(ids.map((id) => approvals.decide(id, { approved: true }, cashier)))
   const said = await Promise.all(
     (await Promise.all(Array.from({ length: processes }, () => start([kind, folder, String(retries), ...ids])))).map(
       (go) => go(),
@@ -47,7 +47,7 @@ export async function race({ store: kind, folder, tickets, retries, processes }:
     if (effects.get(amount) !== 1) lost.push(`${amount} was paid ${effects.get(amount) ?? 0} times`)
     const texts = new Set(said.flatMap((each) => each.texts.flatMap(([n, all]) => (n === amount ? all : []))))
     if (texts.size !== 1) lost.push(`${amount} was answered in ${texts.size} ways`)
-    const ticket = await desk.get(id)
+    const ticket = await approvals.get(id)
     if (ticket?.status !== 'done') lost.push(`the ticket of ${amount} is ${ticket?.status}`)
   }
   await server.close()
@@ -62,7 +62,7 @@ export async function race({ store: kind, folder, tickets, retries, processes }:
 }
 
 /** Resolves when it is ready, with what lets it go and resolves with what it says. */
-async function start(args: readonly string[]): Promise<() => Promise<Said>> {
+async function start(args: readonly string[]): Promise<() => Promise<SpenderOutput>> {
   const child: ChildProcess = spawn(node, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<never>((_, reject) => {
     child.on('close', (code) => reject(new Error(`A process ended with ${code} before it had said anything`)))
@@ -74,7 +74,7 @@ async function start(args: readonly string[]): Promise<() => Promise<Said>> {
   return async () => {
     child.stdin?.write('go\n')
     const { value } = await Promise.race([lines.next(), ended])
-    return JSON.parse(String(value)) as Said
+    return JSON.parse(String(value)) as SpenderOutput
   }
 }
 
@@ -83,12 +83,12 @@ export async function raceInMemory({
   folder,
   tickets,
   retries,
-}: Pick<Race, 'folder' | 'tickets' | 'retries'>): Promise<Raced> {
-  const { pay, desk } = openTill(openStore('memory', folder), { folder })
+}: Pick<Race, 'folder' | 'tickets' | 'retries'>): Promise<RaceReport> {
+  const { pay, approvals } = openPaymentServer(openStore('memory', folder), { folder })
   const ids = await Promise.all(
     Array.from({ length: tickets }, async (_, amount) => (await pay(amount)).required ?? ''),
   )
-  await Promise.all(ids.map((id) => desk.decide(id, { approved: true }, cashier)))
+  await Promise.all(ids.map((id) => approvals.decide(id, { approved: true }, cashier)))
   const answers = await Promise.all(
     ids.flatMap((id, amount) => Array.from({ length: retries }, (_, n) => pay(amount, n % 2 === 0 ? id : undefined))),
   )

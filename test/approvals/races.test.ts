@@ -1,8 +1,8 @@
 /** P06. The long form, 200 tickets × 50 retries × 4 processes on each store, is `npm run soak -- approval-races`. */
 
 import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../services/redis.ts'
-import { temporaryFolder } from './folder.ts'
+import { startRedis } from '../kit/processes/redis.ts'
+import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
 import { race, raceInMemory } from './race.ts'
 
 const short = { tickets: 20, retries: 10, processes: 4 }

@@ -5,9 +5,9 @@ import { approvals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
 import { redisBus, redisStore } from 'sluice/redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { RedisServer } from '../services/redis.ts'
-import { startRedis } from '../services/redis.ts'
-import { operator, requiredIn } from './shop.ts'
+import type { RedisServer } from '../kit/processes/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
+import { operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const pay = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: {} } }
 

@@ -12,12 +12,12 @@ import { approvalArguments } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { temporaryFolder } from './folder.ts'
-import { openShop, operator, owner, requiredIn, shopTools } from './shop.ts'
+import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
+import { gatedTools, openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
-const program = fileURLToPath(new URL('programs/secrets.ts', import.meta.url))
+const program = fileURLToPath(new URL('../kit/processes/secrets.fixture.ts', import.meta.url))
 const reason = ({ error, result }: Params): unknown =>
   (error as { data?: { reason?: string } } | undefined)?.data?.reason ??
   (result as { _meta?: { 'dev.sluice/error'?: { reason: string } } } | undefined)?._meta?.['dev.sluice/error']?.reason
@@ -25,8 +25,8 @@ const capabilities = { elicitation: { url: {} } }
 const url = 'https://console.example'
 
 test('P03: a tool, server version or rule that changed while its call waited needs a new approval', async () => {
-  const { call, server, desk, ran } = await openShop()
-  const tools = shopTools(ran)
+  const { call, server, approvals, ran } = await openApprovalsFixture()
+  const tools = gatedTools(ran)
   const change = (version: string, description: string): void =>
     server.update(
       defineServer({
@@ -54,7 +54,7 @@ test('P03: a tool, server version or rule that changed while its call waited nee
   ] as const) {
     change('1.0.0', 'Gives money back')
     const { request_id } = requiredIn(await call('refund', { amount }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     change(version, description)
     expect(reason(await call('refund', { amount, approval_request_id: request_id, approved: true }))).toBe(
       'approvalInvalid',
@@ -66,10 +66,10 @@ test('P03: a tool, server version or rule that changed while its call waited nee
 
 test('P03: a ticket made under one rule is worth nothing under another', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
-  const before = await openShop({}, { store })
+  const before = await openApprovalsFixture({}, { store })
   const { request_id } = requiredIn(await before.call('refund', { amount: 5 }))
-  await before.desk.decide(request_id, { approved: true }, owner)
-  const after = await openShop({ rules: [{ tool: 'refund', approval: 'always', needed: 2 }] }, { store })
+  await before.approvals.decide(request_id, { approved: true }, owner)
+  const after = await openApprovalsFixture({ rules: [{ tool: 'refund', approval: 'always', needed: 2 }] }, { store })
   const named = { amount: 5, approval_request_id: request_id }
   expect(reason(await after.call('refund', named))).toBe('approvalInvalid')
   expect(after.ran).toEqual([])
@@ -100,9 +100,9 @@ function aScript(): string {
 
 test('P03: a file that the arguments name is part of what is approved, where the tool says so', async () => {
   const path = aScript()
-  const { call, desk, ran } = await openShop({}, { tools: script })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   writeFileSync(path, 'rm -rf /')
   expect(reason(await call('run_script', { path }))).toBe('approvalVoid')
   writeFileSync(path, 'echo hello')
@@ -112,23 +112,23 @@ test('P03: a file that the arguments name is part of what is approved, where the
 
 test('P03: a file that changes while the call waits for a quick human does not run', async () => {
   const path = aScript()
-  const { call, desk, ran } = await openShop({ holdMs: minute }, { tools: script })
+  const { call, approvals, ran } = await openApprovalsFixture({ waitMs: minute }, { tools: script })
   const waiting = Promise.withResolvers<string>()
-  desk.watch(({ id, status }) => status === 'pending' && waiting.resolve(id))
+  approvals.watch(({ id, status }) => status === 'pending' && waiting.resolve(id))
   const answer = call('run_script', { path })
   const id = await waiting.promise
   writeFileSync(path, 'rm -rf /')
-  await desk.decide(id, { approved: true }, owner)
+  await approvals.decide(id, { approved: true }, owner)
   expect(reason(await answer)).toBe('approvalVoid')
-  expect(await desk.get(id)).toMatchObject({ status: 'void' })
+  expect(await approvals.get(id)).toMatchObject({ status: 'void' })
   expect(ran).toEqual([])
 })
 
 test('P12: a grant does not cover a file that is no longer the same', async () => {
   const path = aScript()
-  const { call, desk, ran } = await openShop({ grants: { maxMs: 60 * minute } }, { tools: script })
+  const { call, approvals, ran } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } }, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
-  await desk.grants.create({ ticket: request_id, arguments: 'any', lastMs: minute }, operator)
+  await approvals.grants.create({ ticket: request_id, arguments: 'any', durationMs: minute }, operator)
   await call('run_script', { path })
   expect(ran).toEqual(['echo hello'])
   writeFileSync(path, 'rm -rf /')
@@ -138,7 +138,7 @@ test('P12: a grant does not cover a file that is no longer the same', async () =
 })
 
 test('P04: nothing a client says about itself approves anything', async () => {
-  const { request, server, keyFor, desk, ran } = await openShop({ url })
+  const { request, server, keyFor, approvals, ran } = await openApprovalsFixture({ url })
   const pay = { name: 'pay', arguments: { amount: 5 } }
   const accepted = { 'dev.sluice/approval': { action: 'accept', content: { approved: true } } }
   const attempts: readonly Params[] = [
@@ -156,7 +156,7 @@ test('P04: nothing a client says about itself approves anything', async () => {
   expect(reason(await request('tools/call', refund))).toBe('approvalInvalid')
   for (const requestState of ['', 'x', 'a.b', 'e30.e30', JSON.stringify({ ticket: 'x' })])
     expect(await request('tools/call', { ...pay, requestState })).toMatchObject({ error: { code: -32602 } })
-  const [ticket] = (await desk.list({ tool: 'pay' })).tickets
+  const [ticket] = (await approvals.list({ tool: 'pay' })).tickets
   const headers = new Map([
     ['x-approved', 'true'],
     ['idempotency-key', ticket?.id ?? ''],
@@ -165,13 +165,13 @@ test('P04: nothing a client says about itself approves anything', async () => {
   const via = { transport: 'http' as const, peer: '127.0.0.1', header: (name: string) => headers.get(name) }
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: pay }, { via })
   expect(ran).toEqual([])
-  expect((await desk.list({ status: 'approved' })).tickets).toEqual([])
+  expect((await approvals.list({ status: 'approved' })).tickets).toEqual([])
 })
 
 test('P04: a ticket’s id as an idempotency key does not meet what the ticket gave', async () => {
-  const { request, call, desk, keyFor, ran } = await openShop()
+  const { request, call, approvals, keyFor, ran } = await openApprovalsFixture()
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   await call('pay', { amount: 5 })
   const meta = { 'dev.sluice/idempotencyKey': request_id }
   for (const token of [await keyFor('ann', ['acme']), await keyFor('bob', ['acme'])])
@@ -180,11 +180,11 @@ test('P04: a ticket’s id as an idempotency key does not meet what the ticket g
 })
 
 test('P04: sealed state, and the id, of another caller, tenant, tool or argument open nothing', async () => {
-  const { request, call, desk, keyFor, ran } = await openShop({ url })
+  const { request, call, approvals, keyFor, ran } = await openApprovalsFixture({ url })
   const pay = { name: 'pay', arguments: { amount: 5 } }
   const { requestState } = (await request('tools/call', pay, { capabilities }))['result'] as Params
   const refund = requiredIn(await call('refund', { amount: 5 }))
-  for (const { id } of (await desk.list()).tickets) await desk.decide(id, { approved: true }, operator)
+  for (const { id } of (await approvals.list()).tickets) await approvals.decide(id, { approved: true }, operator)
   const [bob, otherTenant] = [await keyFor('bob', ['acme']), await keyFor('ann', ['globex'])]
   const stolen = [
     request('tools/call', { ...pay, requestState }, { token: bob }),
@@ -227,9 +227,9 @@ test.each(['modern', 'legacy'] as const)(
         },
       }),
     ]
-    const { call, desk, ran } = await openShop({}, { tools: passing })
+    const { call, approvals, ran } = await openApprovalsFixture({}, { tools: passing })
     const { request_id } = requiredIn(await call('pass_on', {}, { revision }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     const done = { result: { content: [{ text: 'done' }] } }
     expect(await call('pass_on', {}, { revision })).toMatchObject(done)
     expect(await call('pass_on', { approval_request_id: request_id }, { revision })).toMatchObject(done)
@@ -240,7 +240,10 @@ test.each(['modern', 'legacy'] as const)(
 
 test('P08: who may not decide is refused, each time it is tried, and it is on record', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
-  const { call, desk, request, keyFor, server } = await openShop({ approver: 'other' }, { store, audit: audit() })
+  const { call, approvals, request, keyFor, server } = await openApprovalsFixture(
+    { approver: 'other' },
+    { store, audit: audit() },
+  )
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const agent = { ...operator, via: 'protocol' as const, subject: 'ann' }
   const refused: readonly (readonly [string, Decider, string])[] = [
@@ -250,7 +253,7 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
     ['the agent itself', agent, 'forbidden'],
   ]
   for (const [who, by, why] of refused)
-    await expect(desk.decide(request_id, { approved: true }, by), who).rejects.toMatchObject({ reason: why })
+    await expect(approvals.decide(request_id, { approved: true }, by), who).rejects.toMatchObject({ reason: why })
   const respond = (token?: string): Promise<Params> =>
     request(
       'approval/respond',
@@ -262,7 +265,7 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
   expect(reason(await respond(selfWithScope))).toBe('forbidden')
   const otherTenant = await keyFor('olga', ['globex'], ['approvals:decide'])
   expect(reason(await respond(otherTenant))).toBe('approvalInvalid')
-  expect(await desk.get(request_id)).toMatchObject({ status: 'pending', decisions: [] })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'pending', decisions: [] })
   const other = await keyFor('olga', ['acme'], ['approvals:decide'])
   expect((await respond(other))['result']).toEqual({ recorded: true, approved: true })
   await server.close()
@@ -271,12 +274,12 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
 })
 
 test('P08: an agent’s credential never decides for its own person', async () => {
-  const { call, keyFor, request, desk } = await openShop({ approver: 'owner' })
+  const { call, keyFor, request, approvals } = await openApprovalsFixture({ approver: 'owner' })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const token = await keyFor('ann', ['acme'], ['approvals:decide'])
   const answer = await request('approval/respond', { request_id, approved: true }, { revision: 'legacy', token })
   expect(reason(answer)).toBe('forbidden')
-  expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
 })
 
 test('P11: a store that is down at the check means no', async () => {
@@ -286,12 +289,14 @@ test('P11: a store that is down at the check means no', async () => {
   const store = new Proxy(inner, {
     get: (target, verb: keyof Store) => (down && typeof target[verb] === 'function' ? dead : target[verb]),
   })
-  const { call, desk, ran } = await openShop({}, { store })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { store })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   down = true
   expect(reason(await call('pay', { amount: 5 }))).toBe('storeUnavailable')
-  await expect(desk.decide(request_id, { approved: true }, owner)).rejects.toMatchObject({ reason: 'storeUnavailable' })
+  await expect(approvals.decide(request_id, { approved: true }, owner)).rejects.toMatchObject({
+    reason: 'storeUnavailable',
+  })
   expect(ran).toEqual([])
   down = false
   await call('pay', { amount: 5 })
@@ -299,21 +304,24 @@ test('P11: a store that is down at the check means no', async () => {
 })
 
 test('P12: "always allow" is off unless said', async () => {
-  const { desk, call } = await openShop()
+  const { approvals, call } = await openApprovalsFixture()
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  const grant = { ticket: request_id, arguments: 'any' as const, lastMs: minute }
-  await expect(desk.grants.create(grant, operator)).rejects.toMatchObject({ reason: 'forbidden' })
+  const grant = { ticket: request_id, arguments: 'any' as const, durationMs: minute }
+  await expect(approvals.grants.create(grant, operator)).rejects.toMatchObject({ reason: 'forbidden' })
 })
 
 test('P12: a grant covers what it names, until it ends or is revoked, and is listed', async () => {
-  const { desk, call, clock, keyFor, server, ran } = await openShop({ grants: { maxMs: 60 * minute } })
+  const { approvals, call, clock, keyFor, server, ran } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const forBob = requiredIn(await call('pay', { amount: 7, to: 'bob' })).request_id
   const lastMs = 10 * minute
-  const exactly = await desk.grants.create({ ticket: request_id, arguments: 'exactly', lastMs }, operator)
+  const exactly = await approvals.grants.create(
+    { ticket: request_id, arguments: 'exactly', durationMs: lastMs },
+    operator,
+  )
   const including = { including: { to: 'bob' } }
-  const toBob = await desk.grants.create({ ticket: forBob, arguments: including, lastMs }, operator)
-  expect(await desk.grants.list({ tenants: ['acme'] })).toMatchObject({
+  const toBob = await approvals.grants.create({ ticket: forBob, arguments: including, durationMs: lastMs }, operator)
+  expect(await approvals.grants.list({ tenants: ['acme'] })).toMatchObject({
     grants: expect.arrayContaining([
       expect.objectContaining({ id: exactly.id, createdBy: 'olga' }),
       expect.objectContaining({ id: toBob.id }),
@@ -337,33 +345,33 @@ test('P12: a grant covers what it names, until it ends or is revoked, and is lis
   requiredIn(await call('pay', { amount: 5 }, { token: await keyFor('ann', ['globex']) }))
   expect(ran).toHaveLength(3)
 
-  await expect(desk.grants.revoke(toBob.id, { ...operator, via: 'protocol' })).rejects.toMatchObject({
+  await expect(approvals.grants.revoke(toBob.id, { ...operator, via: 'protocol' })).rejects.toMatchObject({
     reason: 'forbidden',
   })
-  expect(await desk.grants.revoke(toBob.id, { ...operator, tenants: ['globex'] })).toBe(false)
-  expect(await desk.grants.revoke(toBob.id, operator)).toBe(true)
+  expect(await approvals.grants.revoke(toBob.id, { ...operator, tenants: ['globex'] })).toBe(false)
+  expect(await approvals.grants.revoke(toBob.id, operator)).toBe(true)
   requiredIn(await call('pay', { amount: 9, to: 'bob' }))
 
-  server.update(defineServer({ info: { name: 'shop', version: '1.0.1' }, tools: shopTools(ran) }))
+  server.update(defineServer({ info: { name: 'shop', version: '1.0.1' }, tools: gatedTools(ran) }))
   requiredIn(await call('pay', { amount: 5 }))
-  server.update(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: shopTools(ran) }))
+  server.update(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: gatedTools(ran) }))
   await clock.advance(10 * minute)
   requiredIn(await call('pay', { amount: 5 }))
   expect(ran).toHaveLength(3)
 })
 
 test('P12: grants are listed a page at a time, each once, and to who sees some tenants nothing of others', async () => {
-  const { desk, call, keyFor } = await openShop({ grants: { maxMs: 60 * minute } })
+  const { approvals, call, keyFor } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } })
   for (const tenant of ['acme', 'globex', 'initech'])
     for (const caller of ['ann', 'bob', 'eve']) {
       const { request_id } = requiredIn(await call('pay', { amount: 5 }, { token: await keyFor(caller, [tenant]) }))
-      await desk.grants.create({ ticket: request_id, arguments: 'any', lastMs: minute }, operator)
+      await approvals.grants.create({ ticket: request_id, arguments: 'any', durationMs: minute }, operator)
     }
   for (const tenants of [undefined, ['initech', 'acme'], ['nobody', 'globex']]) {
     const seen: string[] = []
     for (let after: string | undefined; ; ) {
       const query = { limit: 2, ...(tenants && { tenants }), ...(after !== undefined && { after }) }
-      const { grants, next } = await desk.grants.list(query)
+      const { grants, next } = await approvals.grants.list(query)
       seen.push(...grants.map(({ tenant, caller }) => `${tenant} ${caller}`))
       if (next === undefined) break
       expect(tenants ?? [next.split('~')[0]]).toContain(next.split('~')[0])
@@ -377,9 +385,9 @@ test('P12: grants are listed a page at a time, each once, and to who sees some t
 })
 
 test('P12: a grant that says too little, lasts too long, or comes from the wrong person is refused', async () => {
-  const { desk, call } = await openShop({ grants: { maxMs: 60 * minute } })
+  const { approvals, call } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  const grant = { ticket: request_id, arguments: 'any' as const, lastMs: minute }
+  const grant = { ticket: request_id, arguments: 'any' as const, durationMs: minute }
   const bad: readonly Params[] = [
     { arguments: undefined },
     { arguments: { including: {} } },
@@ -387,32 +395,32 @@ test('P12: a grant that says too little, lasts too long, or comes from the wrong
     { arguments: { including: { to: 'mallory' } } },
     { arguments: { exactly: { amount: 6 } } },
     { arguments: {} },
-    { lastMs: 0 },
-    { lastMs: -1 },
-    { lastMs: Number.NaN },
-    { lastMs: Number.POSITIVE_INFINITY },
-    { lastMs: 61 * minute },
+    { durationMs: 0 },
+    { durationMs: -1 },
+    { durationMs: Number.NaN },
+    { durationMs: Number.POSITIVE_INFINITY },
+    { durationMs: 61 * minute },
   ]
   for (const change of bad)
-    await expect(desk.grants.create({ ...grant, ...change } as never, operator)).rejects.toMatchObject({
+    await expect(approvals.grants.create({ ...grant, ...change } as never, operator)).rejects.toMatchObject({
       reason: 'invalidParams',
     })
   for (const by of [owner, { ...operator, via: 'protocol' as const }])
-    await expect(desk.grants.create(grant, by)).rejects.toMatchObject({ reason: 'forbidden' })
+    await expect(approvals.grants.create(grant, by)).rejects.toMatchObject({ reason: 'forbidden' })
   const elsewhere = { ...operator, tenants: ['globex'] }
-  await expect(desk.grants.create(grant, elsewhere)).rejects.toMatchObject({ reason: 'approvalInvalid' })
-  await expect(desk.grants.create({ ...grant, ticket: 'x' }, operator)).rejects.toMatchObject({
+  await expect(approvals.grants.create(grant, elsewhere)).rejects.toMatchObject({ reason: 'approvalInvalid' })
+  await expect(approvals.grants.create({ ...grant, ticket: 'x' }, operator)).rejects.toMatchObject({
     reason: 'approvalInvalid',
   })
-  expect((await desk.grants.list()).grants).toEqual([])
+  expect((await approvals.grants.list()).grants).toEqual([])
 })
 
 test('P12: one person’s grant does not stand for the two that a rule asks for', async () => {
   const rules = [{ tool: 'pay', approval: 'always' as const, needed: 2 }]
-  const { desk, call } = await openShop({ rules, grants: { maxMs: 60 * minute } })
+  const { approvals, call } = await openApprovalsFixture({ rules, grants: { maxMs: 60 * minute } })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   await expect(
-    desk.grants.create({ ticket: request_id, arguments: 'any', lastMs: minute }, operator),
+    approvals.grants.create({ ticket: request_id, arguments: 'any', durationMs: minute }, operator),
   ).rejects.toMatchObject({ reason: 'forbidden' })
   requiredIn(await call('pay', { amount: 5 }))
 })
@@ -420,14 +428,14 @@ test('P12: one person’s grant does not stand for the two that a rule asks for'
 test('P13: a caller who asks for ten thousand has a few undecided at a time, and others are not touched', {
   timeout: 120_000,
 }, async () => {
-  const { call, desk, keyFor, clock } = await openShop({ maxPending: 20 })
+  const { call, approvals, keyFor, clock } = await openApprovalsFixture({ maxPending: 20 })
   const answers = await Promise.all(Array.from({ length: 10_000 }, (_, amount) => call('pay', { amount })))
   expect(answers.filter((answer) => reason(answer) === 'rateLimited')).toHaveLength(9_980)
-  expect((await desk.list({ limit: 200 })).tickets).toHaveLength(20)
+  expect((await approvals.list({ limit: 200 })).tickets).toHaveLength(20)
   requiredIn(await call('pay', { amount: 1 }, { token: await keyFor('bob', ['acme']) }))
   // All were made in the same millisecond, so the first of the list may be Bob's.
-  const hers = (await desk.list()).tickets.find(({ caller }) => caller.subject === 'ann')
-  await desk.decide(hers?.id ?? '', { approved: false }, operator)
+  const hers = (await approvals.list()).tickets.find(({ caller }) => caller.subject === 'ann')
+  await approvals.decide(hers?.id ?? '', { approved: false }, operator)
   requiredIn(await call('pay', { amount: 20_000 }))
   expect(reason(await call('pay', { amount: 20_001 }))).toBe('rateLimited')
   await clock.advance(10 * minute)
@@ -435,9 +443,9 @@ test('P13: a caller who asks for ten thousand has a few undecided at a time, and
 })
 
 test('P13: what nobody can read is not asked for', async () => {
-  const { call, desk } = await openShop()
+  const { call, approvals } = await openApprovalsFixture()
   expect(reason(await call('pay', { amount: 1, memo: 'x'.repeat(70_000) }))).toBe('payloadTooLarge')
-  expect((await desk.list()).tickets).toEqual([])
+  expect((await approvals.list()).tickets).toEqual([])
 })
 
 test('P15: what seals approvals is in no environment, memory or log of what a tool starts', {
@@ -462,10 +470,10 @@ test('P15: what seals approvals is in no environment, memory or log of what a to
 
 test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
-  const { call, desk, server } = await openShop({}, { store, audit: audit() })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, audit: audit() })
   for (let amount = 0; amount < 50; amount++) {
     const { request_id } = requiredIn(await call('pay', { amount }))
-    await desk.decide(request_id, { approved: amount % 5 !== 0 }, owner)
+    await approvals.decide(request_id, { approved: amount % 5 !== 0 }, owner)
     await call('pay', { amount })
   }
   await server.close()

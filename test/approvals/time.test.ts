@@ -8,8 +8,8 @@ import { sqliteStore } from 'sluice/sqlite'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock, settle } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import { temporaryFolder } from './folder.ts'
-import { openShop, operator, owner, requiredIn } from './shop.ts'
+import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
+import { openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -22,27 +22,27 @@ const stores: readonly (readonly [string, (clock: FakeClock) => Store])[] = [
 describe.each(stores)('on %s, a clock that is set back', (_, open) => {
   test('does not revive an approval that had expired', async () => {
     const clock = fakeClock(start)
-    const { call, desk, ran } = await openShop({}, { clock, store: open(clock) })
+    const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store: open(clock) })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     await clock.advance(11 * minute)
     clock.set(start)
-    expect(await desk.get(request_id)).toMatchObject({ status: 'expired' })
+    expect(await approvals.get(request_id)).toMatchObject({ status: 'expired' })
     expect(requiredIn(await call('pay', { amount: 5 })).request_id).not.toBe(request_id)
     expect(ran).toEqual([])
   })
 
   test('does not give a person or a caller more time', async () => {
     const clock = fakeClock(start)
-    const { call, desk, ran } = await openShop({}, { clock, store: open(clock) })
+    const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store: open(clock) })
     const [undecided, unused] = [
       requiredIn(await call('pay', { amount: 5 })),
       requiredIn(await call('pay', { amount: 6 })),
     ]
-    await desk.decide(unused.request_id, { approved: true }, owner)
+    await approvals.decide(unused.request_id, { approved: true }, owner)
     clock.set(start - hour)
     await clock.advance(10 * minute)
-    await expect(desk.decide(undecided.request_id, { approved: true }, owner)).rejects.toMatchObject({
+    await expect(approvals.decide(undecided.request_id, { approved: true }, owner)).rejects.toMatchObject({
       reason: 'approvalInvalid',
     })
     requiredIn(await call('pay', { amount: 6 }))
@@ -51,42 +51,45 @@ describe.each(stores)('on %s, a clock that is set back', (_, open) => {
 
   test('does not lengthen a grant', async () => {
     const clock = fakeClock(start)
-    const { call, desk, ran } = await openShop({ grants: { maxMs: hour } }, { clock, store: open(clock) })
+    const { call, approvals, ran } = await openApprovalsFixture(
+      { grants: { maxMs: hour } },
+      { clock, store: open(clock) },
+    )
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.grants.create({ ticket: request_id, arguments: 'exactly', lastMs: 20 * minute }, operator)
+    await approvals.grants.create({ ticket: request_id, arguments: 'exactly', durationMs: 20 * minute }, operator)
     await call('pay', { amount: 5 })
     clock.set(start - hour)
     await clock.advance(20 * minute)
     requiredIn(await call('pay', { amount: 5 }))
-    expect((await desk.grants.list()).grants).toEqual([])
+    expect((await approvals.grants.list()).grants).toEqual([])
     expect(ran).toHaveLength(1)
   })
 
   test('does not revive one in another process that starts later', async () => {
     const clock = fakeClock(start)
     const store = open(clock)
-    const first = await openShop({}, { clock, store })
+    const first = await openApprovalsFixture({}, { clock, store })
     const { request_id } = requiredIn(await first.call('pay', { amount: 5 }))
-    await first.desk.decide(request_id, { approved: true }, owner)
+    await first.approvals.decide(request_id, { approved: true }, owner)
     // Nobody calls while it expires: the process that made it notes that the time has passed.
     await clock.advance(21 * minute)
     await settle()
     await first.server.close()
     clock.set(start)
-    const second = await openShop({}, { clock, store })
-    expect(await second.desk.get(request_id)).toMatchObject({ status: 'expired' })
+    const second = await openApprovalsFixture({}, { clock, store })
+    expect(await second.approvals.get(request_id)).toMatchObject({ status: 'expired' })
     requiredIn(await second.call('pay', { amount: 5 }))
     expect(second.ran).toEqual([])
   })
 
   test('leaves new tickets as much time as ever', async () => {
     const clock = fakeClock(start)
-    const { call, desk, ran } = await openShop({}, { clock, store: open(clock) })
+    const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store: open(clock) })
     requiredIn(await call('pay', { amount: 4 }))
     clock.set(start - hour)
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await clock.advance(9 * minute)
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     await clock.advance(9 * minute)
     await call('pay', { amount: 5 })
     expect(ran).toHaveLength(1)
@@ -123,14 +126,14 @@ function restorable(clock: FakeClock): { readonly store: Store; save(): void; re
 test('an approval that was spent is not spent again after the store was restored under a running process', async () => {
   const clock = fakeClock(start)
   const { store, save, restore } = restorable(clock)
-  const { call, desk, ran } = await openShop({}, { clock, store })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  await desk.decide(request_id, { approved: true }, owner)
+  await approvals.decide(request_id, { approved: true }, owner)
   save()
   await call('pay', { amount: 5 })
   expect(ran).toHaveLength(1)
   await restore()
-  expect(await desk.get(request_id)).toMatchObject({ status: 'void' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'void' })
   requiredIn(await call('pay', { amount: 5 }))
   expect(ran).toHaveLength(1)
 })
@@ -138,11 +141,14 @@ test('an approval that was spent is not spent again after the store was restored
 test('a grant that was revoked does not come back with a copy of the store', async () => {
   const clock = fakeClock(start)
   const { store, save, restore } = restorable(clock)
-  const { call, desk, ran } = await openShop({ grants: { maxMs: hour } }, { clock, store })
+  const { call, approvals, ran } = await openApprovalsFixture({ grants: { maxMs: hour } }, { clock, store })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-  const { id } = await desk.grants.create({ ticket: request_id, arguments: 'exactly', lastMs: 10 * minute }, operator)
+  const { id } = await approvals.grants.create(
+    { ticket: request_id, arguments: 'exactly', durationMs: 10 * minute },
+    operator,
+  )
   save()
-  await desk.grants.revoke(id, operator)
+  await approvals.grants.revoke(id, operator)
   await call('pay', { amount: 5 })
   await restore()
   requiredIn(await call('pay', { amount: 5 }))

@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Params } from 'sluice'
 import { memoryStore } from 'sluice'
-import type { Post } from 'sluice/approvals'
+import type { WebhookPost } from 'sluice/approvals'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openShop, operator, requiredIn } from './shop.ts'
+import { openApprovalsFixture, operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const start = 1_700_000_000_000
 const key = Buffer.from('a key of thirty-two bytes, really')
@@ -65,7 +65,7 @@ const headerIn =
 const decided = (data: Params): string => JSON.stringify({ type: 'approval.decided', data })
 
 /** A chat in this process, that answers with these statuses and then with 200; and when it was spoken to. */
-function chatIn(clock: FakeClock, statuses: number[]): { post: Post; told: { at: number; body: string }[] } {
+function chatIn(clock: FakeClock, statuses: number[]): { post: WebhookPost; told: { at: number; body: string }[] } {
   const told: { at: number; body: string }[] = []
   return {
     told,
@@ -87,7 +87,10 @@ const untilTold = (clock: FakeClock, told: readonly unknown[], count: number): P
 
 test('a new ticket is told, whole, and signed as Standard Webhooks has it', async () => {
   const chat = await openChat()
-  const { call, clock, desk } = await openShop({ url: 'https://console.example', webhook: { url: chat.url, secret } })
+  const { call, clock, approvals } = await openApprovalsFixture({
+    url: 'https://console.example',
+    webhook: { url: chat.url, secret },
+  })
   const { request_id } = requiredIn(await call('pay', { amount: 5, to: 'bob' }))
   await clock.advance(0)
   await chat.next(1)
@@ -104,13 +107,16 @@ test('a new ticket is told, whole, and signed as Standard Webhooks has it', asyn
   const expected = createHmac('sha256', key).update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`)
   expect(headers['webhook-signature']).toBe(`v1,${expected.digest('base64')}`)
   expect(headers['webhook-id']).toBe(request_id)
-  expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
+  expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
 })
 
 test('it is told again until the other end has it, less and less often, and then no more', async () => {
   const clock = fakeClock(start)
   const { post, told } = chatIn(clock, [500, 302])
-  const { call, store } = await openShop({ webhook: { url: 'https://chat.example/', secret, post } }, { clock })
+  const { call, store } = await openApprovalsFixture(
+    { webhook: { url: 'https://chat.example/', secret, post } },
+    { clock },
+  )
   requiredIn(await call('pay', { amount: 5 }))
   await untilTold(clock, told, 3)
   const [, second = 0, third = 0] = told.map(({ at }) => at - start)
@@ -128,17 +134,17 @@ test('a process that dies before it told leaves it to the next one', async () =>
   const store = memoryStore(clock)
   const webhook = { url: 'https://chat.example/', secret }
   const began = Promise.withResolvers<void>()
-  const dies: Post = () => {
+  const dies: WebhookPost = () => {
     began.resolve()
     return new Promise(() => {})
   }
-  const dying = await openShop({ webhook: { ...webhook, post: dies } }, { store, clock })
+  const dying = await openApprovalsFixture({ webhook: { ...webhook, post: dies } }, { store, clock })
   requiredIn(await dying.call('pay', { amount: 5 }))
   await clock.advance(0)
   await began.promise
   await dying.server.close()
   const { post, told } = chatIn(clock, [])
-  const next = await openShop({ webhook: { ...webhook, post } }, { store, clock })
+  const next = await openApprovalsFixture({ webhook: { ...webhook, post } }, { store, clock })
   await next.server.ready()
   await untilTold(clock, told, 1)
   expect(told[0]?.body).toContain('\\"amount\\":5')
@@ -148,10 +154,10 @@ test('what was decided meanwhile is not told any more', async () => {
   const clock = fakeClock(start)
   const { post, told } = chatIn(clock, [500])
   const webhook = { url: 'https://chat.example/', secret, post }
-  const { call, desk, store } = await openShop({ webhook }, { clock })
+  const { call, approvals, store } = await openApprovalsFixture({ webhook }, { clock })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   await untilTold(clock, told, 1)
-  await desk.decide(request_id, { approved: false }, operator)
+  await approvals.decide(request_id, { approved: false }, operator)
   await vi.waitFor(
     async () => {
       await clock.advance(1_000)
@@ -163,12 +169,15 @@ test('what was decided meanwhile is not told any more', async () => {
 })
 
 test('a decision comes back signed, and counts as the person’s who made it', async () => {
-  const { call, desk, ran } = await openShop({ approver: 'other', webhook: { url: 'https://chat.example/', secret } })
+  const { call, approvals, ran } = await openApprovalsFixture({
+    approver: 'other',
+    webhook: { url: 'https://chat.example/', secret },
+  })
   const { request_id: id } = requiredIn(await call('pay', { amount: 5 }))
   const self = decided({ id, approved: true, by: 'ann' })
-  await expect(desk.receive(headerIn(signed(self)), self)).rejects.toMatchObject({ reason: 'forbidden' })
+  await expect(approvals.handleWebhook(headerIn(signed(self)), self)).rejects.toMatchObject({ reason: 'forbidden' })
   const body = decided({ id, approved: true, by: 'olga', note: 'ok from chat' })
-  expect(await desk.receive(headerIn(signed(body)), body)).toMatchObject({
+  expect(await approvals.handleWebhook(headerIn(signed(body)), body)).toMatchObject({
     status: 'approved',
     decisions: [{ by: 'olga', via: 'webhook', note: 'ok from chat' }],
   })
@@ -177,7 +186,9 @@ test('a decision comes back signed, and counts as the person’s who made it', a
 })
 
 test('a decision that is forged, old, changed or of another kind decides nothing', async () => {
-  const { call, desk } = await openShop({ webhook: { url: 'https://chat.example/', secret: [secret, `${secret}old`] } })
+  const { call, approvals } = await openApprovalsFixture({
+    webhook: { url: 'https://chat.example/', secret: [secret, `${secret}old`] },
+  })
   const { request_id: id } = requiredIn(await call('pay', { amount: 5 }))
   const body = decided({ id, approved: true, by: 'olga' })
   const good = signed(body)
@@ -196,7 +207,7 @@ test('a decision that is forged, old, changed or of another kind decides nothing
     [signed(body, { with: Buffer.from('another key, also long enough...') }), body],
   ]
   for (const [headers, sent] of bad)
-    await expect(desk.receive(headerIn(headers), sent)).rejects.toMatchObject({ reason: 'unauthorized' })
+    await expect(approvals.handleWebhook(headerIn(headers), sent)).rejects.toMatchObject({ reason: 'unauthorized' })
   for (const said of [
     '{',
     '[]',
@@ -205,10 +216,14 @@ test('a decision that is forged, old, changed or of another kind decides nothing
     decided({ id, approved: true }),
     decided({ approved: true, by: 'olga' }),
   ])
-    await expect(desk.receive(headerIn(signed(said)), said)).rejects.toMatchObject({ reason: 'invalidParams' })
+    await expect(approvals.handleWebhook(headerIn(signed(said)), said)).rejects.toMatchObject({
+      reason: 'invalidParams',
+    })
   const unknown = decided({ id: 'x', approved: true, by: 'olga' })
-  await expect(desk.receive(headerIn(signed(unknown)), unknown)).rejects.toMatchObject({ reason: 'approvalInvalid' })
-  expect(await desk.get(id)).toMatchObject({ status: 'pending' })
+  await expect(approvals.handleWebhook(headerIn(signed(unknown)), unknown)).rejects.toMatchObject({
+    reason: 'approvalInvalid',
+  })
+  expect(await approvals.get(id)).toMatchObject({ status: 'pending' })
 })
 
 test('an address that others can read along, or a secret that can be guessed, does not start', async () => {
@@ -218,7 +233,7 @@ test('an address that others can read along, or a secret that can be guessed, do
     { url: 'https://chat.example/', secret: 'short' },
     { url: 'https://chat.example/', secret: [] },
   ])
-    await expect(openShop({ webhook })).rejects.toThrow(/webhook/)
-  const { desk } = await openShop()
-  await expect(desk.receive(() => undefined, '{}')).rejects.toMatchObject({ reason: 'forbidden' })
+    await expect(openApprovalsFixture({ webhook })).rejects.toThrow(/webhook/)
+  const { approvals } = await openApprovalsFixture()
+  await expect(approvals.handleWebhook(() => undefined, '{}')).rejects.toMatchObject({ reason: 'forbidden' })
 })

@@ -1,4 +1,4 @@
-/** Tests packages/sluice/src/approvals/deciding.ts: one function decides who may approve, deny, grant, resolve and revoke. */
+/** Tests packages/sluice/src/approvals/decide.ts: one function decides who may approve, deny, grant, resolve and revoke. */
 
 import type { Params, Tool } from 'sluice'
 import { memoryStore, tool } from 'sluice'
@@ -6,8 +6,8 @@ import type { Approvals, ApprovalsOptions, Decider } from 'sluice/approvals'
 import { approvalArguments } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import type { Shop } from './shop.ts'
-import { openShop, operator, owner, requiredIn } from './shop.ts'
+import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
+import { openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
 const grants = { maxMs: 60 * minute }
@@ -20,7 +20,10 @@ const textOf = (answer: Params): string =>
   (answer['result'] as { content?: readonly { text: string }[] } | undefined)?.content?.[0]?.text ?? ''
 
 /** A ticket whose process began to run it and was never heard of again. */
-async function inDoubt(options: ApprovalsOptions, by: readonly Decider[]): Promise<Shop & { readonly id: string }> {
+async function inDoubt(
+  options: ApprovalsOptions,
+  by: readonly Decider[],
+): Promise<ApprovalsFixture & { readonly id: string }> {
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)
   const began = Promise.withResolvers<void>()
@@ -30,55 +33,55 @@ async function inDoubt(options: ApprovalsOptions, by: readonly Decider[]): Promi
     began.resolve()
     return new Promise(() => {})
   })
-  const dead = await openShop(options, { store, clock, tools: () => [dying] })
+  const dead = await openApprovalsFixture(options, { store, clock, tools: () => [dying] })
   const { request_id: id } = requiredIn(await dead.call('pay'))
-  for (const each of by) await dead.desk.decide(id, { approved: true }, each)
+  for (const each of by) await dead.approvals.decide(id, { approved: true }, each)
   dead.call('pay').catch(expect.unreachable)
   await began.promise
   await clock.advance(minute)
   const tools = (ran: unknown[]): Tool[] => [pay(() => String(ran.push('paid')))]
-  return { ...(await openShop(options, { store, clock, tools })), id }
+  return { ...(await openApprovalsFixture(options, { store, clock, tools })), id }
 }
 
 const give = (desk: Approvals, ticket: string, by: Decider): Promise<unknown> =>
-  desk.grants.create({ ticket, arguments: 'exactly', lastMs: minute }, by)
+  desk.grants.create({ ticket, arguments: 'exactly', durationMs: minute }, by)
 
 describe('whoever may not approve may not grant or resolve', () => {
   test('with approver "other", not the person who asked', async () => {
-    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await expect(desk.decide(request_id, { approved: true }, annAsOperator)).rejects.toMatchObject(forbidden)
-    await expect(give(desk, request_id, annAsOperator)).rejects.toMatchObject(forbidden)
-    await give(desk, request_id, operator)
+    await expect(approvals.decide(request_id, { approved: true }, annAsOperator)).rejects.toMatchObject(forbidden)
+    await expect(give(approvals, request_id, annAsOperator)).rejects.toMatchObject(forbidden)
+    await give(approvals, request_id, operator)
     const doubt = await inDoubt({ approver: 'other' }, [operator])
-    await expect(doubt.desk.resolve(doubt.id, 'did not run', annAsOperator)).rejects.toMatchObject(forbidden)
-    expect(await doubt.desk.get(doubt.id)).toMatchObject({ status: 'in doubt' })
-    await doubt.desk.resolve(doubt.id, 'did not run', omar)
+    await expect(doubt.approvals.resolve(doubt.id, 'did not run', annAsOperator)).rejects.toMatchObject(forbidden)
+    expect(await doubt.approvals.get(doubt.id)).toMatchObject({ status: 'in doubt' })
+    await doubt.approvals.resolve(doubt.id, 'did not run', omar)
   })
 
   test('with people named in the rule, nobody else', async () => {
     const rules = [{ approval: 'always' as const, of: ['omar'] }]
-    const { call, desk } = await openShop({ rules, grants })
+    const { call, approvals } = await openApprovalsFixture({ rules, grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await expect(give(desk, request_id, operator)).rejects.toMatchObject(forbidden)
-    await give(desk, request_id, omar)
+    await expect(give(approvals, request_id, operator)).rejects.toMatchObject(forbidden)
+    await give(approvals, request_id, omar)
     const doubt = await inDoubt({ rules }, [omar])
-    await expect(doubt.desk.resolve(doubt.id, 'did not run', operator)).rejects.toMatchObject(forbidden)
+    await expect(doubt.approvals.resolve(doubt.id, 'did not run', operator)).rejects.toMatchObject(forbidden)
     expect(textOf(await doubt.call('pay'))).toBe('')
     expect(doubt.ran).toEqual([])
   })
 
   test('a webhook that speaks for somebody is held to the same', async () => {
-    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     const byChat: Decider = { ...annAsOperator, via: 'webhook' }
-    await expect(desk.decide(request_id, { approved: true }, byChat)).rejects.toMatchObject(forbidden)
-    await expect(give(desk, request_id, byChat)).rejects.toMatchObject(forbidden)
+    await expect(approvals.decide(request_id, { approved: true }, byChat)).rejects.toMatchObject(forbidden)
+    await expect(give(approvals, request_id, byChat)).rejects.toMatchObject(forbidden)
   })
 })
 
 describe('a grant', () => {
-  async function shipTo(shop: Shop, city: string): Promise<Params> {
+  async function shipTo(shop: ApprovalsFixture, city: string): Promise<Params> {
     const params = { name: 'ship', arguments: { parcel: 'p' } }
     const asked = (await shop.request('tools/call', params, { capabilities }))['result'] as Params
     const inputResponses = { where: { action: 'accept', content: { city } } }
@@ -87,42 +90,42 @@ describe('a grant', () => {
   }
 
   test('for exactly these arguments does not cover another answer to the tool’s question', async () => {
-    const shop = await openShop({ grants })
+    const shop = await openApprovalsFixture({ grants })
     const { request_id } = requiredIn(await shipTo(shop, 'Paris'))
-    await give(shop.desk, request_id, operator)
+    await give(shop.approvals, request_id, operator)
     expect(textOf(await shipTo(shop, 'Paris'))).toBe('Sent to Paris')
     requiredIn(await shipTo(shop, 'Moscow'))
     expect(shop.ran).toEqual([{ parcel: 'p', city: 'Paris' }])
   })
 
   test('is not given over another person’s denial', async () => {
-    const { call, desk } = await openShop({ grants })
+    const { call, approvals } = await openApprovalsFixture({ grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
-    await desk.decide(request_id, { approved: false }, owner)
-    await expect(give(desk, request_id, operator)).rejects.toMatchObject({ reason: 'conflict' })
+    await approvals.decide(request_id, { approved: false }, owner)
+    await expect(give(approvals, request_id, operator)).rejects.toMatchObject({ reason: 'conflict' })
   })
 
   test('that was given before does not outweigh a person who says no to this very call', async () => {
-    const { call, desk, ran } = await openShop({ grants })
+    const { call, approvals, ran } = await openApprovalsFixture({ grants })
     const [first, second] = [requiredIn(await call('pay', { amount: 5 })), requiredIn(await call('pay', { amount: 6 }))]
-    await desk.decide(second.request_id, { approved: false }, owner)
-    await desk.grants.create({ ticket: first.request_id, arguments: 'any', lastMs: minute }, operator)
+    await approvals.decide(second.request_id, { approved: false }, owner)
+    await approvals.grants.create({ ticket: first.request_id, arguments: 'any', durationMs: minute }, operator)
     expect(textOf(await call('pay', { amount: 6 }))).toContain('A person denied this call')
     await call('pay', { amount: 5 })
     expect(ran).toMatchObject([{ amount: 5 }])
   })
 
   test('is revoked by operators of the tenant and by the person it is about, and not through the protocol', async () => {
-    const { call, desk } = await openShop({ approver: 'other', grants })
+    const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     const made = async (): Promise<string> =>
-      (await desk.grants.create({ ticket: request_id, arguments: 'exactly', lastMs: minute }, operator)).id
+      (await approvals.grants.create({ ticket: request_id, arguments: 'exactly', durationMs: minute }, operator)).id
     const id = await made()
-    await expect(desk.grants.revoke(id, { ...owner, subject: 'bob' })).rejects.toMatchObject(forbidden)
-    await expect(desk.grants.revoke(id, { ...owner, via: 'protocol' })).rejects.toMatchObject(forbidden)
-    expect(await desk.grants.revoke(id, { ...operator, tenants: ['globex'] })).toBe(false)
-    expect(await desk.grants.revoke(id, owner)).toBe(true)
-    expect(await desk.grants.revoke(await made(), omar)).toBe(true)
+    await expect(approvals.grants.revoke(id, { ...owner, subject: 'bob' })).rejects.toMatchObject(forbidden)
+    await expect(approvals.grants.revoke(id, { ...owner, via: 'protocol' })).rejects.toMatchObject(forbidden)
+    expect(await approvals.grants.revoke(id, { ...operator, tenants: ['globex'] })).toBe(false)
+    expect(await approvals.grants.revoke(id, owner)).toBe(true)
+    expect(await approvals.grants.revoke(await made(), omar)).toBe(true)
   })
 })
 
@@ -130,12 +133,12 @@ describe('approved: false beside approval_request_id', () => {
   test.each([[false], ['false'], ['False']])(
     '%j denies and runs nothing, although a person had approved',
     async (no) => {
-      const { call, desk, ran } = await openShop()
+      const { call, approvals, ran } = await openApprovalsFixture()
       const { request_id } = requiredIn(await call('refund', { amount: 5 }))
-      await desk.decide(request_id, { approved: true }, owner)
+      await approvals.decide(request_id, { approved: true }, owner)
       const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved: no })
       expect(answer).toMatchObject({ result: { isError: true } })
-      expect(await desk.get(request_id)).toMatchObject({ status: 'denied' })
+      expect(await approvals.get(request_id)).toMatchObject({ status: 'denied' })
       await call('refund', { amount: 5 })
       await call('refund', { amount: 5, approval_request_id: request_id, approved: true })
       expect(ran).toEqual([])
@@ -143,33 +146,36 @@ describe('approved: false beside approval_request_id', () => {
   )
 
   test('denies one that waits, and what another caller may not see it may not deny', async () => {
-    const { call, desk, keyFor } = await openShop()
+    const { call, approvals, keyFor } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('refund', { amount: 5 }))
     const no = { amount: 5, approval_request_id: request_id, approved: false }
     const stranger = await call('refund', no, { token: await keyFor('bob', ['acme']) })
     expect(stranger).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })
     expect(await call('refund', { ...no, amount: 6 })).toMatchObject({ error: { data: { reason: 'approvalInvalid' } } })
-    expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
+    expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
     await call('refund', no)
-    expect(await desk.get(request_id)).toMatchObject({ status: 'denied', decisions: [{ by: 'ann', via: 'protocol' }] })
+    expect(await approvals.get(request_id)).toMatchObject({
+      status: 'denied',
+      decisions: [{ by: 'ann', via: 'protocol' }],
+    })
   })
 
   test.each([[0], ['no'], [{}], [[]]])('%j, which is neither yes nor no, is refused', async (approved) => {
-    const { call, desk, ran } = await openShop()
+    const { call, approvals, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('refund', { amount: 5 }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved })
     expect(answer).toMatchObject({ error: { data: { reason: 'invalidParams' } } })
     expect(ran).toEqual([])
   })
 
   test('a ticket that was spent is not denied afterwards', async () => {
-    const { call, desk } = await openShop()
+    const { call, approvals } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('refund', { amount: 5 }))
-    await desk.decide(request_id, { approved: true }, owner)
+    await approvals.decide(request_id, { approved: true }, owner)
     await call('refund', { amount: 5 })
     const answer = await call('refund', { amount: 5, approval_request_id: request_id, approved: false })
     expect(answer).toMatchObject({ error: { data: { reason: 'conflict' } } })
-    expect(await desk.get(request_id)).toMatchObject({ status: 'done' })
+    expect(await approvals.get(request_id)).toMatchObject({ status: 'done' })
   })
 })

@@ -20,10 +20,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly: readonly RegExp[] = [
-  /^(node(-clock)?|main|signals|strays|environment|read-lines)\.ts$/,
-  /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger|log-writer)\.ts$/,
-  /^transports\/http\/(node|node-message|listen|fastify|pressure|pipelined|socket-life|unsent)\.ts$/,
-  /^transports\/websocket\/node\.ts$/,
+  /^(node|main)\.ts$/,
+  /^transports\/node\//,
   /^stores\/(sqlite|redis|contract|private-files)/,
   /^operate\/console\//,
 ]

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { jwt } from '../../packages/sluice/src/layers/identities/jwt.ts'
 import { aCall, fakeClock } from '../../packages/sluice/src/testing/index.ts'
-import type { Issuer } from './issuer.ts'
-import { startIssuer } from './issuer.ts'
+import type { Issuer } from '../kit/servers/issuer.fixture.ts'
+import { startIssuer } from '../kit/servers/issuer.fixture.ts'
 
 const here = 'https://mcp.example/mcp'
 const elsewhere = 'https://other.example/mcp'

@@ -6,10 +6,10 @@ import { jwt } from 'sluice/jwt'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
-import type { Issuer } from './issuer.ts'
-import { startIssuer } from './issuer.ts'
-import type { Serving } from './serve.ts'
-import { serve } from './serve.ts'
+import type { AuthenticatedServer } from '../kit/servers/authenticated.fixture.ts'
+import { serveAuthenticated } from '../kit/servers/authenticated.fixture.ts'
+import type { Issuer } from '../kit/servers/issuer.fixture.ts'
+import { startIssuer } from '../kit/servers/issuer.fixture.ts'
 
 const echo = tool({
   name: 'echo',
@@ -29,11 +29,11 @@ const definition = defineServer({ info: { name: 'auth', version: '1' }, tools: [
 const keys = apiKeys(memoryStore())
 
 let issuer: Issuer
-let serving: Serving
+let serving: AuthenticatedServer
 const resources: string[] = []
 beforeAll(async () => {
   issuer = await startIssuer(resources, 'routes:read routes:write')
-  serving = await serve({
+  serving = await serveAuthenticated({
     definition,
     authorizationServers: [issuer.url],
     scopes: ['routes:read'],
@@ -91,7 +91,7 @@ test.each(['legacy', { pin: '2026-07-28' }] as const)(
       content: [{ type: 'text', text: 'hi' }],
     })
     await client.close()
-    const call = serving.inside.at(-1)
+    const call = serving.calls.at(-1)
     expect(call).toMatchObject({ method: 'tools/call', caller: { subject: `${issuer.url} robot` } })
     expect([call?.via.header('authorization'), call?.via.header('user-agent')]).toEqual([undefined, expect.any(String)])
     expect(call?.facts).toMatchObject({ caller: `${issuer.url} robot`, tokenFrom: 'header' })

@@ -34,7 +34,7 @@ async function clientWith(...held: string[]) {
   const { secret } = await keys.create({ subject: 'ann', scopes: held, tenants: ['acme'] })
   const server = createServer(definition, {
     authenticate: authenticate({ verifiers: [keys], impliedScopes }),
-    tenant: tenant({ from: 'tenants', tools: () => new Set(['read', 'deploy', 'all']) }),
+    tenant: tenant({ claim: 'tenants', tools: () => new Set(['read', 'deploy', 'all']) }),
   })
   const headers = { authorization: `Bearer ${secret}` }
   return {

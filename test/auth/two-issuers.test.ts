@@ -7,7 +7,7 @@ import type { JwtOptions } from 'sluice/jwt'
 import { jwt } from 'sluice/jwt'
 import { createServer } from 'sluice/node'
 import { expect, test } from 'vitest'
-import { operator, requiredIn } from '../approvals/shop.ts'
+import { operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const secret = 'a secret of thirty-two characters'
 const audience = 'https://mcp.example'

@@ -1,5 +1,5 @@
 /**
- * `npm run conformance`: the official suite against `fixture.ts`, on every revision it knows.
+ * `npm run conformance`: the official suite against `server.fixture.ts`, on every revision it knows.
  *
  * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it,
  * `-- --runtime workerd` (or deno, bun) the same server on another runtime; `workerd-object` is one Durable Object there.

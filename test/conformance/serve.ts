@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 import { serveHttp } from 'sluice/node'
-import { runtimes, start } from '../runtimes/start.ts'
-import { createFixture } from './fixture.ts'
+import { runtimes, startRuntime } from '../kit/processes/edge-runtimes.ts'
+import { createFixture } from './server.fixture.ts'
 
 export interface Serving {
   readonly url: string
@@ -16,6 +16,6 @@ export async function startServing(name: string): Promise<Serving> {
   if (name === 'node') return serveHttp(createFixture(), { port: 0 })
   const runtime = runtimes.find((known) => name === known || name === `${known}-object`)
   if (!runtime) throw new Error(`--runtime: use one of node, ${runtimes.join(', ')}`)
-  const { url, close } = await start(runtime, worker, name.endsWith('-object') ? { object: 'Everything' } : {})
+  const { url, close } = await startRuntime(runtime, worker, name.endsWith('-object') ? { object: 'Everything' } : {})
   return { url: `${url}/mcp`, close }
 }

@@ -1,7 +1,7 @@
 /** The fixture as the edge runs it: in whichever isolate a request meets, or on workerd in one Durable Object. */
 
 import { sessions, toFetch } from 'sluice/fetch'
-import { createFixture } from './fixture.ts'
+import { createFixture } from './server.fixture.ts'
 
 interface Env {
   /** Bound where the object is to serve. */

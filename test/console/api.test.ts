@@ -1,38 +1,38 @@
 /** The API: what it answers, to whom, and that it answers as documented. */
 
 import { readFileSync } from 'node:fs'
-import { routes, shapes } from 'sluice/console'
+import { routes, schemas } from 'sluice/console'
 import { jsonSchema } from 'sluice/json-schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { House, Visitor } from './house.ts'
-import { openHouse, owner, send, signIn, stuck } from './house.ts'
+import type { BrowserSession, ConsoleFixture } from '../kit/servers/console.fixture.ts'
+import { openConsoleFixture, send, signIn, signInAsOwner, stuckDefinition } from '../kit/servers/console.fixture.ts'
 
-let house: House
-let visitor: Visitor
+let fixture: ConsoleFixture
+let owner: BrowserSession
 let agent: string
 beforeAll(async () => {
-  house = await openHouse()
-  visitor = await owner(house)
-  agent = await house.agent()
+  fixture = await openConsoleFixture()
+  owner = await signInAsOwner(fixture)
+  agent = await fixture.createAgentKey()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
-const pendingOf = async (who: Visitor = visitor): Promise<Record<string, unknown>[]> =>
+const pendingOf = async (who: BrowserSession = owner): Promise<Record<string, unknown>[]> =>
   (await who.get('api/tickets?status=pending')).body['tickets'] as Record<string, unknown>[]
 
 /** Asks for a refund and hands back its ticket. */
 async function asked(order: string, secret: string = agent): Promise<Record<string, unknown>> {
-  await house.call(secret, 'refund', { order })
+  await fixture.call(secret, 'refund', { order })
   const found = (await pendingOf()).find((ticket) => String(ticket['excerpt']).includes(`"${order}"`))
   if (!found) throw new Error('No ticket')
-  return (await visitor.get(`api/tickets/${found['id']}`)).body
+  return (await owner.get(`api/tickets/${found['id']}`)).body
 }
 const decision = (
   ticket: Record<string, unknown>,
   approved: boolean,
   more: object = {},
-): Promise<Awaited<ReturnType<Visitor['post']>>> =>
-  visitor.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
+): Promise<Awaited<ReturnType<BrowserSession['post']>>> =>
+  owner.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
 
 describe('a ticket', () => {
   test('shows who wants what, whole, and runs once it is approved', async () => {
@@ -52,24 +52,24 @@ describe('a ticket', () => {
       status: 'approved',
       decisions: [{ by: 'owner', via: 'console', approved: true, note: 'fine' }],
     })
-    expect(await house.call(agent, 'refund', { order: 'A-1' })).toMatchObject({
+    expect(await fixture.call(agent, 'refund', { order: 'A-1' })).toMatchObject({
       result: { content: [{ text: 'refunded A-1' }] },
     })
-    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'done' })
+    expect((await owner.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'done' })
   })
 
   test('does not run once it is denied', async () => {
     const ticket = await asked('A-2')
     expect((await decision(ticket, false)).body).toMatchObject({ status: 'denied' })
-    const answer = JSON.stringify(await house.call(agent, 'refund', { order: 'A-2' }))
+    const answer = JSON.stringify(await fixture.call(agent, 'refund', { order: 'A-2' }))
     expect(answer).not.toContain('refunded')
   })
 
   test('is not decided for other arguments than were shown', async () => {
     const ticket = await asked('A-3')
-    const reply = await visitor.post(`api/tickets/${ticket['id']}/decision`, { approved: true, digest: 'another' })
+    const reply = await owner.post(`api/tickets/${ticket['id']}/decision`, { approved: true, digest: 'another' })
     expect(reply).toMatchObject({ status: 409, body: { reason: 'conflict' } })
-    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
+    expect((await owner.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
   })
 
   test('is decided once', async () => {
@@ -80,9 +80,9 @@ describe('a ticket', () => {
 
   test('cannot be decided when its time is up', async () => {
     const ticket = await asked('A-5')
-    house.clock.leap(10 * 60_000 + 1)
+    fixture.clock.advance(10 * 60_000 + 1)
     expect((await decision(ticket, true)).status).toBe(409)
-    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({
+    expect((await owner.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({
       status: 'expired',
       mayDecide: false,
     })
@@ -97,19 +97,19 @@ describe('a ticket', () => {
 
   test('is not decided by who may only look', async () => {
     const ticket = await asked('A-8')
-    const { secret } = await house.panel.operators.create({ name: 'viewer' })
-    const viewer = await signIn(house, { key: secret })
+    const { secret } = await fixture.consoleApp.operators.create({ name: 'viewer' })
+    const viewer = await signIn(fixture, { key: secret })
     const [seen] = (await pendingOf(viewer)).filter(({ id }) => id === ticket['id'])
     expect(seen).toMatchObject({ mayDecide: false })
     const body = { approved: true, digest: ticket['digest'] }
     expect((await viewer.post(`api/tickets/${ticket['id']}/decision`, body)).status).toBe(403)
-    expect((await visitor.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
+    expect((await owner.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
   })
 
   test('is decided by the person it works for, whatever else that person may', async () => {
-    const { secret } = await house.panel.operators.create({ name: 'agent' })
-    const person = await signIn(house, { key: secret })
-    const [own, foreign] = [await asked('own-1'), await asked('own-2', await house.agent('somebody'))]
+    const { secret } = await fixture.consoleApp.operators.create({ name: 'agent' })
+    const person = await signIn(fixture, { key: secret })
+    const [own, foreign] = [await asked('own-1'), await asked('own-2', await fixture.createAgentKey('somebody'))]
     for (const [ticket, status] of [
       [own, 200],
       [foreign, 403],
@@ -122,17 +122,17 @@ describe('a ticket', () => {
   })
 
   test('that was begun and never ended is in doubt, until somebody says what became of it', async () => {
-    const own = await openHouse({ definition: stuck })
-    const person = await owner(own)
-    const caller = await own.agent()
+    const own = await openConsoleFixture({ definition: stuckDefinition })
+    const person = await signInAsOwner(own)
+    const caller = await own.createAgentKey()
     await own.call(caller, 'refund', { order: 'X' })
-    const [ticket] = (await own.desk.list()).tickets
+    const [ticket] = (await own.approvals.list()).tickets
     const at = `api/tickets/${ticket?.id}`
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(409)
     await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
     own.call(caller, 'refund', { order: 'X' }).catch(expect.unreachable)
     await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
-    own.clock.leap(5 * 60_000)
+    own.clock.advance(5 * 60_000)
     expect((await person.get(at)).body['status']).toBe('in doubt')
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(200)
     expect((await person.get(at)).body['status']).not.toBe('in doubt')
@@ -141,34 +141,34 @@ describe('a ticket', () => {
   })
 
   test('comes a page at a time, and every one comes once', async () => {
-    for (let at = 0; at < 7; at++) await asked(`page-${at}`, await house.agent(`someone-${at}`))
+    for (let at = 0; at < 7; at++) await asked(`page-${at}`, await fixture.createAgentKey(`someone-${at}`))
     const seen: string[] = []
     for (let after = ''; ; ) {
-      const page = (await visitor.get(`api/tickets?status=pending&limit=3${after}`)).body
+      const page = (await owner.get(`api/tickets?status=pending&limit=3${after}`)).body
       seen.push(...(page['tickets'] as { id: string }[]).map(({ id }) => id))
       if (page['next'] === undefined) break
       after = `&after=${encodeURIComponent(String(page['next']))}`
     }
     expect(new Set(seen).size).toBe(seen.length)
     // Counted at most once a second.
-    house.clock.leap(1000)
-    expect(seen).toHaveLength(Number((await visitor.get('api/tickets')).body['pending']))
+    fixture.clock.advance(1000)
+    expect(seen).toHaveLength(Number((await owner.get('api/tickets')).body['pending']))
   })
 })
 
 describe('an operator of one tenant', () => {
   test('sees and decides nothing of another', async () => {
-    const other = await house.agent('spy', ['other'])
+    const other = await fixture.createAgentKey('spy', ['other'])
     const foreign = await asked('theirs', other)
-    await house.call(other, 'price', { article: 'secret-article' })
-    await visitor.post(`api/tickets/${foreign['id']}/grant`, { arguments: 'exactly', lastMs: 60_000 })
-    const { secret } = await house.panel.operators.create({
+    await fixture.call(other, 'price', { article: 'secret-article' })
+    await owner.post(`api/tickets/${foreign['id']}/grant`, { arguments: 'exactly', lastMs: 60_000 })
+    const { secret } = await fixture.consoleApp.operators.create({
       name: 'olga',
       scopes: ['approvals:decide', 'keys:manage'],
       tenants: ['acme'],
     })
-    const olga = await signIn(house, { key: secret })
-    const foreignKey = ((await visitor.get('api/keys')).body['keys'] as { id: string; tenants: string[] }[]).find(
+    const olga = await signIn(fixture, { key: secret })
+    const foreignKey = ((await owner.get('api/keys')).body['keys'] as { id: string; tenants: string[] }[]).find(
       ({ tenants }) => tenants.includes('other'),
     )
     for (const path of ['api/tickets', 'api/grants', 'api/live', 'api/tenants', 'api/keys', 'api/servers']) {
@@ -189,48 +189,48 @@ describe('an operator of one tenant', () => {
 
 describe('a grant', () => {
   test('is made from a ticket, scoped and ending, is listed, lets that call run, and is over when it is revoked', async () => {
-    const secret = await house.agent('granted')
+    const secret = await fixture.createAgentKey('granted')
     const ticket = await asked('G-1', secret)
     const at = `api/tickets/${ticket['id']}/grant`
-    expect((await visitor.post(at, { arguments: 'any', lastMs: 10 * 86_400_000 })).status).toBe(400)
-    const made = await visitor.post(at, { arguments: 'exactly', lastMs: 60_000, note: 'for today' })
+    expect((await owner.post(at, { arguments: 'any', lastMs: 10 * 86_400_000 })).status).toBe(400)
+    const made = await owner.post(at, { arguments: 'exactly', lastMs: 60_000, note: 'for today' })
     expect(made.body).toMatchObject({ caller: 'granted', tool: 'refund', by: 'owner', note: 'for today' })
-    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1' }))).toContain('refunded G-1')
-    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-2' }))).not.toContain('refunded')
-    const { body } = await visitor.get('api/grants')
+    expect(JSON.stringify(await fixture.call(secret, 'refund', { order: 'G-1' }))).toContain('refunded G-1')
+    expect(JSON.stringify(await fixture.call(secret, 'refund', { order: 'G-2' }))).not.toContain('refunded')
+    const { body } = await owner.get('api/grants')
     expect(body).toMatchObject({ longestMs: 86_400_000 })
     expect(body['grants']).toContainEqual(expect.objectContaining({ id: made.body['id'] }))
-    const { secret: key } = await house.panel.operators.create({ name: 'viewer' })
-    const viewer = await signIn(house, { key })
+    const { secret: key } = await fixture.consoleApp.operators.create({ name: 'viewer' })
+    const viewer = await signIn(fixture, { key })
     expect((await viewer.post(at, { arguments: 'exactly', lastMs: 60_000 })).status).toBe(403)
     const revoke = `api/grants/${encodeURIComponent(String(made.body['id']))}/revoke`
     expect((await viewer.post(revoke)).status).toBe(403)
-    expect((await visitor.post(revoke)).status).toBe(200)
-    expect((await visitor.get('api/grants')).text).not.toContain(String(made.body['id']))
-    expect(JSON.stringify(await house.call(secret, 'refund', { order: 'G-1', cents: 5 }))).not.toContain('refunded')
+    expect((await owner.post(revoke)).status).toBe(200)
+    expect((await owner.get('api/grants')).text).not.toContain(String(made.body['id']))
+    expect(JSON.stringify(await fixture.call(secret, 'refund', { order: 'G-1', cents: 5 }))).not.toContain('refunded')
   })
 })
 
 describe('keys', () => {
   test('are listed without themselves and opened no more once they are revoked', async () => {
-    const secret = await house.agent('leaver')
-    await house.call(secret, 'price', { article: 'x' })
-    const { text, body } = await visitor.get('api/keys')
+    const secret = await fixture.createAgentKey('leaver')
+    await fixture.call(secret, 'price', { article: 'x' })
+    const { text, body } = await owner.get('api/keys')
     expect(text).not.toContain(secret)
     const key = (body['keys'] as { id: string; subject: string }[]).find(({ subject }) => subject === 'leaver')
     expect(key).toMatchObject({ prefix: secret.slice(0, 11), label: 'laptop', lastUse: expect.any(Number) })
-    expect((await visitor.post(`api/keys/${key?.id}/revoke`)).status).toBe(200)
-    house.clock.leap(5_001)
-    expect(await house.call(secret, 'price', { article: 'x' })).toMatchObject({ error: { code: 40100 } })
-    expect((await visitor.get('api/audit?tenant=acme&text=key%20revoked')).text).toContain('owner')
+    expect((await owner.post(`api/keys/${key?.id}/revoke`)).status).toBe(200)
+    fixture.clock.advance(5_001)
+    expect(await fixture.call(secret, 'price', { article: 'x' })).toMatchObject({ error: { code: 40100 } })
+    expect((await owner.get('api/audit?tenant=acme&text=key%20revoked')).text).toContain('owner')
   })
 })
 
 describe('the audit', () => {
   test('is looked through, newest first, taken away whole, and proven', async () => {
-    const fresh = await openHouse()
-    const own = await owner(fresh)
-    const secret = await fresh.agent('ann')
+    const fresh = await openConsoleFixture()
+    const own = await signInAsOwner(fresh)
+    const secret = await fresh.createAgentKey('ann')
     for (let at = 0; at < 120; at++) await fresh.call(secret, 'price', { article: `a${at}` })
     await fresh.call(secret, 'break', {})
     await expect
@@ -264,16 +264,16 @@ describe('the audit', () => {
 
 describe('an operator key', () => {
   test('is all another tool needs: no cookie, no origin, no token', async () => {
-    const { secret } = await house.panel.operators.create({ name: 'bot', scopes: ['approvals:decide'] })
+    const { secret } = await fixture.consoleApp.operators.create({ name: 'bot', scopes: ['approvals:decide'] })
     const headers = { authorization: `Bearer ${secret}` }
     const ticket = await asked('by-bot')
-    const reply = await send(house.url, `api/tickets/${ticket['id']}/decision`, {
+    const reply = await send(fixture.url, `api/tickets/${ticket['id']}/decision`, {
       method: 'POST',
       headers,
       body: { approved: true, digest: ticket['digest'] },
     })
     expect(reply.body).toMatchObject({ status: 'approved', decisions: [{ by: 'bot' }] })
-    const { body } = await send(house.url, 'api/openapi.json', { headers })
+    const { body } = await send(fixture.url, 'api/openapi.json', { headers })
     const documented = Object.values(body['paths'] as Record<string, Record<string, { operationId: string }>>)
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId }) => operationId)
@@ -283,7 +283,7 @@ describe('an operator key', () => {
 
 describe('what is documented is so', () => {
   /** Every shape as a strict schema: a field that nobody documented fails. */
-  const definitions = JSON.parse(JSON.stringify(shapes), function strict(_key, value) {
+  const definitions = JSON.parse(JSON.stringify(schemas), function strict(_key, value) {
     if (value?.['$ref']) return { $ref: `#/$defs/${value['$ref']}` }
     return value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value
   })
@@ -296,32 +296,32 @@ describe('what is documented is so', () => {
   test('every answer has the shape the table gives it', async () => {
     const ticket = await asked('documented')
     const id = String(ticket['id'])
-    const key = ((await visitor.get('api/keys')).body['keys'] as { id: string }[])[0]?.id
+    const key = ((await owner.get('api/keys')).body['keys'] as { id: string }[])[0]?.id
     const asks: Record<keyof typeof routes, () => Promise<{ readonly body: unknown; readonly status: number }>> = {
       signIn: async () => {
-        const link = (await house.panel.link()).split('/').at(-1)
-        const origin = new URL(house.url).origin
-        return send(house.url, 'api/session', { method: 'POST', headers: { origin }, body: { link } })
+        const link = (await fixture.consoleApp.link()).split('/').at(-1)
+        const origin = new URL(fixture.url).origin
+        return send(fixture.url, 'api/session', { method: 'POST', headers: { origin }, body: { link } })
       },
-      getSession: () => visitor.get('api/session'),
-      listTickets: () => visitor.get('api/tickets'),
-      getTicket: () => visitor.get(`api/tickets/${id}`),
+      getSession: () => owner.get('api/session'),
+      listTickets: () => owner.get('api/tickets'),
+      getTicket: () => owner.get(`api/tickets/${id}`),
       decideTicket: () => decision(ticket, true),
-      resolveTicket: async () => ({ status: 200, body: (await visitor.get(`api/tickets/${id}`)).body }),
-      createGrant: () => visitor.post(`api/tickets/${id}/grant`, { arguments: 'exactly', lastMs: 60_000 }),
-      listGrants: () => visitor.get('api/grants'),
+      resolveTicket: async () => ({ status: 200, body: (await owner.get(`api/tickets/${id}`)).body }),
+      createGrant: () => owner.post(`api/tickets/${id}/grant`, { arguments: 'exactly', lastMs: 60_000 }),
+      listGrants: () => owner.get('api/grants'),
       revokeGrant: async () => {
-        const { grants } = (await visitor.get('api/grants')).body as { grants: { id: string }[] }
-        return visitor.post(`api/grants/${encodeURIComponent(grants[0]?.id ?? '')}/revoke`)
+        const { grants } = (await owner.get('api/grants')).body as { grants: { id: string }[] }
+        return owner.post(`api/grants/${encodeURIComponent(grants[0]?.id ?? '')}/revoke`)
       },
-      getLive: () => visitor.get('api/live'),
-      listServers: () => visitor.get('api/servers'),
-      listTenants: () => visitor.get('api/tenants'),
-      listKeys: () => visitor.get('api/keys'),
-      revokeKey: () => visitor.post(`api/keys/${key}/revoke`),
-      listAudit: () => visitor.get('api/audit?tenant=acme'),
-      verifyAudit: () => visitor.post('api/audit/verify', { tenant: 'acme' }),
-      signOut: async () => (await owner(house)).post('api/session/end'),
+      getLive: () => owner.get('api/live'),
+      listServers: () => owner.get('api/servers'),
+      listTenants: () => owner.get('api/tenants'),
+      listKeys: () => owner.get('api/keys'),
+      revokeKey: () => owner.post(`api/keys/${key}/revoke`),
+      listAudit: () => owner.get('api/audit?tenant=acme'),
+      verifyAudit: () => owner.post('api/audit/verify', { tenant: 'acme' }),
+      signOut: async () => (await signInAsOwner(fixture)).post('api/session/end'),
     }
     for (const [name, run] of Object.entries(asks)) {
       const { status, body } = await run()
@@ -343,7 +343,7 @@ describe('what is documented is so', () => {
     ['api/audit?tenant=acme&before=-1', 'before'],
     [`api/live?tool=${'x'.repeat(300)}`, 'tool'],
   ])('a question it does not understand is refused by name: %s', async (path, field) => {
-    const reply = await visitor.get(path)
+    const reply = await owner.get(path)
     expect(reply).toMatchObject({ status: 400, body: { reason: 'invalidParams' } })
     expect(reply.body['message']).toContain(field)
   })
@@ -357,12 +357,12 @@ describe('what is documented is so', () => {
     [{ tenant: 'acme', more: 1 }, 400],
     [{ tenant: 'x'.repeat(70_000) }, 413],
   ])('a body it does not understand changes nothing: %j', async (body, status) => {
-    expect((await visitor.post('api/audit/verify', body)).status).toBe(status)
+    expect((await owner.post('api/audit/verify', body)).status).toBe(status)
   })
 
   test('an unknown path and another method are said to be that', async () => {
-    expect((await visitor.get('api/nothing')).status).toBe(404)
-    expect((await visitor.get('api/audit/verify')).status).toBe(405)
-    expect((await visitor.post('api/tickets')).status).toBe(405)
+    expect((await owner.get('api/nothing')).status).toBe(404)
+    expect((await owner.get('api/audit/verify')).status).toBe(405)
+    expect((await owner.post('api/tickets')).status).toBe(405)
   })
 })

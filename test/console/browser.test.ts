@@ -4,30 +4,30 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startChromium } from '../services/chromium.ts'
-import type { House, HouseOptions } from './house.ts'
-import { openHouse, stuck } from './house.ts'
+import { startChromium } from '../kit/processes/chromium.ts'
+import type { ConsoleFixture, ConsoleFixtureOptions } from '../kit/servers/console.fixture.ts'
+import { openConsoleFixture, stuckDefinition } from '../kit/servers/console.fixture.ts'
 
-const patient = 60_000
+const slowTest = 60_000
 
 let browser: Browser
-let house: House
+let fixture: ConsoleFixture
 let agent: string
 const opened: BrowserContext[] = []
-const houses: House[] = []
+const consoles: ConsoleFixture[] = []
 const thrownInPages: string[] = []
 beforeAll(async () => {
   browser = await startChromium()
-  house = await openHouse()
-  agent = await house.agent()
+  fixture = await openConsoleFixture()
+  agent = await fixture.createAgentKey()
 }, 600_000)
 afterAll(async () => {
   await browser?.close()
-  await house?.close()
+  await fixture?.close()
 })
 afterEach(async () => {
   for (const context of opened.splice(0)) await context.close()
-  for (const each of houses.splice(0)) await each.close()
+  for (const each of consoles.splice(0)) await each.close()
   expect(thrownInPages.splice(0)).toEqual([])
 })
 
@@ -40,21 +40,21 @@ interface Opening {
 /** A browser of somebody's own, gone with the test. */
 async function aContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(patient)
+  context.setDefaultTimeout(slowTest)
   opened.push(context)
   return context
 }
 /** A house of a test's own. */
-async function ownHouse(options: HouseOptions = {}): Promise<House> {
-  const own = await openHouse(options)
-  houses.push(own)
+async function ownConsole(options: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
+  const own = await openConsoleFixture(options)
+  consoles.push(own)
   return own
 }
 
 /** Signed in by a link, at a page; what the page complains about fails the test. */
 async function enter(
   { path = '#/approvals', phone = false, dark = false }: Opening = {},
-  at: House = house,
+  at: ConsoleFixture = fixture,
 ): Promise<Page> {
   const context = await aContext({
     colorScheme: dark ? 'dark' : 'light',
@@ -63,8 +63,8 @@ async function enter(
   const page = await context.newPage()
   page.on('pageerror', (thrown) => thrownInPages.push(thrown.message))
   // Each test signs in anew, more often than anybody may.
-  at.clock.leap(30_000)
-  await page.goto(await at.panel.link())
+  at.clock.advance(30_000)
+  await page.goto(await at.consoleApp.link())
   await page.getByRole('navigation').waitFor()
   await go(page, path)
   return page
@@ -73,16 +73,16 @@ const go = (page: Page, path: string): Promise<unknown> => page.evaluate(`locati
 
 /** Asks for a refund of the order and opens its ticket in the page. */
 async function ticketFor(page: Page, order: string): Promise<void> {
-  await house.call(agent, 'refund', { order })
+  await fixture.call(agent, 'refund', { order })
   await page.locator('.ticket-list a', { hasText: order }).click()
   await page.getByRole('heading', { name: 'refund' }).waitFor()
 }
 const statusOf = async (order: string): Promise<string | undefined> =>
-  (await house.desk.list()).tickets.find((ticket) => ticket.arguments.includes(`"${order}"`))?.status
+  (await fixture.approvals.list()).tickets.find((ticket) => ticket.arguments.includes(`"${order}"`))?.status
 
-describe('signing in', { timeout: 3 * patient }, () => {
+describe('signing in', { timeout: 3 * slowTest }, () => {
   test('the link signs in once and is gone from the address', async () => {
-    const link = await house.panel.link()
+    const link = await fixture.consoleApp.link()
     const context = await aContext()
     const page = await context.newPage()
     await page.goto(link)
@@ -98,10 +98,10 @@ describe('signing in', { timeout: 3 * patient }, () => {
   })
 
   test('an operator key does, a wrong one is told so', async () => {
-    const { secret } = await house.panel.operators.create({ name: 'olga' })
+    const { secret } = await fixture.consoleApp.operators.create({ name: 'olga' })
     const context = await aContext()
     const page = await context.newPage()
-    await page.goto(house.url)
+    await page.goto(fixture.url)
     await page.getByLabel('Or an operator key').fill('op_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('not good').waitFor()
@@ -114,7 +114,7 @@ describe('signing in', { timeout: 3 * patient }, () => {
     const page = await enter()
     await ticketFor(page, 'left-open')
     const second = await page.context().newPage()
-    await second.goto(`${house.url}#/audit`)
+    await second.goto(`${fixture.url}#/audit`)
     await second.getByRole('button', { name: 'Sign out' }).click()
     await second.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor()
     await second.goBack()
@@ -130,16 +130,16 @@ describe('signing in', { timeout: 3 * patient }, () => {
   test('no other page can put it into a frame', async () => {
     const context = await aContext()
     const page = await context.newPage()
-    await page.setContent(`<iframe src="${house.url}"></iframe>`)
+    await page.setContent(`<iframe src="${fixture.url}"></iframe>`)
     const frame = page.frames().find((each) => each !== page.mainFrame())
-    await expect.poll(() => frame?.url(), { timeout: patient }).toMatch(/^chrome-error:/)
+    await expect.poll(() => frame?.url(), { timeout: slowTest }).toMatch(/^chrome-error:/)
   })
 })
 
-describe('approving', { timeout: 3 * patient }, () => {
+describe('approving', { timeout: 3 * slowTest }, () => {
   test('a ticket appears by itself, is shown whole, and runs once it is approved', async () => {
     const page = await enter()
-    await house.call(agent, 'refund', { order: 'live-1', reason: 'pay \u202eeno\u202c now', to: 'p\u0430ypal' })
+    await fixture.call(agent, 'refund', { order: 'live-1', reason: 'pay \u202eeno\u202c now', to: 'p\u0430ypal' })
     await page.locator('.ticket-list a', { hasText: 'live-1' }).click()
     const headings = await page.locator('.ticket-body h3').allInnerTexts()
     expect(headings.slice(0, 2)).toEqual(['Acts on', 'Arguments'])
@@ -153,8 +153,8 @@ describe('approving', { timeout: 3 * patient }, () => {
     expect(await page.locator('.digest').innerText()).toMatch(/^[0-9a-f]{64}$/)
     await page.getByPlaceholder('A note').fill('looks right')
     await page.getByRole('button', { name: 'Approve' }).click()
-    await expect.poll(() => statusOf('live-1'), { timeout: patient }).toBe('approved')
-    const answer = await house.call(agent, 'refund', {
+    await expect.poll(() => statusOf('live-1'), { timeout: slowTest }).toBe('approved')
+    const answer = await fixture.call(agent, 'refund', {
       order: 'live-1',
       reason: 'pay \u202eeno\u202c now',
       to: 'p\u0430ypal',
@@ -169,15 +169,15 @@ describe('approving', { timeout: 3 * patient }, () => {
     const page = await enter()
     await ticketFor(page, 'deny-1')
     await page.getByRole('button', { name: 'Deny' }).click()
-    await expect.poll(() => statusOf('deny-1'), { timeout: patient }).toBe('denied')
-    expect(JSON.stringify(await house.call(agent, 'refund', { order: 'deny-1' }))).not.toContain('refunded')
+    await expect.poll(() => statusOf('deny-1'), { timeout: slowTest }).toBe('denied')
+    expect(JSON.stringify(await fixture.call(agent, 'refund', { order: 'deny-1' }))).not.toContain('refunded')
   })
 
   test('what changed since the last approved call is shown', async () => {
     const page = await enter()
     await ticketFor(page, 'change-1')
     await page.getByRole('button', { name: 'Approve' }).click()
-    await expect.poll(() => statusOf('change-1'), { timeout: patient }).toBe('approved')
+    await expect.poll(() => statusOf('change-1'), { timeout: slowTest }).toBe('approved')
     await ticketFor(page, 'change-2')
     const row = page.locator('.changes tbody tr')
     await row.waitFor()
@@ -187,7 +187,7 @@ describe('approving', { timeout: 3 * patient }, () => {
   test('one whose time is up cannot be decided, and says so', async () => {
     const page = await enter()
     await ticketFor(page, 'late-1')
-    house.clock.leap(10 * 60_000 + 1)
+    fixture.clock.advance(10 * 60_000 + 1)
     await page.getByRole('button', { name: 'Approve' }).click()
     await page
       .getByText(/expired|time is up/)
@@ -198,7 +198,7 @@ describe('approving', { timeout: 3 * patient }, () => {
 
   test('the keyboard is enough', async () => {
     const page = await enter()
-    await house.call(agent, 'refund', { order: 'keys-1' })
+    await fixture.call(agent, 'refund', { order: 'keys-1' })
     const row = page.locator('.ticket-list a', { hasText: 'keys-1' })
     await row.waitFor()
     const all = await page.locator('.ticket-list a').allInnerTexts()
@@ -210,13 +210,13 @@ describe('approving', { timeout: 3 * patient }, () => {
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
     await page.keyboard.press('a')
     await page.keyboard.press('Enter')
-    await expect.poll(() => statusOf('keys-1'), { timeout: patient }).toBe('approved')
+    await expect.poll(() => statusOf('keys-1'), { timeout: slowTest }).toBe('approved')
   })
 
   test('arguments as long as may be are shown to their end before anybody can approve', async () => {
     const page = await enter()
     const words = Array.from({ length: 3_000 }, (_, at) => `line ${at} of many`)
-    await house.call(agent, 'refund', { order: 'big-1', words, zzz: 'the end' })
+    await fixture.call(agent, 'refund', { order: 'big-1', words, zzz: 'the end' })
     await page.locator('.ticket-list a', { hasText: 'big-1' }).click()
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
     expect(await page.locator('.code .line').count()).toBe(3_006)
@@ -224,10 +224,10 @@ describe('approving', { timeout: 3 * patient }, () => {
   })
 })
 
-describe('not asking again', { timeout: 3 * patient }, () => {
+describe('not asking again', { timeout: 3 * slowTest }, () => {
   test('is for these arguments and this long, is listed, and ends when it is revoked or its time is up', async () => {
-    const own = await ownHouse()
-    const caller = await own.agent('nightly')
+    const own = await ownConsole()
+    const caller = await own.createAgentKey('nightly')
     const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
     const page = await enter({}, own)
     async function grant(): Promise<void> {
@@ -262,16 +262,16 @@ describe('not asking again', { timeout: 3 * patient }, () => {
 
     await grant()
     expect(await refund('often')).toContain('refunded often')
-    own.clock.leap(3_600_001)
+    own.clock.advance(3_600_001)
     expect(await refund('often')).toContain('approval_required')
-    expect((await own.desk.grants.list()).grants).toEqual([])
+    expect((await own.approvals.grants.list()).grants).toEqual([])
   })
 })
 
-describe('in doubt', { timeout: 3 * patient }, () => {
+describe('in doubt', { timeout: 3 * slowTest }, () => {
   test('a call whose process ended says so and does not run again, until somebody says what became of it', async () => {
-    const own = await ownHouse({ definition: stuck })
-    const caller = await own.agent()
+    const own = await ownConsole({ definition: stuckDefinition })
+    const caller = await own.createAgentKey()
     const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
     const page = await enter({}, own)
     for (const order of ['lost-1', 'lost-2']) {
@@ -281,9 +281,10 @@ describe('in doubt', { timeout: 3 * patient }, () => {
       await page.locator('.ticket-list a', { hasText: order }).waitFor({ state: 'detached' })
       refund(order).catch(expect.unreachable)
     }
-    const statuses = async (): Promise<readonly string[]> => (await own.desk.list()).tickets.map(({ status }) => status)
-    await expect.poll(statuses, { timeout: patient }).toEqual(['running', 'running'])
-    own.clock.leap(5 * 60_000)
+    const statuses = async (): Promise<readonly string[]> =>
+      (await own.approvals.list()).tickets.map(({ status }) => status)
+    await expect.poll(statuses, { timeout: slowTest }).toEqual(['running', 'running'])
+    own.clock.advance(5 * 60_000)
 
     await page.getByRole('button', { name: 'Decided' }).click()
     const inDoubt = (order: string): Locator => page.locator('.ticket-list a', { hasText: order }).getByText('in doubt')
@@ -304,16 +305,16 @@ describe('in doubt', { timeout: 3 * patient }, () => {
   })
 })
 
-describe('looking', { timeout: 3 * patient }, () => {
+describe('looking', { timeout: 3 * slowTest }, () => {
   test('requests appear as they pass, and the filters hold for them', async () => {
     const page = await enter({ path: '#/live' })
-    await house.call(agent, 'price', { article: 'lamp' }, 'my client')
+    await fixture.call(agent, 'price', { article: 'lamp' }, 'my client')
     await page.locator('.requests tr', { hasText: 'my client' }).first().waitFor()
-    await house.call(agent, 'break', {}, 'my client')
+    await fixture.call(agent, 'break', {}, 'my client')
     await page.locator('.requests tr', { hasText: 'toolFailed' }).first().waitFor()
     await page.getByLabel('Outcome').selectOption('failed')
-    await expect.poll(() => page.locator('.requests .chip.good').count(), { timeout: patient }).toBe(0)
-    await house.call(agent, 'break', { text: 'a bug' }, 'another client')
+    await expect.poll(() => page.locator('.requests .chip.good').count(), { timeout: slowTest }).toBe(0)
+    await fixture.call(agent, 'break', { text: 'a bug' }, 'another client')
     await page.locator('.requests tr', { hasText: 'another client' }).waitFor()
     expect(await page.locator('.plot canvas').count()).toBe(2)
   })
@@ -328,17 +329,17 @@ describe('looking', { timeout: 3 * patient }, () => {
     const asked = page.waitForResponse('**/api/live')
     await go(page, '#/live')
     await (await asked).finished()
-    await house.call(agent, 'price', { article: 'lamp' }, 'too early')
+    await fixture.call(agent, 'price', { article: 'lamp' }, 'too early')
     letIn.resolve()
     await page.locator('.requests tr', { hasText: 'too early' }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await house.call(agent, 'price', { article: 'lamp' }, 'meanwhile')
+    await fixture.call(agent, 'price', { article: 'lamp' }, 'meanwhile')
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.locator('.requests tr', { hasText: 'meanwhile' }).waitFor()
   })
 
   test('tools, tenants and keys are there, and a key can be revoked', async () => {
-    await house.agent('leaver')
+    await fixture.createAgentKey('leaver')
     const page = await enter({ path: '#/tools' })
     await page.locator('.card', { hasText: 'Pays money back' }).click()
     await page.getByText('refund:write').waitFor()
@@ -351,7 +352,7 @@ describe('looking', { timeout: 3 * patient }, () => {
   })
 
   test('the audit is searched and proven', async () => {
-    await house.call(agent, 'price', { article: 'for the record' })
+    await fixture.call(agent, 'price', { article: 'for the record' })
     const page = await enter({ path: '#/audit' })
     await page.locator('.audit tbody tr').first().waitFor()
     await page.getByLabel('Find in the audit').fill('toolCrashed no such thing')
@@ -366,7 +367,7 @@ describe('looking', { timeout: 3 * patient }, () => {
   })
 })
 
-describe('everybody', { timeout: 5 * patient }, () => {
+describe('everybody', { timeout: 5 * slowTest }, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
   test.each([
@@ -374,14 +375,14 @@ describe('everybody', { timeout: 5 * patient }, () => {
     ['in dark colours on a phone', { dark: true, phone: true }],
   ])('can use every page %s: axe finds nothing', async (_, opening) => {
     // A house with little in it: axe looks at every element.
-    const quiet = await ownHouse()
-    const caller = await quiet.agent()
+    const quiet = await ownConsole()
+    const caller = await quiet.createAgentKey()
     await quiet.call(caller, 'refund', { order: 'axe', hidden: '\u202e' })
     await quiet.call(caller, 'break', {})
     const page = await enter(opening, quiet)
     for (const [path, ready] of [
       ['#/approvals', '.ticket-list a'],
-      [`#/approvals/${(await quiet.desk.list()).tickets[0]?.id}`, '.decide'],
+      [`#/approvals/${(await quiet.approvals.list()).tickets[0]?.id}`, '.decide'],
       ['#/live', '.requests'],
       ['#/tools', '.card'],
       ['#/tenants', '.table'],

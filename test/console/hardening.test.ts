@@ -4,20 +4,20 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createChain } from '../../packages/sluice/src/observe/chain.ts'
-import type { House, Visitor } from './house.ts'
-import { openHouse, owner, send, signIn } from './house.ts'
+import type { BrowserSession, ConsoleFixture } from '../kit/servers/console.fixture.ts'
+import { openConsoleFixture, send, signIn, signInAsOwner } from '../kit/servers/console.fixture.ts'
 
-let house: House
-let visitor: Visitor
+let fixture: ConsoleFixture
+let owner: BrowserSession
 beforeAll(async () => {
-  house = await openHouse()
-  visitor = await owner(house)
+  fixture = await openConsoleFixture()
+  owner = await signInAsOwner(fixture)
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 /** One request as bytes; resolves with its status, or 0 if the connection was closed without one. */
 function raw(head: string, body = ''): Promise<number> {
-  const { port, hostname } = new URL(house.url)
+  const { port, hostname } = new URL(fixture.url)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(`${head}\r\n\r\n${body}`, 'latin1')))
     let text = ''
@@ -31,7 +31,7 @@ function raw(head: string, body = ''): Promise<number> {
 const lines = (target: string, headers: Record<string, string> = {}, method = 'GET'): string =>
   [
     `${method} ${target} HTTP/1.1`,
-    ...Object.entries({ host: new URL(house.url).host, connection: 'close', ...headers }).map(
+    ...Object.entries({ host: new URL(fixture.url).host, connection: 'close', ...headers }).map(
       ([name, value]) => `${name}: ${value}`,
     ),
   ].join('\r\n')
@@ -55,7 +55,7 @@ describe('what no browser sends', () => {
     async (token) => {
       const body = JSON.stringify({ tenant: 'acme' })
       const headers = {
-        ...{ origin: new URL(house.url).origin, cookie: visitor.cookie, 'content-type': 'application/json' },
+        ...{ origin: new URL(fixture.url).origin, cookie: owner.cookie, 'content-type': 'application/json' },
         ...{ 'content-length': String(body.length), 'x-csrf-token': token },
       }
       expect(await raw(lines('/api/audit/verify', headers, 'POST'), body)).toBe(403)
@@ -75,7 +75,7 @@ describe('what no browser sends', () => {
       ...['/', '/api/session', '/api/tickets?after=', '/api/grants?after=', '/api/keys?after=', '/api/audit?tenant='],
       ...['/api/tickets/', '/api/events?live=1&tool=', '/api/audit/export?tenant=', '/hooks/approvals', '/approvals/'],
     ]
-    const { port } = new URL(house.url)
+    const { port } = new URL(fixture.url)
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...names),
@@ -84,12 +84,12 @@ describe('what no browser sends', () => {
         fc.boolean(),
         async (name, path, value, isPost) => {
           const encoded = path.endsWith('=') || /[a-z]\/$/.test(path) ? path + encodeURIComponent(value) : path
-          const cookie = name === 'cookie' ? `__Host-sluice-${port}=${value}` : visitor.cookie
+          const cookie = name === 'cookie' ? `__Host-sluice-${port}=${value}` : owner.cookie
           const headers = { cookie, [name]: name === 'cookie' ? cookie : value, 'content-length': '0' }
           const isStream = path.startsWith('/api/events')
           if (isStream) return
           expect(await raw(lines(encoded, headers, isPost ? 'POST' : 'GET'))).not.toBe(500)
-          house.clock.leap(1)
+          fixture.clock.advance(1)
         },
       ),
       { numRuns: 400 },
@@ -98,9 +98,9 @@ describe('what no browser sends', () => {
 })
 
 test('a hundred pages that were closed while they signed in take no place from the live stream', async () => {
-  const own = await openHouse()
+  const own = await openConsoleFixture()
   onTestFinished(() => own.close())
-  const person = await owner(own)
+  const person = await signInAsOwner(own)
   // The page is closed when its request has arrived and before the session is found.
   let closing = true
   own.serving.server.on('request', (request) => {
@@ -124,10 +124,10 @@ test('a hundred pages that were closed while they signed in take no place from t
 
 describe('a list of tickets', () => {
   test('carries summaries: a page stays small however large the arguments are', async () => {
-    const own = await openHouse({ maxPending: 100 })
+    const own = await openConsoleFixture({ maxPending: 100 })
     onTestFinished(() => own.close())
-    const person = await owner(own)
-    const agent = await own.agent()
+    const person = await signInAsOwner(own)
+    const agent = await own.createAgentKey()
     for (let n = 0; n < 50; n++) await own.call(agent, 'refund', { order: `${n} ${'x'.repeat(60_000)}` })
     const page = await person.get('api/tickets?status=pending')
     const tickets = page.body['tickets'] as { id: string; excerpt: string }[]
@@ -141,28 +141,32 @@ describe('a list of tickets', () => {
 
 describe('the whole audit', () => {
   test('is exported and verified by operators with the scope audit:export alone', async () => {
-    const { secret } = await house.panel.operators.create({
+    const { secret } = await fixture.consoleApp.operators.create({
       name: 'viewer',
       scopes: ['approvals:decide', 'keys:manage'],
     })
-    const viewer = await signIn(house, { key: secret })
+    const viewer = await signIn(fixture, { key: secret })
     expect(await viewer.get('api/audit/export?tenant=acme')).toMatchObject({
       status: 403,
       body: { reason: 'forbidden' },
     })
     expect((await viewer.post('api/audit/verify', { tenant: 'acme' })).status).toBe(403)
     expect((await viewer.get('api/audit?tenant=acme')).status).toBe(200)
-    const may = await house.panel.operators.create({ name: 'auditor', scopes: ['audit:export'], tenants: ['acme'] })
-    const auditor = await signIn(house, { key: may.secret })
+    const may = await fixture.consoleApp.operators.create({
+      name: 'auditor',
+      scopes: ['audit:export'],
+      tenants: ['acme'],
+    })
+    const auditor = await signIn(fixture, { key: may.secret })
     expect((await auditor.get('api/audit/export?tenant=acme')).status).toBe(200)
     expect((await auditor.post('api/audit/verify', { tenant: 'acme' })).status).toBe(200)
     expect((await auditor.get('api/audit/export?tenant=other')).status).toBe(403)
   })
 
   test('is read in slices, between which other requests are served, and by two readers at most', async () => {
-    const own = await openHouse()
+    const own = await openConsoleFixture()
     onTestFinished(() => own.close())
-    const person = await owner(own)
+    const person = await signInAsOwner(own)
     const append = createChain(own.store, 'acme', 'me')
     for (let n = 0; n < 3_000; n++) await append([{ at: n, kind: 'test', text: 'x'.repeat(400) }])
     // Time passes with every look at the clock, so that a slice is a number of steps and not a matter of the machine.
@@ -187,10 +191,10 @@ describe('the whole audit', () => {
 })
 
 test('a client that leaves while its body is read leaves nothing behind', async () => {
-  const { port, hostname } = new URL(house.url)
+  const { port, hostname } = new URL(fixture.url)
   const head = lines(
     '/api/session',
-    { origin: new URL(house.url).origin, 'content-type': 'application/json', 'content-length': '100' },
+    { origin: new URL(fixture.url).origin, 'content-type': 'application/json', 'content-length': '100' },
     'POST',
   )
   for (let n = 0; n < 20; n++)
@@ -200,7 +204,7 @@ test('a client that leaves while its body is read leaves nothing behind', async 
       socket.on('error', reject)
     })
   await expect
-    .poll(() => new Promise((resolve) => house.serving.server.getConnections((_, count) => resolve(count))))
+    .poll(() => new Promise((resolve) => fixture.serving.server.getConnections((_, count) => resolve(count))))
     .toBe(0)
-  expect((await send(house.url, 'api/session')).status).toBe(401)
+  expect((await send(fixture.url, 'api/session')).status).toBe(401)
 })

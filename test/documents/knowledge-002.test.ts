@@ -3,7 +3,7 @@
  * test file in our words. `docs/documents.md` says where Sluice differs.
  *
  * Elsewhere: what the tools find and how they word it is in `servers/knowledge`; that it runs on the edge is shown on
- * real runtimes in `test/edge`. Nothing of this document is about tokens, overload, approvals or timeouts.
+ * real runtimes in `test/runtimes`. Nothing of this document is about tokens, overload, approvals or timeouts.
  */
 
 import type { Runtime, Server } from 'sluice'
@@ -11,11 +11,11 @@ import { toFetch } from 'sluice/fetch'
 import { createServer } from 'sluice/node'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../servers/knowledge/src/app.ts'
 import { asdlc } from '../../servers/knowledge/src/asdlc.ts'
-import type { Base } from '../../servers/knowledge/src/base.ts'
 import { flatInfo, handleMethod, knowledge } from '../../servers/knowledge/src/index.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
-import { aCallOf, aRequest, doorsAfter, openHttp } from './doors.ts'
+import { aCallOf, aRequest, openHttp, transportsAfter } from '../kit/clients/scenario.client.ts'
 
 const name = 'asdlc-knowledge-base'
 const categories = ['concepts', 'patterns', 'practices']
@@ -56,7 +56,7 @@ const tools = [
   },
 ]
 
-const brittle: Base = {
+const brittle: App = {
   ...asdlc,
   search(query) {
     if (query === 'broken index') throw new Error('ENOENT: /srv/data/index.json')
@@ -71,9 +71,9 @@ const serve =
     createServer(definition, { layers: [flatInfo(definition)], ...runtime })
 
 const revision = '2024-11-05'
-const overEveryDoor = doorsAfter(revision)
+const overEveryDoor = transportsAfter(revision)
 /** Before anything else was said. */
-const asFirst = doorsAfter(null)
+const asFirst = transportsAfter(null)
 
 describe('initialize', () => {
   asFirst(

@@ -11,8 +11,8 @@ import { fakeClock } from 'sluice/testing'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { openMessageHandler, toHandleMessage } from '../../servers/lisp/src/index.ts'
-import { folder, withSbcl } from '../../servers/lisp/test/server.ts'
-import { logBook } from './log.ts'
+import { folder, withSbcl } from '../../servers/lisp/test/server.fixture.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 beforeAll(withSbcl, 300_000)
 
@@ -214,7 +214,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
   },
   'Error Recovery': {
     async 'an error is logged'() {
-      const { logger, lines } = logBook()
+      const { logger, lines } = recordingLogger()
       await sending(toHandleMessage(validating(logger)))(callOf('broken', {}))
       expect(lines).toContainEqual(expect.objectContaining({ level: 'error', tool: 'broken' }))
     },
@@ -222,7 +222,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
       const server = validating()
       await sending(toHandleMessage(server))(callOf('broken', {}))
       // Resolves when nothing is pending.
-      await server.finish(60_000)
+      await server.shutDown(60_000)
     },
   },
 }

@@ -12,8 +12,16 @@ import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { aCallOf, aRequest, doorsAfter, type Json, openHttp, openStdio, overStdio } from './doors.ts'
-import { logBook } from './log.ts'
+import {
+  aCallOf,
+  aRequest,
+  type Json,
+  openHttp,
+  openStdio,
+  overStdio,
+  transportsAfter,
+} from '../kit/clients/scenario.client.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const info = { name: 'cl-tron-mcp', version: '0.1.0' }
 const guide = '# For agents\n\nConnect first.'
@@ -79,9 +87,9 @@ const serve =
   (): Server =>
     createServer(lisp, runtime)
 const revision = '2024-11-05'
-const overEveryDoor = doorsAfter(revision)
+const overEveryDoor = transportsAfter(revision)
 /** Before anything else was said. */
-const asFirst = doorsAfter(null)
+const asFirst = transportsAfter(null)
 
 describe('methods', () => {
   asFirst('initialize gives revision, capabilities and server', serve(), async (send) => {
@@ -306,22 +314,22 @@ describe('what a failure leaves behind', () => {
     const held = Promise.withResolvers<string>()
     const slow = tool({ name: 'slow', description: 'Waits', run: () => held.promise })
     const server = createServer({ ...lisp, tools: [...(lisp.tools ?? []), slow] }, { clock })
-    const { say, next, heard, end } = await openStdio(server, revision)
-    say(aCallOf('slow', {}, 'before'))
-    say(aCallOf('swank_status', {}, 'broken'))
+    const { write, next, received, close } = await openStdio(server, revision)
+    write(aCallOf('slow', {}, 'before'))
+    write(aCallOf('swank_status', {}, 'broken'))
     expect(await next()).toMatchObject({ id: 'broken', result: { isError: true } })
-    say('not even JSON')
+    write('not even JSON')
     expect(await next()).toMatchObject({ error: { code: -32700 } })
-    say(aRequest('ping', {}, 'after'))
+    write(aRequest('ping', {}, 'after'))
     expect(await next()).toEqual({ jsonrpc: '2.0', id: 'after', result: {} })
     held.resolve('done')
     expect(await next()).toMatchObject({ id: 'before', result: { content: [{ text: 'done' }] } })
-    await end()
-    expect(heard).toHaveLength(4)
+    await close()
+    expect(received).toHaveLength(4)
   })
 
   test('calls still pending when the client goes are stopped, not answered, and logged', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const stopped: string[] = []
     const running = Promise.withResolvers<void>()
@@ -335,14 +343,14 @@ describe('what a failure leaves behind', () => {
         }),
     })
     const server = createServer({ info, tools: [endless] }, { clock, log: log(logger) })
-    const { input, say, heard, end } = await openStdio(server, revision)
-    say(aCallOf('endless', {}, 'pending'))
+    const { input, write, received, close } = await openStdio(server, revision)
+    write(aCallOf('endless', {}, 'pending'))
     await running.promise
-    const ended = end()
+    const ended = close()
     await new Promise<void>((resolve) => input.once('end', resolve))
     await clock.advance(1_000)
     await ended
-    expect({ stopped, heard }).toEqual({ stopped: ['pending'], heard: [] })
+    expect({ stopped, heard: received }).toEqual({ stopped: ['pending'], heard: [] })
     expect(lines).toContainEqual(expect.objectContaining({ id: 'pending', tool: 'endless', outcome: 'cancelled' }))
   })
 })

@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { BareResponse } from '../../servers/memory/src/index.ts'
 import { handleRequest, openRequestHandler, toHandleRequest } from '../../servers/memory/src/index.ts'
-import { logBook } from './log.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const silent: Logger = { info() {}, warn() {}, error() {} }
 
@@ -158,13 +158,13 @@ const scenarios: { readonly [name: string]: () => Promise<void> } = {
     expect(textOf(await handleRequest(call('get_stats', {}, 3)))).toContain('Total Memories: 1')
   },
   async test_handle_request_with_request_id() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const handleRequest = await memoryServer(logger)
     expect(await handleRequest(call('get_stats', {}, 42))).toMatchObject({ isError: false })
     expect(lines).toContainEqual(expect.objectContaining({ id: 42 }))
   },
   async test_handle_request_with_string_id() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const handleRequest = await memoryServer(logger)
     expect(await handleRequest(call('get_stats', {}, 'req-123'))).toMatchObject({ isError: false })
     expect(lines).toContainEqual(expect.objectContaining({ id: 'req-123' }))
@@ -210,7 +210,7 @@ const scenarios: { readonly [name: string]: () => Promise<void> } = {
     expect(response).toEqual({ tools: [] })
   },
   async test_handle_request_notification_no_id() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const handleRequest = await memoryServer(logger)
     const response = await handleRequest(call('add_memory', { text: 'test' }))
     expect(response).toMatchObject({ content: expect.any(Array), isError: false })
@@ -231,12 +231,12 @@ const scenarios: { readonly [name: string]: () => Promise<void> } = {
     expect(executed).toEqual([{ text: 'test' }])
   },
   async test_handle_request_logs_request() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     await (await memoryServer(logger))({ method: 'tools/list', id: 7 })
     expect(lines).toContainEqual(expect.objectContaining({ id: 7, method: 'tools/list' }))
   },
   async test_handle_request_logs_tool_execution() {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     await serverWith(
       [tool({ name: 'good_tool', description: 'Works', run: () => 'ok' }), buggy('a bug')],
       logger,

@@ -12,8 +12,8 @@ import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { aCallOf, aRequest, openHttp, overEveryDoor, overStdio } from './doors.ts'
-import { logBook } from './log.ts'
+import { aCallOf, aRequest, openHttp, overEveryTransport, overStdio } from '../kit/clients/scenario.client.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 /** What the tools were given, in order. */
 type Ran = unknown[]
@@ -79,7 +79,7 @@ const inJsonRpc = serve({ errors: 'json-rpc' })
 const textOf = (text: string) => [{ type: 'text', text }]
 
 describe('a call that goes well', () => {
-  overEveryDoor('a tool is run and its text comes back as a result that is no error', inMcp, async (send) => {
+  overEveryTransport('a tool is run and its text comes back as a result that is no error', inMcp, async (send) => {
     expect(await send(aCallOf('add_memory', { text: 'Python is great' }))).toEqual({
       jsonrpc: '2.0',
       id: 1,
@@ -87,7 +87,7 @@ describe('a call that goes well', () => {
     })
   })
 
-  overEveryDoor('the list names every tool, says what it is for and what it takes', inMcp, async (send) => {
+  overEveryTransport('the list names every tool, says what it is for and what it takes', inMcp, async (send) => {
     const answer = await send(aRequest('tools/list', {}, 2))
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 2, result: { tools: names.map((name) => ({ name })) } })
     expect(answer?.result?.['tools']).toContainEqual({
@@ -101,11 +101,11 @@ describe('a call that goes well', () => {
     })
   })
 
-  overEveryDoor('the list needs no params', inMcp, async (send) => {
+  overEveryTransport('the list needs no params', inMcp, async (send) => {
     expect(await send(aRequest('tools/list'))).toMatchObject({ result: { tools: names.map((name) => ({ name })) } })
   })
 
-  overEveryDoor('calls one after the other each reach the tool they name', inMcp, async (send) => {
+  overEveryTransport('calls one after the other each reach the tool they name', inMcp, async (send) => {
     await send(aCallOf('add_memory', { text: 'Lisp has macros' }))
     const found = await send(aCallOf('search_memory', { query: 'macros' }))
     const counted = await send(aCallOf('get_stats'))
@@ -113,12 +113,12 @@ describe('a call that goes well', () => {
     expect(counted?.result).toMatchObject({ structuredContent: { total_memories: 1 }, isError: false })
   })
 
-  overEveryDoor('finding nothing is a result, not an error', inMcp, async (send) => {
+  overEveryTransport('finding nothing is a result, not an error', inMcp, async (send) => {
     const found = await send(aCallOf('search_memory', { query: 'nothing' }))
     expect(found?.result).toEqual({ content: textOf('No results found matching your query.'), isError: false })
   })
 
-  overEveryDoor('an answer carries the id of its request, number or string', inMcp, async (send) => {
+  overEveryTransport('an answer carries the id of its request, number or string', inMcp, async (send) => {
     for (const id of [1, 0, -7, Number.MAX_SAFE_INTEGER, 'req-123', '1', ''])
       expect((await send(aCallOf('get_stats', {}, id)))?.id).toBe(id)
   })
@@ -135,13 +135,13 @@ describe('a call that goes well', () => {
 })
 
 describe('a call that is refused', () => {
-  overEveryDoor('an empty object is told that the method is missing, without an id', inMcp, async (send) => {
+  overEveryTransport('an empty object is told that the method is missing, without an id', inMcp, async (send) => {
     const answer = await send({})
     expect(answer).toMatchObject({ error: { code: -32600, message: 'Invalid request: missing method field' } })
     expect(answer).not.toHaveProperty('id')
   })
 
-  overEveryDoor('a method that is absent, empty or no text is a missing method', inMcp, async (send) => {
+  overEveryTransport('a method that is absent, empty or no text is a missing method', inMcp, async (send) => {
     for (const method of [undefined, null, '', 5, ['tools/list']])
       expect(await send({ jsonrpc: '2.0', id: 4, method })).toMatchObject({
         id: 4,
@@ -155,7 +155,7 @@ describe('a call that is refused', () => {
     })
   })
 
-  overEveryDoor('a method nobody serves is not found, and the answer names it', inMcp, async (send) => {
+  overEveryTransport('a method nobody serves is not found, and the answer names it', inMcp, async (send) => {
     for (const method of ['foo/bar', 'unknown/action', 'Tools/Call', 'tools/list ', 'toString', '__proto__'])
       expect(await send(aRequest(method, {}))).toMatchObject({
         id: 1,
@@ -164,7 +164,7 @@ describe('a call that is refused', () => {
   })
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryDoor(`a call without a tool name is told so ${styleOf(make)}`, make, async (send) => {
+    overEveryTransport(`a call without a tool name is told so ${styleOf(make)}`, make, async (send) => {
       for (const params of [{ arguments: { text: 'test' } }, {}, { name: null, arguments: {} }, undefined])
         expect(await send(aRequest('tools/call', params))).toMatchObject({
           id: 1,
@@ -172,33 +172,33 @@ describe('a call that is refused', () => {
         })
     })
 
-  overEveryDoor('params that are no object are refused, whatever the method', inMcp, async (send) => {
+  overEveryTransport('params that are no object are refused, whatever the method', inMcp, async (send) => {
     for (const method of ['tools/call', 'tools/list'])
       for (const params of [null, [], 'add_memory', 3])
         expect(await send(aRequest(method, params))).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  overEveryDoor('missing arguments count as none', inMcp, async (send) => {
+  overEveryTransport('missing arguments count as none', inMcp, async (send) => {
     expect(await send(aRequest('tools/call', { name: 'get_stats' }))).toMatchObject({
       result: { structuredContent: { total_memories: 0 }, isError: false },
     })
   })
 
-  overEveryDoor('missing arguments are refused in the style of plain JSON-RPC', inJsonRpc, async (send) => {
+  overEveryTransport('missing arguments are refused in the style of plain JSON-RPC', inJsonRpc, async (send) => {
     for (const name of ['get_stats', 'fake_tool'])
       expect(await send(aRequest('tools/call', { name }))).toMatchObject({
         error: { code: -32602, message: 'Invalid params: missing arguments' },
       })
   })
 
-  overEveryDoor('an unknown tool is invalid params, with the tools there are', inMcp, async (send) => {
+  overEveryTransport('an unknown tool is invalid params, with the tools there are', inMcp, async (send) => {
     expect(await send(aCallOf('fake_tool'))).toMatchObject({
       id: 1,
       error: { code: -32602, message: 'Unknown tool: fake_tool', data: { available_tools: names } },
     })
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'an unknown tool is not found in the style of plain JSON-RPC, with the tools there are',
     inJsonRpc,
     async (send) => {
@@ -216,13 +216,13 @@ describe('a call that is refused', () => {
       })
   })
 
-  overEveryDoor('arguments that fail the schema come back as a result the model can mend', inMcp, async (send) => {
+  overEveryTransport('arguments that fail the schema come back as a result the model can mend', inMcp, async (send) => {
     const answer = await send(aCallOf('add_memory', { text: '' }))
     expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('text') }] })
     expect(answer).not.toHaveProperty('error')
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'arguments that fail the schema are invalid params in the style of plain JSON-RPC',
     inJsonRpc,
     async (send) => {
@@ -258,7 +258,7 @@ test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out 
 })
 
 describe('a tool that breaks', () => {
-  overEveryDoor('the model reads that it failed and a reference, not why', inMcp, async (send) => {
+  overEveryTransport('the model reads that it failed and a reference, not why', inMcp, async (send) => {
     const answer = await send(aCallOf('buggy_tool'))
     expect(answer?.result).toMatchObject({
       isError: true,
@@ -267,7 +267,7 @@ describe('a tool that breaks', () => {
     expect(JSON.stringify(answer)).not.toMatch(/bug in|hunter2|RangeError|\.ts/)
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'it is an internal error that names the tool in the style of plain JSON-RPC',
     inJsonRpc,
     async (send) => {
@@ -282,12 +282,16 @@ describe('a tool that breaks', () => {
   )
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryDoor(`what a tool says about its own failure reaches the model ${styleOf(make)}`, make, async (send) => {
-      expect((await send(aCallOf('full_tool')))?.result).toEqual({
-        content: textOf('The disk is full; delete a memory first'),
-        isError: true,
-      })
-    })
+    overEveryTransport(
+      `what a tool says about its own failure reaches the model ${styleOf(make)}`,
+      make,
+      async (send) => {
+        expect((await send(aCallOf('full_tool')))?.result).toEqual({
+          content: textOf('The disk is full; delete a memory first'),
+          isError: true,
+        })
+      },
+    )
 
   test('a tool may throw what is no error, and its caller is still answered', async () => {
     for (const thrown of ['a string', null, undefined, { code: 1 }]) {
@@ -302,7 +306,7 @@ describe('a tool that breaks', () => {
     }
   })
 
-  overEveryDoor('the server goes on after every kind of failure', inJsonRpc, async (send) => {
+  overEveryTransport('the server goes on after every kind of failure', inJsonRpc, async (send) => {
     for (const message of [{}, aRequest('foo/bar'), aCallOf('fake_tool'), aCallOf('buggy_tool'), aCallOf('add_memory')])
       expect(await send(message)).toHaveProperty('error')
     expect(await send(aCallOf('add_memory', { text: 'still here' }))).toMatchObject({ result: { isError: false } })
@@ -312,11 +316,11 @@ describe('a tool that breaks', () => {
 describe('at the edges', () => {
   const empty = (): Server => createServer({ info: { name: 'empty', version: '1.0.0' } })
 
-  overEveryDoor('a server without tools lists none, and that is no error', empty, async (send) => {
+  overEveryTransport('a server without tools lists none, and that is no error', empty, async (send) => {
     expect(await send(aRequest('tools/list'))).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } })
   })
 
-  overEveryDoor('a server without tools knows no tool', empty, async (send) => {
+  overEveryTransport('a server without tools knows no tool', empty, async (send) => {
     expect(await send(aCallOf('add_memory'))).toMatchObject({ error: { code: -32602, data: { available_tools: [] } } })
   })
 
@@ -342,7 +346,7 @@ describe('at the edges', () => {
       expect(await inMcp().handle(message)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  overEveryDoor('several messages in one are refused: only 2025-03-26 had that', inMcp, async (send) => {
+  overEveryTransport('several messages in one are refused: only 2025-03-26 had that', inMcp, async (send) => {
     expect(await send([aRequest('tools/list'), aCallOf('get_stats')])).toMatchObject({ error: { code: -32600 } })
   })
 
@@ -371,7 +375,7 @@ describe('at the edges', () => {
 
 describe('the log', () => {
   test('a request leaves one line with its id, method, tool, outcome and duration', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(40).then(() => 'done') })
     const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow] }, { log: log(logger), clock })
@@ -390,7 +394,7 @@ describe('the log', () => {
   })
 
   test('every door logs the requests that come through it', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     await serve({ log: log(logger) })().handle(aRequest('tools/list', {}, 'by handle'))
     await overStdio(serve({ log: log(logger) })(), [aRequest('tools/list', {}, 'by stdio')])
     await (await openHttp(serve({ log: log(logger) })())).post(aRequest('tools/list', {}, 'by http'))
@@ -412,7 +416,7 @@ describe('the log', () => {
 
   for (const errors of ['mcp', 'json-rpc'] as const)
     test(`a tool that breaks is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
-      const { logger, lines } = logBook()
+      const { logger, lines } = recordingLogger()
       const answer = JSON.stringify(await serve({ log: log(logger), errors })().handle(aCallOf('buggy_tool', {}, 5)))
       expect(lines).toHaveLength(1)
       expect(lines[0]).toMatchObject({
@@ -428,7 +432,7 @@ describe('the log', () => {
     })
 
   test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const server = serve({ log: log(logger) })()
     for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])
       await server.handle(message)

@@ -9,14 +9,14 @@ import { describe, expect, test } from 'vitest'
 import type { ListenOptions } from '../../servers/routes/src/index.ts'
 import { createListenRequest } from '../../servers/routes/src/index.ts'
 import { toolNames } from '../../servers/routes/src/listen-request.ts'
-import { openRoutes } from '../../servers/routes/test/server.ts'
-import { logBook } from './log.ts'
+import { openRoutes } from '../../servers/routes/test/server.fixture.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const connection = { client_id: 'claude-desktop', trace_id: 'trace-abc' }
 const clock = fakeClock(Date.parse('2025-10-14T10:30:00Z'))
 
 function listening(runtime: ListenOptions['runtime'] = {}) {
-  const { logger, lines } = logBook()
+  const { logger, lines } = recordingLogger()
   const listenRequest = createListenRequest(toolNames, { clock, logger, runtime })
   return { listenRequest, lines, hear: (text: string) => listenRequest(text, connection) }
 }
@@ -177,7 +177,7 @@ test('its error case of a failed authentication is −32001', async () => {
 
 test('a request that takes 30 seconds ends with an error', async () => {
   const own = fakeClock(0)
-  const { logger } = logBook()
+  const { logger } = recordingLogger()
   const never = Promise.withResolvers<never>()
   const stuck = createListenRequest(toolNames, { clock: own, logger, runtime: { layers: [() => () => never.promise] } })
   const answer = stuck(example, connection)

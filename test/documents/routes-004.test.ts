@@ -12,8 +12,17 @@ import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Answered, aCallOf, aRequest, openHttp, openStdio, overEveryDoor, overStdio, type Send } from './doors.ts'
-import { logBook } from './log.ts'
+import {
+  aCallOf,
+  aRequest,
+  type JsonRpcAnswer,
+  openHttp,
+  openStdio,
+  overEveryTransport,
+  overStdio,
+  type Send,
+} from '../kit/clients/scenario.client.ts'
+import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
 const info = { name: 'RouteMCP_TomTom_CleanArch', version: '1.0.0' }
 const calculateRoute = tool({
@@ -33,7 +42,7 @@ const places = { origin: 'Hanoi', destination: 'Ho Chi Minh City' }
 const good = aCallOf('calculate_route', places, 'req-123')
 
 describe('a request as it should be', () => {
-  overEveryDoor('a tool call is answered under its id', serve(), async (send) => {
+  overEveryTransport('a tool call is answered under its id', serve(), async (send) => {
     expect(await send(good)).toEqual({
       jsonrpc: '2.0',
       id: 'req-123',
@@ -65,24 +74,24 @@ describe('a request as it should be', () => {
   })
 
   test('a request that arrives in pieces, with Windows line ends and blank lines between, is one request', async () => {
-    const { input, heard, end } = await openStdio(serve()())
+    const { input, received, close } = await openStdio(serve()())
     const bytes = Buffer.from(
       `\r\n  \n${JSON.stringify(aCallOf('calculate_route', { origin: 'Hà Nội', destination: 'Huế' }))}\r\n\n`,
     )
     for (const byte of bytes) input.write(Buffer.from([byte]))
-    await end()
-    expect(heard).toMatchObject([{ id: 1, result: { content: [{ text: 'Hà Nội to Huế' }] } }])
+    await close()
+    expect(received).toMatchObject([{ id: 1, result: { content: [{ text: 'Hà Nội to Huế' }] } }])
   })
 
   test('the last request needs no line end', async () => {
-    const { input, heard, end } = await openStdio(serve()())
+    const { input, received, close } = await openStdio(serve()())
     input.write(JSON.stringify(good))
-    await end()
-    expect(heard).toMatchObject([{ id: 'req-123', result: { isError: false } }])
+    await close()
+    expect(received).toMatchObject([{ id: 'req-123', result: { isError: false } }])
   })
 
   test('the log has the id, the tool and where it came from, and no argument', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     await overStdio(serve({ log: log(logger) })(), [good])
     expect(lines).toContainEqual(
       expect.objectContaining({
@@ -129,13 +138,13 @@ describe('a request that is refused', () => {
   })
 
   test('nothing of a text that is not JSON comes back or is logged', async () => {
-    const { logger, lines } = logBook()
+    const { logger, lines } = recordingLogger()
     const answers = await overStdio(serve({ log: log(logger) })(), ['{"api_key":"tomtom-0123456789"'])
     expect(JSON.stringify([answers, lines])).not.toContain('tomtom')
   })
 
   for (const errors of ['mcp', 'json-rpc'] as const)
-    overEveryDoor(
+    overEveryTransport(
       `a request without jsonrpc or method is invalid, and keeps its id (${errors})`,
       serve({ errors }),
       async (send) => {
@@ -146,17 +155,17 @@ describe('a request that is refused', () => {
       },
     )
 
-  overEveryDoor('params are needed by the methods that read them, and by no other', serve(), async (send) => {
+  overEveryTransport('params are needed by the methods that read them, and by no other', serve(), async (send) => {
     expect(await send(aRequest('tools/call'))).toMatchObject({ error: { code: -32602 } })
     for (const method of ['tools/list', 'ping']) expect(await send(aRequest(method))).toHaveProperty('result')
   })
 
-  overEveryDoor('jsonrpc must be exactly 2.0', serve(), async (send) => {
+  overEveryTransport('jsonrpc must be exactly 2.0', serve(), async (send) => {
     for (const jsonrpc of ['1.0', '2.1', '2.0 ', 2, true, null, ['2.0']])
       expect(await send({ ...good, jsonrpc })).toMatchObject({ id: 'req-123', error: { code: -32600 } })
   })
 
-  overEveryDoor('an unknown method is not found', serve(), async (send) => {
+  overEveryTransport('an unknown method is not found', serve(), async (send) => {
     for (const method of ['calculate_route', 'tools/run'])
       expect(await send(aRequest(method, {}))).toMatchObject({
         error: { code: -32601, message: `Method not found: ${method}` },
@@ -167,7 +176,7 @@ describe('a request that is refused', () => {
     ['mcp', -32602],
     ['json-rpc', -32601],
   ] as const)
-    overEveryDoor(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
+    overEveryTransport(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
       expect(await send(aCallOf('teleport', places))).toMatchObject({
         error: { code, data: { available_tools: ['calculate_route'] } },
       })
@@ -191,7 +200,7 @@ describe('a request that is refused', () => {
 })
 
 describe('at the edges', () => {
-  overEveryDoor('an empty request is invalid', serve(), async (send) => {
+  overEveryTransport('an empty request is invalid', serve(), async (send) => {
     for (const message of [{}, [], '', null, 0]) {
       const answer = await send(message)
       expect(answer).toMatchObject({ error: { code: -32600 } })
@@ -271,7 +280,7 @@ describe('many requests at once', () => {
     return createServer({ info, tools: [meet] }, { clock: fakeClock() })
   }
   const calls = Array.from({ length: many }, (_, seat) => aCallOf('meet', { seat }, `req-${seat}`))
-  const expectEachItsOwn = (answers: readonly (Answered | null)[]): void => {
+  const expectEachItsOwn = (answers: readonly (JsonRpcAnswer | null)[]): void => {
     const byId = new Map(answers.map((answer) => [answer?.id, answer?.result?.['content']]))
     expect(answers).toHaveLength(many)
     for (let seat = 0; seat < many; seat++)
@@ -280,7 +289,7 @@ describe('many requests at once', () => {
 
   test('all are under way together and each gets its own answer, through handle', async () => {
     const server = meeting()
-    const send: Send = async (message) => (await server.handle(message)) as Answered | null
+    const send: Send = async (message) => (await server.handle(message)) as JsonRpcAnswer | null
     expectEachItsOwn(await Promise.all(calls.map(send)))
   })
 
@@ -342,23 +351,23 @@ describe('the same id twice', () => {
   test('an id may be used again once it was answered: nothing is replayed', async () => {
     const ran: number[] = []
     const count = tool({ name: 'count', description: 'Counts', run: () => String(ran.push(1)) })
-    const { say, next, end } = await openStdio(createServer({ info, tools: [count] }))
+    const { write, next, close } = await openStdio(createServer({ info, tools: [count] }))
     for (const times of ['1', '2']) {
-      say(aCallOf('count', {}, 'again'))
+      write(aCallOf('count', {}, 'again'))
       expect(await next()).toMatchObject({ id: 'again', result: { content: [{ text: times }] } })
     }
-    await end()
+    await close()
   })
 
   test('two clients may use the same id at the same time', async () => {
     const { server, ran } = pair()
     const [one, other] = [await openStdio(server), await openStdio(server)]
-    one.say(waiting)
-    other.say(waiting)
-    other.say(going)
-    await Promise.all([one.end(), other.end()])
-    expect(one.heard).toMatchObject([{ id: 7, result: { content: [{ text: 'waited' }] } }])
-    expect(other.heard.find(({ id }) => id === 7)).toMatchObject({ result: { content: [{ text: 'waited' }] } })
+    one.write(waiting)
+    other.write(waiting)
+    other.write(going)
+    await Promise.all([one.close(), other.close()])
+    expect(one.received).toMatchObject([{ id: 7, result: { content: [{ text: 'waited' }] } }])
+    expect(other.received.find(({ id }) => id === 7)).toMatchObject({ result: { content: [{ text: 'waited' }] } })
     expect(ran).toEqual(['wait', 'wait'])
   })
 })

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { startHaproxy } from '../services/haproxy.ts'
-import { freePort } from '../services/machine.ts'
-import { startRedis } from '../services/redis.ts'
+import { startHaproxy } from '../kit/processes/haproxy.ts'
+import { freePort } from '../kit/processes/programs.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 

@@ -2,13 +2,20 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSocket } from '../hostile/channels.ts'
-import { envelope } from '../interop/envelope.ts'
-import { eventsOf, modernHeaders, post } from '../interop/http.ts'
-import { begin, get, next, rest, run, tools } from './client.ts'
-import type { Fleet, Member } from './fleet.ts'
-import { startFleet } from './fleet.ts'
-import { roll } from './rolling.ts'
+import { envelope } from '../kit/clients/envelope.ts'
+import {
+  callTool,
+  nextMessage,
+  openEventStream,
+  openSession,
+  remainingMessages,
+  toolCall,
+} from '../kit/clients/fleet.client.ts'
+import { eventsOf, modernHeaders, post } from '../kit/clients/http-events.ts'
+import { openSocket } from '../kit/clients/streaming.client.ts'
+import type { Fleet, Member } from '../kit/processes/fleet.ts'
+import { startFleet } from '../kit/processes/fleet.ts'
+import { rollingRestart } from './rolling-restart.ts'
 
 let fleet: Fleet
 beforeAll(async () => {
@@ -17,7 +24,11 @@ beforeAll(async () => {
 afterAll(() => fleet.stop(), 30_000)
 
 test('with SIGTERM no call fails at all, and each process ends with 0', { timeout: 120_000 }, async () => {
-  const rolled = await roll(fleet, { signal: 'SIGTERM', callers: 4, goOn: (restarts) => restarts < 3 })
+  const rolled = await rollingRestart(fleet, {
+    signal: 'SIGTERM',
+    callers: 4,
+    shouldContinue: (restarts) => restarts < 3,
+  })
   expect(rolled.lost).toEqual([])
   expect(rolled.inFlight).toEqual([])
   expect(rolled.exits).toEqual([0, 0, 0])
@@ -25,7 +36,11 @@ test('with SIGTERM no call fails at all, and each process ends with 0', { timeou
 })
 
 test('with kill −9 only calls in flight on that process fail, and they are told', { timeout: 120_000 }, async () => {
-  const rolled = await roll(fleet, { signal: 'SIGKILL', callers: 4, goOn: (restarts) => restarts < 3 })
+  const rolled = await rollingRestart(fleet, {
+    signal: 'SIGKILL',
+    callers: 4,
+    shouldContinue: (restarts) => restarts < 3,
+  })
   expect(rolled.lost).toEqual([])
   expect(rolled.exits).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL'])
   for (const { problem } of rolled.inFlight) expect(problem).toContain('The process that ran this call has ended')
@@ -33,14 +48,14 @@ test('with kill −9 only calls in flight on that process fail, and they are tol
 
 test('a session outlives the process it was opened on, and what its streams had said', async () => {
   const [one, two, three] = fleet.members
-  const session = await begin(one.url, fleet.keys.ann)
-  const holding = await post(one.url, tools('hold', { key: 'crash' }, 'h', { progressToken: 'p' }), session)
-  const { id } = await next(eventsOf(holding))
+  const session = await openSession(one.url, fleet.keys.ann)
+  const holding = await post(one.url, toolCall('hold', { key: 'crash' }, 'h', { progressToken: 'p' }), session)
+  const { id } = await nextMessage(eventsOf(holding))
   one.kill('SIGKILL')
   await one.exited
-  expect(await run(two.url, session, 'where')).toEqual({ self: 'two' })
-  const again = await get(three.url, { ...session, 'last-event-id': id.replace(/\d+$/, '0') })
-  expect((await next(eventsOf(again.response))).message).toMatchObject({ params: { progress: 1 } })
+  expect(await callTool(two.url, session, 'where')).toEqual({ self: 'two' })
+  const again = await openEventStream(three.url, { ...session, 'last-event-id': id.replace(/\d+$/, '0') })
+  expect((await nextMessage(eventsOf(again.response))).message).toMatchObject({ params: { progress: 1 } })
   again.drop()
   await one.restart()
   await fleet.ready()
@@ -54,7 +69,7 @@ test('a process that drains says so at once, serves on, ends its streams, refuse
   const ready = readiness(two)
   expect(await ready()).toBe(200)
   const bearer = { authorization: `Bearer ${fleet.keys.ann}` }
-  const old = await get(two.url.replace('/mcp', '/sse'), bearer)
+  const old = await openEventStream(two.url.replace('/mcp', '/sse'), bearer)
   const oldEvents = eventsOf(old.response)
   const messages = new URL((await oldEvents.next()).value?.data ?? '', two.url).href
   const idle = await openSocket(two.url.replace('http', 'ws').replace('/mcp', '/ws'), bearer)
@@ -64,33 +79,33 @@ test('a process that drains says so at once, serves on, ends its streams, refuse
     params: { notifications: { toolsListChanged: true }, _meta: envelope({}) },
   }
   const listening = await post(two.url, subscribe, { ...modernHeaders(subscribe), ...bearer })
-  const session = await begin(two.url, fleet.keys.ann)
-  const standing = await get(two.url, session)
-  const holding = await post(two.url, tools('hold', { key: 'drain' }, 'h', { progressToken: 'p' }), session)
+  const session = await openSession(two.url, fleet.keys.ann)
+  const standing = await openEventStream(two.url, session)
+  const holding = await post(two.url, toolCall('hold', { key: 'drain' }, 'h', { progressToken: 'p' }), session)
   const events = eventsOf(holding)
-  await next(events)
-  const oldHold = tools('hold', { key: 'drain' }, 'o', { progressToken: 'p' })
+  await nextMessage(events)
+  const oldHold = toolCall('hold', { key: 'drain' }, 'o', { progressToken: 'p' })
   expect((await post(messages, oldHold, bearer)).status).toBe(202)
-  await next(oldEvents)
-  busy.ws.send(JSON.stringify(tools('hold', { key: 'drain' }, 'b', { ...envelope({}), progressToken: 'p' })))
+  await nextMessage(oldEvents)
+  busy.ws.send(JSON.stringify(toolCall('hold', { key: 'drain' }, 'b', { ...envelope({}), progressToken: 'p' })))
   await busy.next()
   two.kill('SIGTERM')
   await expect.poll(ready).toBe(503)
-  expect(await run(two.url, session, 'where')).toEqual({ self: 'two' })
+  expect(await callTool(two.url, session, 'where')).toEqual({ self: 'two' })
   // The time to notice is over when streams that only wait end.
-  expect(await rest(standing.response)).toEqual([])
-  expect((await rest(listening)).at(-1)).toMatchObject({ id: 'l', result: {} })
+  expect(await remainingMessages(standing.response)).toEqual([])
+  expect((await remainingMessages(listening)).at(-1)).toMatchObject({ id: 'l', result: {} })
   expect(await idle.closed).toMatchObject({ closed: 1001 })
-  const refused = await post(two.url, tools('where'), session)
+  const refused = await post(two.url, toolCall('where'), session)
   expect(refused.status).toBe(503)
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(await refused.json()).toMatchObject({ error: { data: { reason: 'shuttingDown' } } })
-  await run(three.url, session, 'release', { key: 'drain' })
-  expect((await next(events)).message).toMatchObject({ method: 'notifications/progress' })
+  await callTool(three.url, session, 'release', { key: 'drain' })
+  expect((await nextMessage(events)).message).toMatchObject({ method: 'notifications/progress' })
   const result = { structuredContent: { self: 'two' } }
-  expect((await next(events)).message).toMatchObject({ id: 'h', result })
-  expect((await next(oldEvents)).message).toMatchObject({ method: 'notifications/progress' })
-  expect((await next(oldEvents)).message).toMatchObject({
+  expect((await nextMessage(events)).message).toMatchObject({ id: 'h', result })
+  expect((await nextMessage(oldEvents)).message).toMatchObject({ method: 'notifications/progress' })
+  expect((await nextMessage(oldEvents)).message).toMatchObject({
     ...{ id: 'o', result: { content: [{ text: '{"self":"two"}' }] } },
   })
   expect((await oldEvents.next()).done).toBe(true)
@@ -104,10 +119,10 @@ test('a process that drains says so at once, serves on, ends its streams, refuse
 test('a second signal ends now', async () => {
   const [, , three] = fleet.members
   // Something it would wait for, so that the first signal alone does not end it meanwhile.
-  const session = await begin(three.url, fleet.keys.ann)
-  const holding = await post(three.url, tools('hold', { key: 'never' }, 'h', { progressToken: 'p' }), session)
+  const session = await openSession(three.url, fleet.keys.ann)
+  const holding = await post(three.url, toolCall('hold', { key: 'never' }, 'h', { progressToken: 'p' }), session)
   const events = eventsOf(holding)
-  await next(events)
+  await nextMessage(events)
   three.kill('SIGTERM')
   await expect.poll(readiness(three)).toBe(503)
   three.kill('SIGTERM')

@@ -7,13 +7,20 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextpr
 import { apiKeys } from 'sluice'
 import { redisBus, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openSocket } from '../hostile/channels.ts'
-import { envelope } from '../interop/envelope.ts'
-import { eventsOf, modernHeaders, post } from '../interop/http.ts'
-import type { Params } from '../interop/messages.ts'
-import { begin, get, next, rest, run, tools } from './client.ts'
-import type { Fleet, Member } from './fleet.ts'
-import { startFleet } from './fleet.ts'
+import { envelope } from '../kit/clients/envelope.ts'
+import {
+  callTool,
+  nextMessage,
+  openEventStream,
+  openSession,
+  remainingMessages,
+  toolCall,
+} from '../kit/clients/fleet.client.ts'
+import { eventsOf, modernHeaders, post } from '../kit/clients/http-events.ts'
+import type { Params } from '../kit/clients/protocol.ts'
+import { openSocket } from '../kit/clients/streaming.client.ts'
+import type { Fleet, Member } from '../kit/processes/fleet.ts'
+import { startFleet } from '../kit/processes/fleet.ts'
 
 let fleet: Fleet
 let one: Member
@@ -31,25 +38,27 @@ afterAll(() => fleet.stop(), 30_000)
 
 const key = (): string => Math.random().toString(36).slice(2)
 const looked = async (of: string, at: string): Promise<unknown> =>
-  (await run(balanced, { authorization: `Bearer ${ann}` }, 'look', { of, key: at }))['found']
+  (await callTool(balanced, { authorization: `Bearer ${ann}` }, 'look', { of, key: at }))['found']
 
 test('a session is served by every process', async () => {
-  const session = await begin(balanced, ann)
+  const session = await openSession(balanced, ann)
   const seen = new Set<unknown>()
-  for (let call = 0; call < 12; call++) seen.add((await run(balanced, session, 'where'))['self'])
+  for (let call = 0; call < 12; call++) seen.add((await callTool(balanced, session, 'where'))['self'])
   expect([...seen].sort()).toEqual(['one', 'three', 'two'])
 })
 
 test('a question of one process is answered through another, and once', async () => {
-  const session = await begin(one.url, ann)
-  const asking = eventsOf(await post(two.url, tools('greet'), session))
-  const { message } = await next(asking)
+  const session = await openSession(one.url, ann)
+  const asking = eventsOf(await post(two.url, toolCall('greet'), session))
+  const { message } = await nextMessage(asking)
   expect(message).toMatchObject({ method: 'elicitation/create' })
   const answer = { jsonrpc: '2.0', id: message['id'], result: { action: 'accept', content: { name: 'Ann' } } }
-  const foreign = await begin(three.url, ann)
+  const foreign = await openSession(three.url, ann)
   expect((await post(three.url, answer, foreign)).status).toBe(400)
   expect((await post(three.url, answer, session)).status).toBe(202)
-  expect((await next(asking)).message).toMatchObject({ result: { structuredContent: { self: 'two', name: 'Ann' } } })
+  expect((await nextMessage(asking)).message).toMatchObject({
+    result: { structuredContent: { self: 'two', name: 'Ann' } },
+  })
   expect((await post(one.url, answer, session)).status).toBe(400)
 })
 
@@ -90,113 +99,113 @@ test('a client of HTTP+SSE, whose messages go to any process, hears every answer
 })
 
 test('a stream that broke off is picked up on another process, in the middle and after the end', async () => {
-  const session = await begin(one.url, ann)
+  const session = await openSession(one.url, ann)
   const at = key()
   const controller = new AbortController()
   const holding = await post(
     two.url,
-    tools('hold', { key: at }, 'h', { progressToken: 'p' }),
+    toolCall('hold', { key: at }, 'h', { progressToken: 'p' }),
     session,
     controller.signal,
   )
-  const { id, message } = await next(eventsOf(holding))
+  const { id, message } = await nextMessage(eventsOf(holding))
   expect(message).toMatchObject({ method: 'notifications/progress', params: { progress: 1 } })
   controller.abort()
-  const middle = await get(three.url, { ...session, 'last-event-id': id })
-  await run(one.url, session, 'release', { key: at })
+  const middle = await openEventStream(three.url, { ...session, 'last-event-id': id })
+  await callTool(one.url, session, 'release', { key: at })
   const expected = [
     { method: 'notifications/progress', params: { progress: 2 } },
     { id: 'h', result: { structuredContent: { self: 'two' } } },
   ]
-  expect(await rest(middle.response)).toMatchObject(expected)
-  const after = await get(one.url, { ...session, 'last-event-id': id })
-  expect(await rest(after.response)).toMatchObject(expected)
-  const other = await begin(one.url, ann)
-  expect((await get(three.url, { ...other, 'last-event-id': id })).response.status).toBe(400)
+  expect(await remainingMessages(middle.response)).toMatchObject(expected)
+  const after = await openEventStream(one.url, { ...session, 'last-event-id': id })
+  expect(await remainingMessages(after.response)).toMatchObject(expected)
+  const other = await openSession(one.url, ann)
+  expect((await openEventStream(three.url, { ...other, 'last-event-id': id })).response.status).toBe(400)
 })
 
 test('a cancellation reaches the call on whatever process it runs', async () => {
-  const session = await begin(one.url, ann)
+  const session = await openSession(one.url, ann)
   const at = key()
-  const holding = await post(two.url, tools('hold', { key: at }, 'h', { progressToken: 'p' }), session)
-  await next(eventsOf(holding))
+  const holding = await post(two.url, toolCall('hold', { key: at }, 'h', { progressToken: 'p' }), session)
+  await nextMessage(eventsOf(holding))
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'h' } }
   expect((await post(three.url, cancel, session)).status).toBe(202)
   await expect.poll(() => looked('stopped', at), { timeout: 20_000 }).toBe('two')
 })
 
 test('changes made on one process are heard on the streams of the others, by those who asked', async () => {
-  const session = await begin(one.url, ann)
-  const deaf = await begin(one.url, ann)
-  const [standing, unmoved] = [await get(two.url, session), await get(three.url, deaf)]
+  const session = await openSession(one.url, ann)
+  const deaf = await openSession(one.url, ann)
+  const [standing, unmoved] = [await openEventStream(two.url, session), await openEventStream(three.url, deaf)]
   const message: Params = {
     ...{ jsonrpc: '2.0', id: 'listen', method: 'subscriptions/listen' },
     params: { notifications: { toolsListChanged: true, resourceSubscriptions: ['note://one'] }, _meta: envelope({}) },
   }
   const bearer = { authorization: `Bearer ${ann}` }
   const listening = eventsOf(await post(one.url, message, { ...modernHeaders(message), ...bearer }))
-  expect((await next(listening)).message).toMatchObject({ method: 'notifications/subscriptions/acknowledged' })
+  expect((await nextMessage(listening)).message).toMatchObject({ method: 'notifications/subscriptions/acknowledged' })
   const subscribe = { jsonrpc: '2.0', id: 's', method: 'resources/subscribe', params: { uri: 'note://one' } }
   expect((await post(three.url, subscribe, session)).status).toBe(200)
-  await run(three.url, session, 'touch')
-  await run(one.url, session, 'relist')
+  await callTool(three.url, session, 'touch')
+  await callTool(one.url, session, 'relist')
   const expected = ['notifications/resources/updated', 'notifications/tools/list_changed']
   const heard = eventsOf(standing.response)
-  for (const method of expected) expect((await next(heard)).message['method']).toBe(method)
-  for (const method of expected) expect((await next(listening)).message['method']).toBe(method)
+  for (const method of expected) expect((await nextMessage(heard)).message['method']).toBe(method)
+  for (const method of expected) expect((await nextMessage(listening)).message['method']).toBe(method)
   // It did not subscribe to the resource.
-  expect((await next(eventsOf(unmoved.response))).message['method']).toBe('notifications/tools/list_changed')
+  expect((await nextMessage(eventsOf(unmoved.response))).message['method']).toBe('notifications/tools/list_changed')
   for (const { drop } of [standing, unmoved]) drop()
 })
 
 test('what a stream missed while nobody was connected is fetched from another process', async () => {
-  const session = await begin(one.url, ann)
-  const first = await get(two.url, session)
+  const session = await openSession(one.url, ann)
+  const first = await openEventStream(two.url, session)
   const events = eventsOf(first.response)
-  await run(three.url, session, 'relist')
-  const { id } = await next(events)
+  await callTool(three.url, session, 'relist')
+  const { id } = await nextMessage(events)
   first.drop()
-  await run(one.url, session, 'relist')
-  const again = await get(three.url, { ...session, 'last-event-id': id })
-  expect((await next(eventsOf(again.response))).message['method']).toBe('notifications/tools/list_changed')
+  await callTool(one.url, session, 'relist')
+  const again = await openEventStream(three.url, { ...session, 'last-event-id': id })
+  expect((await nextMessage(eventsOf(again.response))).message['method']).toBe('notifications/tools/list_changed')
   again.drop()
 })
 
 test('of two connections to one stream the newer hears, wherever they are', async () => {
-  const session = await begin(one.url, ann)
-  const older = await get(one.url, session)
-  const newer = await get(two.url, session)
-  expect(await rest(older.response)).toEqual([])
-  await run(three.url, session, 'relist')
-  expect((await next(eventsOf(newer.response))).message['method']).toBe('notifications/tools/list_changed')
+  const session = await openSession(one.url, ann)
+  const older = await openEventStream(one.url, session)
+  const newer = await openEventStream(two.url, session)
+  expect(await remainingMessages(older.response)).toEqual([])
+  await callTool(three.url, session, 'relist')
+  expect((await nextMessage(eventsOf(newer.response))).message['method']).toBe('notifications/tools/list_changed')
   newer.drop()
 })
 
 test('the end of a session ends its calls and streams everywhere', async () => {
-  const session = await begin(one.url, ann)
+  const session = await openSession(one.url, ann)
   const at = key()
-  const standing = await get(three.url, session)
-  const holding = await post(two.url, tools('hold', { key: at }, 'h', { progressToken: 'p' }), session)
+  const standing = await openEventStream(three.url, session)
+  const holding = await post(two.url, toolCall('hold', { key: at }, 'h', { progressToken: 'p' }), session)
   const events = eventsOf(holding)
-  await next(events)
+  await nextMessage(events)
   expect((await fetch(one.url, { method: 'DELETE', headers: session })).status).toBe(204)
   expect((await events.next()).done).toBe(true)
-  expect(await rest(standing.response)).toEqual([])
+  expect(await remainingMessages(standing.response)).toEqual([])
   await expect.poll(() => looked('stopped', at), { timeout: 20_000 }).toBe('two')
-  for (const { url } of fleet.members) expect((await post(url, tools('where'), session)).status).toBe(404)
+  for (const { url } of fleet.members) expect((await post(url, toolCall('where'), session)).status).toBe(404)
 })
 
 test('a session belongs to whoever opened it, on every process', async () => {
-  const session = await begin(one.url, ann)
+  const session = await openSession(one.url, ann)
   const stolen = { ...session, authorization: `Bearer ${fleet.keys.bob}` }
   for (const { url } of fleet.members) {
-    expect((await post(url, tools('where'), stolen)).status).toBe(404)
-    expect((await get(url, stolen)).response.status).toBe(404)
+    expect((await post(url, toolCall('where'), stolen)).status).toBe(404)
+    expect((await openEventStream(url, stolen)).response.status).toBe(404)
     expect((await fetch(url, { method: 'DELETE', headers: stolen })).status).toBe(404)
     const { authorization: _, ...bare } = session
     expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, bare)).status).toBe(401)
   }
-  expect((await run(balanced, session, 'where'))['self']).toBeDefined()
+  expect((await callTool(balanced, session, 'where'))['self']).toBeDefined()
 })
 
 test('streams, sockets and subscriptions end everywhere when their key is revoked', async () => {
@@ -208,10 +217,10 @@ test('streams, sockets and subscriptions end everywhere when their key is revoke
   const keys = apiKeys(store, { bus })
   const { secret, key: carol } = await keys.create({ subject: 'carol' })
   const bearer = { authorization: `Bearer ${secret}` }
-  const session = await begin(one.url, secret)
-  const standing = await get(two.url, session)
+  const session = await openSession(one.url, secret)
+  const standing = await openEventStream(two.url, session)
   expect(standing.response.status).toBe(200)
-  const old = await get(three.url.replace('/mcp', '/sse'), bearer)
+  const old = await openEventStream(three.url.replace('/mcp', '/sse'), bearer)
   expect(old.response.status).toBe(200)
   const message = {
     ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
@@ -221,15 +230,18 @@ test('streams, sockets and subscriptions end everywhere when their key is revoke
   expect(listening.status).toBe(200)
   const socket = await openSocket(`${three.url.replace('http', 'ws').replace('/mcp', '/ws')}`, bearer)
   expect(await keys.revoke(carol.id)).toBe(true)
-  expect(await rest(standing.response)).toEqual([])
+  expect(await remainingMessages(standing.response)).toEqual([])
   await old.response.text()
-  expect((await rest(listening)).at(-1)).toMatchObject({ id: 1, error: { data: { reason: 'unauthorized' } } })
+  expect((await remainingMessages(listening)).at(-1)).toMatchObject({
+    id: 1,
+    error: { data: { reason: 'unauthorized' } },
+  })
   expect(await socket.closed).toMatchObject({ closed: 3000 })
 })
 
 test('a limit is one limit, however many processes there are', async () => {
   const bearer = { authorization: `Bearer ${ann}` }
-  const message = tools('limited', {}, 1, envelope({}))
+  const message = toolCall('limited', {}, 1, envelope({}))
   const calls = Array.from({ length: 60 }, () => post(balanced, message, { ...modernHeaders(message), ...bearer }))
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
   expect(statuses.filter((status) => status === 200)).toHaveLength(20)

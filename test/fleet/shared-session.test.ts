@@ -1,4 +1,4 @@
-/** transports/http/shared-session.ts: one session in the hands of two processes, in every order of what they do. */
+/** transports/http/legacy/shared-session.ts: one session in the hands of two processes, in every order of what they do. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -9,9 +9,9 @@ import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { memoryBus } from '../../packages/sluice/src/stores/memory-bus.ts'
 import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
-import type { SharedSession } from '../../packages/sluice/src/transports/http/shared-sessions.ts'
-import { sharedSessions } from '../../packages/sluice/src/transports/http/shared-sessions.ts'
-import { scheduledStore } from '../kit/scheduled-store.ts'
+import type { SharedSession } from '../../packages/sluice/src/transports/http/legacy/shared-sessions.ts'
+import { sharedSessions } from '../../packages/sluice/src/transports/http/legacy/shared-sessions.ts'
+import { scheduledStore } from '../kit/servers/scheduled-store.ts'
 
 const id = '0'.repeat(32)
 const logger = { info() {}, warn() {}, error() {} }
@@ -26,7 +26,7 @@ function processes(store: Store, clock: FakeClock, count: number): readonly Proc
   return Array.from({ length: count }, () => {
     const shared = { store, bus, name: 'x' }
     const all = sharedSessions(shared, { clock, logger, idleMs: 60_000, max: 10, authenticates: false })
-    const session = all.of(id, { ended() {}, listening: true, mailed: () => true, taken() {} })
+    const session = all.open(id, { onClosed() {}, listening: true, deliver: () => true, onStreamTaken() {} })
     const connection = createConnection({ id, clock, remote: session, answerWithinMs: 1000 })
     session.bind(connection)
     return { session, connection }
@@ -49,14 +49,14 @@ test('in every schedule, what was acknowledged last for a resource is what all p
         await scheduler.waitIdle()
         return pending
       }
-      await settled(fleet[0]?.session.begin('127.0.0.1') ?? Promise.reject(new Error('no process')))
-      for (const { session } of fleet) expect(await settled(session.read())).toBe(true)
+      await settled(fleet[0]?.session.register('127.0.0.1') ?? Promise.reject(new Error('no process')))
+      for (const { session } of fleet) expect(await settled(session.refresh())).toBe(true)
       const expected = new Set<string>()
       const working = clients.map(async (steps, client) => {
         const uri = `note:${client}`
         for (const { process, kind } of steps) {
           const { session, connection } = fleet[process] ?? { session: undefined, connection: undefined }
-          if (kind === 'read') await session?.read()
+          if (kind === 'read') await session?.refresh()
           if (kind === 'subscribe') await connection?.change({ kind, uri, tenant: 'default' })
           if (kind === 'unsubscribe') await connection?.change({ kind, uri })
           // Acknowledged: from here on it holds.
@@ -68,7 +68,7 @@ test('in every schedule, what was acknowledged last for a resource is what all p
       for (const { session, connection } of fleet) {
         // What other processes said has been looked at: nothing is read here that a stream would not have known.
         expect(connection.state.subscriptions).toEqual(expected)
-        await settled(session.read())
+        await settled(session.refresh())
         expect(connection.state.subscriptions).toEqual(expected)
       }
     }),
@@ -81,13 +81,15 @@ test('in every schedule, exactly one caller owns the session, and it is the same
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const clock = fakeClock()
       const fleet = processes(scheduledStore(scheduler, memoryStore(clock)), clock, 3)
-      const begun = fleet[0]?.session.begin('127.0.0.1')
+      const begun = fleet[0]?.session.register('127.0.0.1')
       await scheduler.waitIdle()
       await begun
-      const reads = Promise.all(fleet.map(({ session }) => session.read()))
+      const reads = Promise.all(fleet.map(({ session }) => session.refresh()))
       await scheduler.waitIdle()
       await reads
-      const asking = Promise.all(fleet.map(async ({ connection }, caller) => connection.own(`caller ${caller}`)))
+      const asking = Promise.all(
+        fleet.map(async ({ connection }, caller) => connection.claimOwnership(`caller ${caller}`)),
+      )
       await scheduler.waitIdle()
       const owns = await asking
       expect(owns.filter(Boolean)).toHaveLength(1)

@@ -7,8 +7,8 @@ import { jsonSchema } from 'sluice/json-schema'
 import { createServer } from 'sluice/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
-import { hashOf } from '../../packages/sluice/src/core/definition-hash.ts'
-import { callOf } from './messages.ts'
+import { definitionHash } from '../../packages/sluice/src/core/definition-hash.ts'
+import { callOf } from '../kit/clients/valid-messages.ts'
 
 const define = (schema: object): Tool =>
   tool({ name: 'x', description: 'x', input: jsonSchema<object>(schema), run: () => 'ran' })
@@ -210,11 +210,11 @@ describe('schemas', () => {
   test('what is changed after it was defined changes nothing', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
     const made = define(schema)
-    const before = hashOf(made)
+    const before = definitionHash(made)
     Object.assign(schema.properties.a, { type: 'number' })
     expect(made.prepare({ a: 1 })).toHaveProperty('issues')
     expect(JSON.stringify(made.entry)).toContain('"string"')
-    expect(hashOf(made)).toBe(before)
+    expect(definitionHash(made)).toBe(before)
   })
 
   test('names of inherited members are names like any other', async () => {
@@ -291,11 +291,11 @@ describe('the hash of a definition', () => {
   const base = { name: 'pay', description: 'Pays', input, scopes: ['pay'], run: () => 'paid' }
 
   test('is the same for the same definition, whatever the order it was written in', () => {
-    expect(hashOf(tool(base))).toBe(
-      hashOf(tool({ run: () => 'other code', scopes: ['pay'], input, description: 'Pays', name: 'pay' })),
+    expect(definitionHash(tool(base))).toBe(
+      definitionHash(tool({ run: () => 'other code', scopes: ['pay'], input, description: 'Pays', name: 'pay' })),
     )
-    expect(hashOf(tool({ ...base, input: z.object({ a: z.string() }) }))).toBe(hashOf(tool(base)))
-    expect(hashOf(tool(base))).toMatch(/^[0-9a-f]{64}$/)
+    expect(definitionHash(tool({ ...base, input: z.object({ a: z.string() }) }))).toBe(definitionHash(tool(base)))
+    expect(definitionHash(tool(base))).toMatch(/^[0-9a-f]{64}$/)
   })
 
   const changes: readonly (readonly [string, () => Tool])[] = [
@@ -325,10 +325,12 @@ describe('the hash of a definition', () => {
     ['meta', () => tool({ ...base, meta: { a: 1 } })],
   ]
   test.each(changes)('changes with %s', (_, changed) => {
-    expect(hashOf(changed())).not.toBe(hashOf(tool(base)))
+    expect(definitionHash(changed())).not.toBe(definitionHash(tool(base)))
   })
 
   test('is different for every change', () => {
-    expect(new Set([tool(base), ...changes.map(([, changed]) => changed())].map(hashOf)).size).toBe(changes.length + 1)
+    expect(new Set([tool(base), ...changes.map(([, changed]) => changed())].map(definitionHash)).size).toBe(
+      changes.length + 1,
+    )
   })
 })

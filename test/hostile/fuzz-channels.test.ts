@@ -10,16 +10,16 @@ import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { describe, expect, test } from 'vitest'
-import { openEvents, openSocket } from './channels.ts'
-import { serveEdgeSockets } from './edge-sockets.ts'
-import { attacked } from './fixture.ts'
-import type { Mutant } from './generate.ts'
-import { mutatedBytes, randomBytes } from './generate.ts'
-import { fuzz } from './heaps.ts'
-import { legKinds } from './legs.ts'
-import { callOf, initialize, request } from './messages.ts'
+import { messagePaths } from '../kit/clients/message-paths.ts'
+import { rawHttp, toPost } from '../kit/clients/raw-http.client.ts'
+import { openEventStream, openSocket } from '../kit/clients/streaming.client.ts'
+import { callOf, initialize, request } from '../kit/clients/valid-messages.ts'
+import { fuzzInBatches } from '../kit/generators/message-batches.ts'
+import type { Mutant } from '../kit/generators/random-messages.ts'
+import { mutatedBytes, randomBytes } from '../kit/generators/random-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { serveEdgeSockets } from '../kit/servers/edge-websockets.fixture.ts'
 import { bytesWantAnswer, cancelledAmong, checkAnswer } from './oracle.ts'
-import { rawHttp, toPost } from './raw-http.ts'
 
 const anyBytes = fc.oneof(mutatedBytes, randomBytes)
 const long = { timeout: 300_000 }
@@ -36,7 +36,7 @@ interface Channel {
 async function openSse(server: Server): Promise<Channel> {
   const serving = await serveHttp(server, { port: 0, sse: sse() })
   const { origin, port } = new URL(serving.url)
-  const stream = await openEvents(`${origin}/sse`)
+  const stream = await openEventStream(`${origin}/sse`)
   const endpoint = await stream.endpoint
   const http = await rawHttp(Number(port))
   return {
@@ -114,10 +114,10 @@ async function settled(channel: Channel): Promise<readonly Params[]> {
 }
 
 test.each(channels)('%s answers any messages, each once', long, async (_, open) => {
-  const channel = await open(attacked().server)
+  const channel = await open(createAttackedServer().server)
   await channel.send([Buffer.from(JSON.stringify(initialize()))])
   await settled(channel)
-  const total = await fuzz(15_000, anyBytes, async (messages) => {
+  const total = await fuzzInBatches(15_000, anyBytes, async (messages) => {
     const taken = await channel.send(messages.map(({ sent }) => sent))
     const heard = await settled(channel)
     for (const answer of heard) checkAnswer(answer)
@@ -130,19 +130,19 @@ test.each(channels)('%s answers any messages, each once', long, async (_, open) 
 })
 
 describe('one after the other, on every leg', () => {
-  test.each(legKinds)('$name', long, async ({ open, lines }) => {
-    const leg = await open(attacked().server)
+  test.each(messagePaths)('$name', long, async ({ open, lineDelimited }) => {
+    const leg = await open(createAttackedServer().server)
     const checkReply = async ({ sent, like }: Mutant<Buffer>): Promise<void> => {
       const { text, status = 200, closed } = await leg.send(sent, like)
       if (closed !== undefined) return expect([closed, isUtf8(sent)]).toEqual([1007, false])
       if (text !== undefined) checkAnswer(JSON.parse(text), text)
-      const isEmpty = lines && /^[\0\t ]*\r?$/.test(sent.toString('latin1'))
+      const isEmpty = lineDelimited && /^[\0\t ]*\r?$/.test(sent.toString('latin1'))
       const wanted = bytesWantAnswer(sent) && !isEmpty
       // Refusing a notification is allowed where a status says so.
       if ((text !== undefined) !== wanted && status < 400)
         throw new Error(`${sent.toString()} was answered with ${status} ${text}`)
     }
-    await fuzz(500, anyBytes, async (messages) => {
+    await fuzzInBatches(500, anyBytes, async (messages) => {
       for (const message of messages) await checkReply(message)
     })
     const honest = callOf(1, 'echo', { text: 'still there' })

@@ -9,16 +9,22 @@ import type { Params, Via } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
 import { connect } from '../../packages/sluice/src/protocol/connect.ts'
-import { attacked, canary } from './fixture.ts'
-import type { Mutant } from './generate.ts'
-import { honest, mutatedBytes, mutatedMessage, randomBytes, randomMessage } from './generate.ts'
-import { fuzz as heaps } from './heaps.ts'
-import { legKinds } from './legs.ts'
-import { headersFor, initialize, request } from './messages.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import { messagePaths } from '../kit/clients/message-paths.ts'
+import type { RawResponse } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, toPost } from '../kit/clients/raw-http.client.ts'
+import { headersFor, initialize, request } from '../kit/clients/valid-messages.ts'
+import { fuzzInBatches as heaps } from '../kit/generators/message-batches.ts'
+import type { Mutant } from '../kit/generators/random-messages.ts'
+import {
+  mutatedBytes,
+  mutatedMessage,
+  randomBytes,
+  randomMessage,
+  validMessages,
+} from '../kit/generators/random-messages.ts'
+import { canary, createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { bytesWantAnswer, cancelledAmong, cancelledIn, checkAnswer, readableId, wantsAnswer } from './oracle.ts'
-import { pipeTo } from './pipe.ts'
-import type { RawResponse } from './raw-http.ts'
-import { rawHttp, toPost } from './raw-http.ts'
 
 let total = 0
 
@@ -29,8 +35,8 @@ async function fuzz<T>(...given: Parameters<typeof heaps<T>>): Promise<void> {
 const long = { timeout: 300_000 }
 
 test('the canaries are planted: every bug is met on the way', async () => {
-  const { server, runs, log } = attacked()
-  const answers = await Promise.all(honest.map((message) => server.handle(message)))
+  const { server, runs, log } = createAttackedServer()
+  const answers = await Promise.all(validMessages.map((message) => server.handle(message)))
   for (const answer of answers) if (answer) checkAnswer(answer)
   for (const name of ['bug', 'bug-late', 'bug-output', 'bug-print']) expect(runs.get(name), name).toBeGreaterThan(0)
   for (const name of ['gated', 'bug-gate', 'scoped']) expect(runs.get(name), name).toBeUndefined()
@@ -38,7 +44,7 @@ test('the canaries are planted: every bug is met on the way', async () => {
 })
 
 test('handle answers any JSON value', long, async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   await fuzz(60_000, randomMessage, async (messages) => {
     const answers = await Promise.all(messages.map((message) => server.handle(message)))
     for (const [index, answer] of answers.entries()) {
@@ -55,7 +61,7 @@ test('handle answers any JSON value', long, async () => {
 })
 
 test('handle answers honest messages that were changed', long, async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   await fuzz(60_000, mutatedMessage, async (messages) => {
     const answers = await Promise.all(messages.map(({ sent }) => server.handle(sent)))
     for (const [index, answer] of answers.entries()) {
@@ -72,7 +78,7 @@ test('handle answers honest messages that were changed', long, async () => {
 })
 
 test('handle answers batches of 2025-03-26 element by element', long, async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const connection = connect(server, { send() {} })
   const via: Via = { transport: 'memory', peer: 'test', header: () => undefined, connection }
   await server.handle(initialize('2025-03-26'), { via })
@@ -106,8 +112,8 @@ test('handle answers batches of 2025-03-26 element by element', long, async () =
 })
 
 test('frame and text answer any bytes', long, async () => {
-  const { server } = attacked()
-  const leg = await legKinds[0]?.open(server)
+  const { server } = createAttackedServer()
+  const leg = await messagePaths[0]?.open(server)
   await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
     const replies = await Promise.all(messages.map(({ sent }) => leg?.send(sent)))
     for (const [index, reply] of replies.entries())
@@ -121,7 +127,7 @@ function expectOneAnswer(bytes: Buffer, text: string | undefined): void {
 }
 
 test('stdio answers any lines, each once', long, async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const pipe = pipeTo(server)
   pipe.send(initialize())
   await pipe.next()
@@ -141,7 +147,7 @@ test('stdio answers any lines, each once', long, async () => {
 })
 
 test('HTTP answers any body, each once and in order', long, async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
   const http = await rawHttp(port)

@@ -2,13 +2,13 @@
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { callOf, headersFor } from './messages.ts'
-import type { Headers } from './raw-http.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
-import { served } from './served.ts'
+import type { Headers } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
+import { serveAttacked } from '../kit/servers/attacked-endpoint.fixture.ts'
 
 const maxBodyBytes = 64 * 1024
-const { runs, port, sendRaw } = await served({ maxBodyBytes })
+const { runs, port, sendRaw } = await serveAttacked({ maxBodyBytes })
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const ran = (): number => runs.get('echo') ?? 0

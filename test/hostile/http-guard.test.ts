@@ -5,11 +5,11 @@
 
 import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Door, HeaderLine } from './doors.ts'
-import { doorKinds } from './doors.ts'
-import { attacked } from './fixture.ts'
-import { callOf, headersFor, initialize } from './messages.ts'
-import { rawHttp, requestHead } from './raw-http.ts'
+import type { EntryPoint, HeaderLine } from '../kit/clients/http-entry-points.ts'
+import { httpEntryPoints } from '../kit/clients/http-entry-points.ts'
+import { rawHttp, requestHead } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor, initialize } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
@@ -25,10 +25,10 @@ const knockAt = (port: number, path = '/mcp') =>
     return status
   }
 
-describe.each(doorKinds)('$name', ({ open, raw }) => {
+describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
   describe('by default', () => {
-    const { server, runs } = attacked()
-    let leg: Door
+    const { server, runs } = createAttackedServer()
+    let leg: EntryPoint
     beforeAll(async () => {
       leg = await open(server, {})
     })
@@ -67,7 +67,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
       ],
     ] as const)('serves its own name: %s', async (_, headers) => {
       const before = ran()
-      expect(await leg.knock(filled(headers))).toBe(200)
+      expect(await leg.request(filled(headers))).toBe(200)
       expect(ran()).toBe(before + 1)
     })
 
@@ -116,11 +116,11 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
     const sameAsUrl =
       /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
 
-    test.each(evil.filter((host) => raw || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
+    test.each(evil.filter((host) => seesRawHeaders || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
       const before = ran()
-      const status = await leg.knock(filled([['Host', host]])).catch(() => 403)
+      const status = await leg.request(filled([['Host', host]])).catch(() => 403)
       // Where a URL is made of it first, it may be none.
-      expect(status === 403 || (status === 400 && (!raw || /[^\x20-\x7e]/.test(host)))).toBe(true)
+      expect(status === 403 || (status === 400 && (!seesRawHeaders || /[^\x20-\x7e]/.test(host)))).toBe(true)
       expect(ran()).toBe(before)
     })
 
@@ -163,9 +163,9 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
     test.each(foreign)('refuses a page of the origin %j, though the host is right', async (origin) => {
       const before = ran()
       // One that passed just before must not help.
-      expect(await leg.knock(filled([['Host', 'localhost:PORT']]))).toBe(200)
+      expect(await leg.request(filled([['Host', 'localhost:PORT']]))).toBe(200)
       expect(
-        await leg.knock(
+        await leg.request(
           filled([
             ['Host', 'localhost:PORT'],
             ['Origin', origin],
@@ -178,7 +178,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
     test('refuses a host and an origin that agree with each other', async () => {
       for (const name of ['evil.example', 'evil.example:PORT', '127.0.0.1.nip.io:PORT'])
         expect(
-          await leg.knock(
+          await leg.request(
             filled([
               ['Host', name],
               ['Origin', `http://${name}`],
@@ -190,9 +190,9 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
     test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])(
       'refuses strangers before it looks at the method: %s',
       async (method) => {
-        expect(await leg.knock(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
+        expect(await leg.request(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
         expect(
-          await leg.knock(
+          await leg.request(
             filled([
               ['Host', 'localhost:PORT'],
               ['Origin', 'http://evil.example'],
@@ -209,10 +209,10 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
         ['Origin', 'http://localhost:PORT'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.knock(filled(preflight), { method: 'OPTIONS' })).toBe(405)
+      expect(await leg.request(filled(preflight), { method: 'OPTIONS' })).toBe(405)
     })
 
-    if (raw) {
+    if (seesRawHeaders) {
       test.each([
         [
           'two of them, the good one first',
@@ -245,13 +245,13 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
         ['an empty one', [['Host', '']]],
       ] as const)('refuses %s', async (_, headers) => {
         const before = ran()
-        expect([400, 403]).toContain(await leg.knock(filled(headers)))
+        expect([400, 403]).toContain(await leg.request(filled(headers)))
         expect(ran()).toBe(before)
       })
 
       test('refuses two origins, also if one is welcome', async () => {
         expect(
-          await leg.knock(
+          await leg.request(
             filled([
               ['Host', 'localhost:PORT'],
               ['Origin', 'http://localhost:PORT'],
@@ -263,15 +263,15 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
 
       test('refuses a request without a host, of either version of HTTP', async () => {
         const before = ran()
-        expect([400, 403]).toContain(await leg.knock([]))
-        expect([400, 403]).toContain(await leg.knock([], { version: 'HTTP/1.0' }))
+        expect([400, 403]).toContain(await leg.request([]))
+        expect([400, 403]).toContain(await leg.request([], { version: 'HTTP/1.0' }))
         expect(ran()).toBe(before)
       })
 
       test('believes no header that a proxy might have set', async () => {
         for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host', 'X-Original-Host'])
           expect(
-            await leg.knock(
+            await leg.request(
               filled([
                 ['Host', 'evil.example'],
                 [name, name === 'Forwarded' ? 'host=localhost:PORT' : 'localhost:PORT'],
@@ -283,8 +283,8 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
   })
 
   describe('with lists', () => {
-    const { server, runs } = attacked()
-    let leg: Door
+    const { server, runs } = createAttackedServer()
+    let leg: EntryPoint
     beforeAll(async () => {
       leg = await open(server, {
         hosts: ['mcp.example.com', 'MCP.example.com:8443'],
@@ -316,7 +316,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
         ],
       ],
     ] as const)('serves %j', async (headers) => {
-      expect(await leg.knock(headers)).toBe(200)
+      expect(await leg.request(headers)).toBe(200)
     })
 
     test.each([
@@ -371,7 +371,7 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
       ],
     ] as const)('refuses %j', async (headers) => {
       const before = runs.get('echo') ?? 0
-      expect(await leg.knock(headers)).toBe(403)
+      expect(await leg.request(headers)).toBe(403)
       expect(runs.get('echo') ?? 0).toBe(before)
     })
 
@@ -381,13 +381,13 @@ describe.each(doorKinds)('$name', ({ open, raw }) => {
         ['Origin', 'https://app.example.com'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.knock(preflight, { method: 'OPTIONS' })).toBe(204)
+      expect(await leg.request(preflight, { method: 'OPTIONS' })).toBe(204)
     })
   })
 })
 
 test('the origin of a welcome page comes back in its own words, and no other', async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0, origins: ['https://app.example.com'] })
   const http = await rawHttp(Number(new URL(serving.url).port))
   const welcome = await http.post(body, { ...headersFor(call), origin: 'https://app.example.com' })
@@ -419,7 +419,7 @@ test('the origin of a welcome page comes back in its own words, and no other', a
 })
 
 test('a path that is not the endpoint serves nothing, however it is written', async () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
   for (const path of [
@@ -449,7 +449,7 @@ test('a path that is not the endpoint serves nothing, however it is written', as
 })
 
 test('a session is no way around the guard', async () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
   const http = await rawHttp(port)

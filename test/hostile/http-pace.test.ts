@@ -1,14 +1,14 @@
 /** Requests in the wrong order, of the wrong kind, or at the wrong pace, on bare sockets. */
 
-import { gate, serveHttp } from 'sluice/node'
+import { admission, serveHttp } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
-import { attacked } from './fixture.ts'
-import { callOf, headersFor, request } from './messages.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
-import { served } from './served.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor, request } from '../kit/clients/valid-messages.ts'
+import { serveAttacked } from '../kit/servers/attacked-endpoint.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
 const maxBodyBytes = 64 * 1024
-const { serving, runs, port, sendRaw } = await served({ maxBodyBytes })
+const { serving, runs, port, sendRaw } = await serveAttacked({ maxBodyBytes })
 const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const ran = (): number => runs.get('echo') ?? 0
@@ -71,7 +71,10 @@ describe('order and patience', () => {
   })
 
   test('Expect: 100-continue from a client that is not let in gets 503, and nothing before it', async () => {
-    const full = await serveHttp(attacked().server, { port: 0, gate: gate({ concurrency: 1, queue: 0 }) })
+    const full = await serveHttp(createAttackedServer().server, {
+      port: 0,
+      admission: admission({ concurrency: 1, queue: 0 }),
+    })
     const at = Number(new URL(full.url).port)
     const busy = await rawHttp(at)
     const wait = callOf(1, 'wait')
@@ -171,7 +174,7 @@ describe('slow clients', () => {
   })
 
   test('a body that drips without end is let go, also after it was refused', async () => {
-    const own = await serveHttp(attacked().server, { port: 0, maxBodyBytes: 1000 })
+    const own = await serveHttp(createAttackedServer().server, { port: 0, maxBodyBytes: 1000 })
     const at = Number(new URL(own.url).port)
     const http = await rawHttp(at)
     http.write(

@@ -3,14 +3,14 @@ import { authenticate, defineServer, tenant, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
-import { hammer } from './isolation-hammer.ts'
-import { canariesIn, canaryOf, createWorld, tenants } from './isolation-world.ts'
-import { initialize, request } from './messages.ts'
+import { initialize, request } from '../kit/clients/valid-messages.ts'
+import { canariesIn, canaryOf, createTwoTenants, tenants } from '../kit/servers/two-tenants.fixture.ts'
+import { hammer } from './isolation-load.ts'
 
 test('two tenants on every way in, with the same ids, keys and texts: nobody gets a byte of the other', async () => {
-  const world = await createWorld({ audited: true })
-  const { answers, canaries, changes, lost } = await hammer(world, 10_000)
-  expect(lost).toEqual([])
+  const world = await createTwoTenants({ audited: true })
+  const { answers, canaries, changes, problems } = await hammer(world, 10_000)
+  expect(problems).toEqual([])
   expect(answers).toBeGreaterThanOrEqual(10_000)
   expect(canaries).toBeGreaterThan(answers)
   expect(changes).toBeGreaterThan(1000)
@@ -40,7 +40,7 @@ test('cancelling an id in one session leaves the call of the same id in another,
   }
   const server = createServer(defineServer({ info: { name: 'hold', version: '1' }, tools: [hold] }), {
     authenticate: authenticate({ verifiers: [byName] }),
-    tenant: tenant({ from: 'org' }),
+    tenant: tenant({ claim: 'org' }),
   })
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(serving.close)

@@ -8,12 +8,12 @@ import { ask, defineServer, form, resource, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { canariesIn, canaryOf } from './isolation-world.ts'
-import { callOf, headersFor, initialize, modernRequest, request } from './messages.ts'
-import { pipeTo } from './pipe.ts'
-import type { RawHttp } from './raw-http.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
-import { wander } from './wander.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import type { RawHttp } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
+import { canariesIn, canaryOf } from '../kit/servers/two-tenants.fixture.ts'
+import { waitAtRandom } from '../kit/servers/wait-at-random.ts'
 
 function shared(): Server {
   const input = z.object({ caller: z.string(), text: z.string() })
@@ -27,12 +27,12 @@ function shared(): Server {
           input,
           async run({ caller, text }, { progress, log }) {
             const mine = canaryOf(caller, text)
-            await wander()
+            await waitAtRandom()
             progress(1, 2, mine)
-            await wander()
+            await waitAtRandom()
             log('warning', mine)
             progress(2, 2, mine)
-            await wander()
+            await waitAtRandom()
             return { mine }
           },
         }),
@@ -41,7 +41,7 @@ function shared(): Server {
           description: 'Refuses with the caller’s own canary',
           input,
           async run({ caller, text }) {
-            await wander()
+            await waitAtRandom()
             return { content: [{ type: 'text', text: canaryOf(caller, text) }], isError: true }
           },
         }),
@@ -51,7 +51,7 @@ function shared(): Server {
           input,
           ask: ({ caller, text }) => ({ word: form(canaryOf(caller, text), z.object({ word: z.string() })) }),
           async run(_, { answers }) {
-            await wander()
+            await waitAtRandom()
             return String(answers.word.word)
           },
         }),
@@ -61,7 +61,7 @@ function shared(): Server {
           uri: 'mine://{caller}/{text}',
           name: 'mine',
           async read({ caller, text }) {
-            await wander()
+            await waitAtRandom()
             return canaryOf(String(caller), String(text))
           },
         }),
@@ -71,15 +71,15 @@ function shared(): Server {
   )
 }
 
-interface Tally {
+interface IsolationCounts {
   answers: number
   canaries: number
   foreign: string[]
 }
-const tally = (): Tally => ({ answers: 0, canaries: 0, foreign: [] })
+const tally = (): IsolationCounts => ({ answers: 0, canaries: 0, foreign: [] })
 
 /** Every canary in what a caller received must be one of those it is owed. */
-function count(seen: Tally, text: string, owed: ReadonlySet<string>): void {
+function count(seen: IsolationCounts, text: string, owed: ReadonlySet<string>): void {
   for (const canary of canariesIn(text)) {
     seen.canaries++
     if (!owed.has(canary)) seen.foreign.push(text.slice(0, 500))
@@ -194,7 +194,7 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
           http.destroy()
         }),
       )
-      server.updated(`mine://${caller}/0`)
+      server.resourceUpdated(`mine://${caller}/0`)
       await stream.seen(new RegExp(`mine://${caller}/0`))
       count(seen, stream.partial, owed)
       expect(stream.partial.match(/mine:\/\/session \d+\//g)).toEqual([`mine://${caller}/`])

@@ -3,17 +3,17 @@
 import { isUtf8 } from 'node:buffer'
 import type { Params } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { attacked, inside } from './fixture.ts'
-import { codes, table } from './json-bytes.ts'
-import type { Leg, Reply } from './legs.ts'
-import { legKinds } from './legs.ts'
-import { callOf, modernRequest } from './messages.ts'
+import type { MessagePath, Reply } from '../kit/clients/message-paths.ts'
+import { messagePaths } from '../kit/clients/message-paths.ts'
+import { callOf, modernRequest } from '../kit/clients/valid-messages.ts'
+import { codes, table } from '../kit/generators/json-bytes.ts'
+import { createAttackedServer, internalDetail } from '../kit/servers/attacked-server.fixture.ts'
 
 /** The one error this was answered with. */
 function errorOf({ text }: Reply): Params & { readonly code: number } {
   const answer = JSON.parse(text ?? 'null') as { readonly error: Params & { readonly code: number } }
   expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number), message: expect.any(String) } })
-  expect(text).not.toMatch(inside)
+  expect(text).not.toMatch(internalDetail)
   return answer.error
 }
 
@@ -29,9 +29,9 @@ test('the table has enough rows of every kind', () => {
   expect(new Set(table.map(({ name }) => name)).size).toBe(table.length)
 })
 
-describe.each(legKinds)('$name', ({ open, lines }) => {
-  const { server, runs } = attacked()
-  let leg: Leg
+describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
+  const { server, runs } = createAttackedServer()
+  let leg: MessagePath
   beforeAll(async () => {
     leg = await open(server)
   })
@@ -48,7 +48,7 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     return send(change(JSON.stringify(honest)), honest)
   }
 
-  test.each(table.filter(({ bytes }) => !lines || !bytes.includes(10)))(
+  test.each(table.filter(({ bytes }) => !lineDelimited || !bytes.includes(10)))(
     '$outcome: $name',
     async ({ bytes, outcome }) => {
       const reply = await leg.send(bytes)
@@ -67,7 +67,7 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
     const before = runs.get('any') ?? 0
     // A value of ten thousand members is fine as an argument, and so is whatever else is JSON.
     const bad = table.filter(
-      ({ outcome, bytes }) => outcome !== 'json' && bytes.length > 0 && !(lines && bytes.includes(10)),
+      ({ outcome, bytes }) => outcome !== 'json' && bytes.length > 0 && !(lineDelimited && bytes.includes(10)),
     )
     for (const { bytes, name, outcome } of bad) {
       const honest = callOf(7, 'any', { value: 'VALUE' })
@@ -253,7 +253,7 @@ describe.each(legKinds)('$name', ({ open, lines }) => {
   )
 
   test('white space around a message is no part of it', async () => {
-    for (const space of lines ? [' ', '\t', ' \t ', '\r'] : [' ', '\t', '\r\n', '\n\n \t\r\n']) {
+    for (const space of lineDelimited ? [' ', '\t', ' \t ', '\r'] : [' ', '\t', '\r\n', '\n\n \t\r\n']) {
       const { text } = await sendCall((text) => space + text + space)
       expect(JSON.parse(text ?? '{}')).toHaveProperty('result')
     }

@@ -11,11 +11,11 @@ import { createServer, serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../packages/sluice/src/protocol/connect.ts'
-import { attacked } from './fixture.ts'
-import { callOf, headersFor, initialize, modernRequest, request } from './messages.ts'
-import { pipeTo } from './pipe.ts'
-import type { RawHttp } from './raw-http.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import type { RawHttp } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
 type Connection = ReturnType<typeof connect>
 
@@ -144,7 +144,7 @@ describe('over HTTP', () => {
 
   test('thousands of visits leave no socket, no call, no stream, no timer', { timeout: 90_000 }, async () => {
     const clock = fakeClock()
-    const { server, runs, log } = attacked({ clock })
+    const { server, runs, log } = createAttackedServer({ clock })
     const serving = await serveHttp(server, { port: 0 })
     const port = Number(new URL(serving.url).port)
     const ways = Object.values(visits)
@@ -177,7 +177,7 @@ describe('over HTTP', () => {
   })
 
   test('each way to go is noticed: a stateless call under way is stopped', async () => {
-    const { server, runs } = attacked()
+    const { server, runs } = createAttackedServer()
     const serving = await serveHttp(server, { port: 0 })
     const port = Number(new URL(serving.url).port)
     for (const leave of ['destroy', 'resetAndDestroy'] as const) {
@@ -195,7 +195,7 @@ describe('over HTTP', () => {
     timeout: 60_000,
   }, async () => {
     const clock = fakeClock()
-    const own = attacked({ clock })
+    const own = createAttackedServer({ clock })
     const { server, connections, open } = watched(own.server)
     const serving = await serveHttp(server, { port: 0, sessions: sessions({ idleMs: 60_000 }) })
     const port = Number(new URL(serving.url).port)
@@ -262,7 +262,7 @@ describe('over HTTP', () => {
   })
 
   test('handshakes that fail leave no session', async () => {
-    const { server, open } = watched(attacked().server)
+    const { server, open } = watched(createAttackedServer().server)
     const serving = await serveHttp(server, { port: 0 })
     const http = await rawHttp(Number(new URL(serving.url).port))
     for (let turn = 0; turn < 200; turn++) {
@@ -282,7 +282,7 @@ describe('over HTTP', () => {
 
   test('closing the server does not wait for ever for a client that never finishes its request', async () => {
     const clock = fakeClock()
-    const serving = await serveHttp(attacked({ clock }).server, { port: 0, closeWithinMs: 1000 })
+    const serving = await serveHttp(createAttackedServer({ clock }).server, { port: 0, closeWithinMs: 1000 })
     const port = Number(new URL(serving.url).port)
     const stuck = await Promise.all([1, 2, 3].map(() => rawHttp(port)))
     stuck[0]?.write('POST /mcp HTTP/1.1\r\nHos')
@@ -380,7 +380,7 @@ describe('on a connection', () => {
 
   test('thousands of pipes that come and go leave no connection and no timer', async () => {
     const clock = fakeClock()
-    const own = attacked({ clock })
+    const own = createAttackedServer({ clock })
     const { server, open } = watched(own.server)
     await repeat(2000, 20, async (turn) => {
       const pipe = pipeTo(server)

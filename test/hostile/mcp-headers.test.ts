@@ -3,13 +3,21 @@
 import type { Params } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
-import { attacked } from './fixture.ts'
-import { callOf, envelope, headersFor, initialize, modern, modernRequest, request } from './messages.ts'
-import type { RawResponse } from './raw-http.ts'
-import { rawHttp, requestHead } from './raw-http.ts'
-import { served } from './served.ts'
+import type { RawResponse } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead } from '../kit/clients/raw-http.client.ts'
+import {
+  callOf,
+  envelope,
+  headersFor,
+  initialize,
+  modern,
+  modernRequest,
+  request,
+} from '../kit/clients/valid-messages.ts'
+import { serveAttacked } from '../kit/servers/attacked-endpoint.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
-const { runs, port, post } = await served()
+const { runs, port, post } = await serveAttacked()
 const codeOf = ({ body }: RawResponse): unknown => (JSON.parse(body) as { error?: { code?: unknown } }).error?.code
 const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
@@ -204,7 +212,7 @@ describe('versions and methods', () => {
   })
 
   test('a batch of 2026-07-28 is refused, with sessions or without', async () => {
-    const own = await serveHttp(attacked().server, { port: 0, sessions: false })
+    const own = await serveHttp(createAttackedServer().server, { port: 0, sessions: false })
     const sessionless = await rawHttp(Number(new URL(own.url).port))
     const batch = [callOf(1, 'echo', { text: 'a' })]
     const headers = { 'mcp-protocol-version': modern }

@@ -3,11 +3,11 @@
 import type { Params, Server } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import { attacked } from './fixture.ts'
-import { lists } from './lists.ts'
-import { callOf, modernRequest } from './messages.ts'
+import { callOf, modernRequest } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { createPagedServer } from '../kit/servers/paged-lists.fixture.ts'
 
-const { server, runs } = attacked()
+const { server, runs } = createAttackedServer()
 
 describe('arguments that fail the schema', () => {
   test.each([
@@ -48,7 +48,7 @@ describe('arguments that fail the schema', () => {
   })
 
   test('a value with a million problems is refused with a few of them', async () => {
-    const { server: own } = lists()
+    const { server: own } = createPagedServer()
     const answer = await own.handle(callOf(1, 'many', { values: Array.from({ length: 100_000 }, () => 'x') }))
     expect(JSON.stringify(answer).length).toBeLessThan(10_000)
     expect(answer).toMatchObject({ result: { isError: true } })
@@ -69,18 +69,18 @@ describe('cached lists', () => {
   }
 
   test.each(['tools/list', 'resources/list'])('%s that differs by caller is private, on every page', async (method) => {
-    const found = await pages(lists().server, method)
+    const found = await pages(createPagedServer().server, method)
     expect(found.length).toBeGreaterThan(2)
     for (const page of found) expect(page).toMatchObject({ cacheScope: 'private', ttlMs: 60_000 })
   })
 
   test('a list that is the same for all is public, on every page', async () => {
-    const found = await pages(lists().server, 'resources/templates/list')
+    const found = await pages(createPagedServer().server, 'resources/templates/list')
     for (const page of found) expect(page).toMatchObject({ cacheScope: 'public' })
   })
 
   test('what one caller may not see is on no page, in no refusal and behind no cursor', async () => {
-    const { server } = lists()
+    const { server } = createPagedServer()
     expect(JSON.stringify(await pages(server, 'tools/list'))).not.toMatch(/tool-[036]/)
     expect(JSON.stringify(await server.handle(callOf(1, 'nobody')))).not.toMatch(/tool-[036]/)
     const hidden = await server.handle(callOf(1, 'tool-0'))
@@ -95,7 +95,7 @@ describe('cached lists', () => {
   })
 
   test('a cursor that is not ours, of another list, or written differently is refused', async () => {
-    const { server } = lists()
+    const { server } = createPagedServer()
     const [first] = await pages(server, 'tools/list')
     const cursor = String(first?.['nextCursor'])
     for (const wrong of [
@@ -124,7 +124,7 @@ describe('cached lists', () => {
   })
 
   test('a cursor that was forged is refused, and never handed to a listing as it is', async () => {
-    const { server } = lists()
+    const { server } = createPagedServer()
     const forged = (list: string, place: string): string =>
       Buffer.from(encodeURIComponent(JSON.stringify([list, place]))).toString('base64')
     const places = [

@@ -4,15 +4,15 @@ import type { Server } from 'sluice'
 import { RpcError } from 'sluice'
 import { serveHttp, sessions } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
-import { createSessions } from '../../packages/sluice/src/transports/http/sessions.ts'
-import { attacked } from './fixture.ts'
-import { lists } from './lists.ts'
-import { initialize, request } from './messages.ts'
-import type { RawHttp, RawResponse } from './raw-http.ts'
-import { rawHttp, requestHead } from './raw-http.ts'
-import { served } from './served.ts'
+import { createSessions } from '../../packages/sluice/src/transports/http/legacy/sessions.ts'
+import type { RawHttp, RawResponse } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead } from '../kit/clients/raw-http.client.ts'
+import { initialize, request } from '../kit/clients/valid-messages.ts'
+import { serveAttacked } from '../kit/servers/attacked-endpoint.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { createPagedServer } from '../kit/servers/paged-lists.fixture.ts'
 
-const { server, runs, port, post } = await served()
+const { server, runs, port, post } = await serveAttacked()
 
 describe('sessions of others', () => {
   const open = async (): Promise<string> => String((await post(initialize())).headers.get('mcp-session-id'))
@@ -37,7 +37,7 @@ describe('sessions of others', () => {
       const session = sessions.create('127.0.0.1')
       return session
     })
-    for (const session of kept) await sessions.keep(session)
+    for (const session of kept) await sessions.register(session)
     let found = 0
     const digit = (): string => Math.floor(Math.random() * 16).toString(16)
     for (let guess = 0; guess < 100_000; guess++) {
@@ -160,7 +160,7 @@ describe('sessions of others', () => {
   })
 
   test('an event id of another session, or no event id, resumes nothing', async () => {
-    const { server: own, tell } = lists()
+    const { server: own, tell } = createPagedServer()
     const ownServing = await serveHttp(own, { port: 0 })
     const at = Number(new URL(ownServing.url).port)
     const client = await rawHttp(at)
@@ -215,7 +215,7 @@ describe('sessions of others', () => {
   })
 
   test('a flood of handshakes pushes out the silent, never one with a call under way', async () => {
-    const own = attacked()
+    const own = createAttackedServer()
     const made: { readonly closed: boolean }[] = []
     const watched: Server = {
       ...own.server,

@@ -6,12 +6,12 @@
 import type { Params } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { attacked } from './fixture.ts'
-import { callOf, headersFor, initialize, modern, request } from './messages.ts'
-import type { Pipe } from './pipe.ts'
-import { pipeTo } from './pipe.ts'
-import type { RawResponse } from './raw-http.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
+import type { Pipe } from '../kit/clients/in-process-stdio.client.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import type { RawResponse } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { callOf, headersFor, initialize, modern, request } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
 const honest = callOf(7, 'echo', { text: 'VALUE' })
 const honestText = JSON.stringify(honest)
@@ -73,7 +73,7 @@ const expectRefusal = (answer: Params, { code, answersTo }: Row): void => {
 }
 
 describe('over HTTP', () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   let port = 0
   let close = async (): Promise<void> => {}
   beforeAll(async () => {
@@ -188,7 +188,7 @@ describe('over HTTP', () => {
 })
 
 describe('over stdio', () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   let pipe: Pipe
   beforeAll(() => {
     pipe = pipeTo(server)
@@ -237,7 +237,7 @@ describe('over stdio', () => {
   })
 
   test('the id of the handshake is in use while it is under way', async () => {
-    const own = pipeTo(attacked().server)
+    const own = pipeTo(createAttackedServer().server)
     own.write(
       `${JSON.stringify(initialize('2025-11-25', 1))}\n${JSON.stringify(request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } }))}\n`,
     )

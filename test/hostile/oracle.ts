@@ -2,8 +2,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Params } from 'sluice'
-import { frame, Unsound } from '../../packages/sluice/src/core/frame.ts'
-import { inside } from './fixture.ts'
+import { frame, UnsafeMessage } from '../../packages/sluice/src/core/frame.ts'
+import { internalDetail } from '../kit/servers/attacked-server.fixture.ts'
 
 const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -23,7 +23,7 @@ export function bytesWantAnswer(bytes: Buffer): boolean {
   try {
     return wantsAnswer(frame(bytes.toString('utf8')))
   } catch (thrown) {
-    return thrown instanceof Unsound ? wantsAnswer(thrown.value) : true
+    return thrown instanceof UnsafeMessage ? wantsAnswer(thrown.value) : true
   }
 }
 
@@ -65,7 +65,7 @@ export const readableId = (message: unknown): unknown => {
 export function checkAnswer(answer: unknown, text: string = printed(answer)): void {
   const problem =
     problemWith(answer) ??
-    (inside.test(text) ? 'something of the inside is in it' : undefined) ??
+    (internalDetail.test(text) ? 'something of the inside is in it' : undefined) ??
     (/\\ud[89a-f]/.test(text) && !isWellFormed(answer) ? 'half of a surrogate pair is in it' : undefined)
   if (problem) throw new Error(`${problem}: ${text.slice(0, 2000)}`)
 }

@@ -22,7 +22,7 @@ async function outcome(
     log: log(logger),
     ...(maxResultLength !== undefined && { maxResultLength }),
   })
-  const text = (await server.text({ jsonrpc: '2.0', id: 1, method, params })) ?? ''
+  const text = (await server.handleText({ jsonrpc: '2.0', id: 1, method, params })) ?? ''
   const answer: unknown = JSON.parse(text)
   const result = isObject(answer) ? answer['result'] : undefined
   const error = isObject(answer) ? answer['error'] : undefined

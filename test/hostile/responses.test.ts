@@ -6,12 +6,12 @@ import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { verifier } from '../transports/verifier.ts'
-import { openEvents, openSocket } from './channels.ts'
-import { attacked } from './fixture.ts'
-import { initialize, request } from './messages.ts'
-import { pipeTo } from './pipe.ts'
-import { rawHttp } from './raw-http.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import { rawHttp } from '../kit/clients/raw-http.client.ts'
+import { openEventStream, openSocket } from '../kit/clients/streaming.client.ts'
+import { initialize, request } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 const broken: readonly string[] = [
   '{"jsonrpc":"2.0","id":9007199254740993,"result":{}}',
@@ -46,14 +46,14 @@ async function expectSilence(say: (text: string) => void, next: () => Promise<Pa
 }
 
 async function serve() {
-  const serving = await serveHttp(attacked().server, { port: 0, sse: sse(), websocket: websocket() })
+  const serving = await serveHttp(createAttackedServer().server, { port: 0, sse: sse(), websocket: websocket() })
   onTestFinished(serving.close)
   return Number(new URL(serving.url).port)
 }
 
 describe('a response with something wrong gets no answer', () => {
   test('on stdio', async () => {
-    const pipe = pipeTo(attacked().server)
+    const pipe = pipeTo(createAttackedServer().server)
     pipe.send(initialize('2025-03-26'))
     await pipe.next()
     await expectSilence((text) => pipe.write(`${text}\n`), pipe.next)
@@ -69,7 +69,7 @@ describe('a response with something wrong gets no answer', () => {
 
   test('on the stream of HTTP+SSE; its POST has a status', async () => {
     const port = await serve()
-    const events = await openEvents(`http://127.0.0.1:${port}/sse`)
+    const events = await openEventStream(`http://127.0.0.1:${port}/sse`)
     onTestFinished(events.close)
     const url = `http://127.0.0.1:${port}${await events.endpoint}`
     const headers = { 'content-type': 'application/json' }
@@ -96,13 +96,13 @@ describe('a response with something wrong gets no answer', () => {
   })
 
   test('from a program', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     for (const text of broken) expect(await server.handle(JSON.parse(text)), text).toBeNull()
   })
 })
 
 test('a stranger cannot hide a response or a cancellation in a batch', async () => {
-  const { server, runs } = attacked({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { server, runs } = createAttackedServer({ authenticate: authenticate({ verifiers: [verifier] }) })
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(serving.close)
   const http = await rawHttp(Number(new URL(serving.url).port))

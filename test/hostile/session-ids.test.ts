@@ -2,22 +2,22 @@
 
 import { authenticate } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { verifier } from '../transports/verifier.ts'
-import { openEvents } from './channels.ts'
-import { attacked } from './fixture.ts'
-import { initialize, request } from './messages.ts'
-import type { Standing } from './places.ts'
-import { places } from './places.ts'
+import { openEventStream } from '../kit/clients/streaming.client.ts'
+import { initialize, request } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import type { DeployedServer } from '../kit/servers/deployments.ts'
+import { deployments } from '../kit/servers/deployments.ts'
+import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 type Headers = { readonly [name: string]: string }
 
-const each = places.map((place) => ({ ...place, name: place.named('a server') }))
+const each = deployments.map((place) => ({ ...place, name: place.nameOf('a server') }))
 const by = (who: string): Headers => ({ authorization: `Bearer good-${who}` })
 const echo = request(5, 'tools/call', { name: 'echo', arguments: { text: 'a' } })
 
 describe.each(each)('$name', ({ open }) => {
-  const { server, runs } = attacked({ authenticate: authenticate({ verifiers: [verifier] }) })
-  let standing: Standing
+  const { server, runs } = createAttackedServer({ authenticate: authenticate({ verifiers: [verifier] }) })
+  let standing: DeployedServer
   beforeAll(async () => {
     standing = await open(server)
   })
@@ -38,7 +38,7 @@ describe.each(each)('$name', ({ open }) => {
     return { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
   }
   const beginOld = async (who: string): Promise<{ readonly messages: string; readonly id: string; close(): void }> => {
-    const stream = await openEvents(at(`${standing.base}/sse`), by(who))
+    const stream = await openEventStream(at(`${standing.base}/sse`), by(who))
     onTestFinished(stream.close)
     const messages = await stream.endpoint
     return { messages, id: messages.replace(/.*sessionId=/, ''), close: stream.close }

@@ -6,16 +6,16 @@ import { sse } from 'sluice/sse'
 import { fakeClock } from 'sluice/testing'
 import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openSocket } from './channels.ts'
-import { serveEdgeSockets } from './edge-sockets.ts'
-import type { Attacked } from './fixture.ts'
-import { attacked } from './fixture.ts'
-import { callOf, initialize, request } from './messages.ts'
-import type { RawHttp } from './raw-http.ts'
-import { rawHttp, requestHead, toPost } from './raw-http.ts'
-import { closeCode, frameOf, rawSocket } from './raw-socket.ts'
+import type { RawHttp } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
+import { closeCode, frameOf, rawSocket } from '../kit/clients/raw-websocket.client.ts'
+import { openSocket } from '../kit/clients/streaming.client.ts'
+import { callOf, initialize, request } from '../kit/clients/valid-messages.ts'
+import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { serveEdgeSockets } from '../kit/servers/edge-websockets.fixture.ts'
 
-type Server = Attacked['server']
+type Server = AttackedServer['server']
 interface Watched {
   readonly server: Server
   /** Connections that were opened and not yet closed. */
@@ -49,7 +49,7 @@ const kinds = [
 ]
 
 describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const { server: counted, open } = watched(server)
   let serving: Awaited<ReturnType<typeof serve>>
   beforeAll(async () => {
@@ -124,7 +124,7 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
 test.each(kinds)(
   'past the limit a request is refused by its id, and pings and cancellations are heard, $name',
   async ({ open: serve }) => {
-    const { server, runs } = attacked()
+    const { server, runs } = createAttackedServer()
     const serving = await serve(server)
     onTestFinished(serving.close)
     const { http } = await rawSocket(serving.port)
@@ -143,7 +143,7 @@ test.each(kinds)(
 )
 
 test.each(kinds)('a hundred calls that ask a question at once are all answered, $name', async ({ open: serve }) => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const serving = await serve(server)
   onTestFinished(serving.close)
   const socket = await openSocket(`ws://127.0.0.1:${serving.port}/ws`)
@@ -192,7 +192,7 @@ test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve 
 })
 
 describe('clients go away in every way', () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const { server: counted, open } = watched(server)
   let serving: Awaited<ReturnType<typeof serveHttp>>
   let port = 0

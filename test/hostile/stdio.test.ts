@@ -3,19 +3,19 @@
 import type { Params } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { afterEach, describe, expect, test } from 'vitest'
-import { endAll, start } from './child.ts'
-import { attacked } from './fixture.ts'
-import { callOf, initialize, request } from './messages.ts'
-import { pipeTo } from './pipe.ts'
+import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
+import { callOf, initialize, request } from '../kit/clients/valid-messages.ts'
+import { killAll, startChild } from '../kit/processes/child.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
-afterEach(endAll)
+afterEach(killAll)
 
 const textOf = (answer: Params): unknown =>
   (answer as { result?: { content?: { text?: unknown }[] } }).result?.content?.[0]?.text
 
 describe('lines', () => {
   test('one of 64 MB without an end is answered once, skipped, and the next call is served', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     await child.send(callOf(1, 'held'))
     const before = await child.next()
     const piece = Buffer.alloc(1024 * 1024, 'x')
@@ -35,7 +35,7 @@ describe('lines', () => {
   })
 
   test('one that is too long and never ends is answered once, also at the end of input', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     const pipe = pipeTo(server, { maxLineBytes: 1000 })
     for (let piece = 0; piece < 50; piece++) pipe.write('x'.repeat(100))
     pipe.end()
@@ -44,7 +44,7 @@ describe('lines', () => {
   })
 
   test('one of exactly the limit is served, one byte more is not', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     const ping = JSON.stringify(request(1, 'ping'))
     const pipe = pipeTo(server, { maxLineBytes: ping.length + 10 })
     pipe.write(`${ping}${' '.repeat(10)}\n`)
@@ -56,7 +56,7 @@ describe('lines', () => {
   })
 
   test('they may come in any pieces', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     const pipe = pipeTo(server)
     const lines = [1, 2, 3].map((id) => `${JSON.stringify(callOf(id, 'echo', { text: 'é€🚧' }))}\r\n`)
     for (const byte of Buffer.from(lines.join(''))) pipe.write(Buffer.from([byte]))
@@ -64,7 +64,7 @@ describe('lines', () => {
   })
 
   test('CRLF, blank lines and NULs are no messages and get no answer', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     await child.write('\r\n\n\n   \n\t\n\0\0\0\n\0\r\n')
     await child.write(`${JSON.stringify(callOf(1, 'echo', { text: 'a' }))}\r\n\r\n`)
     expect(await child.next()).toMatchObject({ id: 1 })
@@ -83,7 +83,7 @@ describe('cancelling', () => {
   })
 
   test('of what is unknown, finished or no id does nothing', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     const pipe = pipeTo(server)
     pipe.send(callOf(1, 'echo', { text: 'a' }))
     expect(await pipe.next()).toMatchObject({ id: 1 })
@@ -95,7 +95,7 @@ describe('cancelling', () => {
   })
 
   test.each([0, '', -1, 'a'])('reaches the call with the id %j, and no other', async (id) => {
-    const { server, runs } = attacked()
+    const { server, runs } = createAttackedServer()
     const pipe = pipeTo(server)
     pipe.send(callOf(id, 'wait'))
     pipe.send(callOf('other', 'wait'))
@@ -114,7 +114,7 @@ describe('cancelling', () => {
   })
 
   test('the handshake is not possible', async () => {
-    const { server } = attacked()
+    const { server } = createAttackedServer()
     const pipe = pipeTo(server)
     pipe.write(`${JSON.stringify(initialize('2025-11-25', 0))}\n${JSON.stringify(cancel(0))}\n`)
     expect(await pipe.next()).toMatchObject({ id: 0, result: { protocolVersion: '2025-11-25' } })
@@ -123,7 +123,7 @@ describe('cancelling', () => {
 
 describe('stdout', () => {
   test('carries the protocol and nothing else, whatever tools do', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     const ways = [
       ...[
         'console.log',
@@ -170,9 +170,9 @@ describe('stdout', () => {
   test.each(['inherit', 'by number', 'by stream', 'fork'])(
     'and stdin are ours alone: a child (%s) reads nobody’s requests',
     async (how) => {
-      const child = start('stdio.ts')
+      const child = startChild('stdio-server.fixture.ts')
       await child.send(callOf('reader', 'reader', { how }))
-      await child.said(/READING/)
+      await child.stderrMatches(/READING/)
       const ids = new Set<unknown>()
       for (let id = 0; id < 20; id++) {
         await child.send(callOf(id, 'echo', { text: 'a' }))
@@ -187,7 +187,7 @@ describe('stdout', () => {
   )
 
   test('whose reader goes away ends the process, quietly', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     await child.send(callOf(1, 'echo', { text: 'a' }))
     await child.next()
     child.process.stdout.destroy()
@@ -198,9 +198,9 @@ describe('stdout', () => {
   })
 
   test('whose reader goes away in the middle of calls and a long answer ends the process, quietly', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     await child.send(callOf(1, 'wait'))
-    await child.said(/WAITING/)
+    await child.stderrMatches(/WAITING/)
     child.process.stdout.pause()
     for (let id = 2; id < 12; id++) await child.send(callOf(id, 'large', { size: 1_000_000 }))
     child.process.stdout.destroy()
@@ -213,10 +213,10 @@ describe('stdout', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'that nobody reads does not keep the process from ending by %s',
     async (signal) => {
-      const child = start('stdio.ts', JSON.stringify({ graceMs: 50 }))
+      const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 50 }))
       child.process.stdout.pause()
       await child.send(callOf(0, 'wait'))
-      await child.said(/WAITING/)
+      await child.stderrMatches(/WAITING/)
       for (let id = 1; id < 20; id++) await child.send(callOf(id, 'large', { size: 1_000_000 }))
       child.process.kill(signal)
       const [code] = await new Promise<unknown[]>((resolve) => child.process.once('exit', (...how) => resolve(how)))
@@ -227,13 +227,13 @@ describe('stdout', () => {
   )
 
   test('that is read slowly gets every answer, each once', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     child.process.stdout.pause()
     const calls = 100
     const sent = (async () => {
       for (let id = 0; id < calls; id++) await child.send(callOf(id, 'large', { size: 100_000 }))
     })()
-    await child.said(/"event":"tool_execution_success"/)
+    await child.stderrMatches(/"event":"tool_execution_success"/)
     child.process.stdout.resume()
     const ids: unknown[] = []
     while (ids.length < calls) ids.push((await child.next())['id'])
@@ -248,7 +248,7 @@ describe('stdout', () => {
 
 describe('the end', () => {
   test('of input lets calls under way finish, and then the process exits', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     for (let id = 0; id < 5; id++) await child.send(callOf(id, 'turns', { turns: 50 * id }))
     child.process.stdin.end()
     const answers = [await child.next(), await child.next(), await child.next(), await child.next(), await child.next()]
@@ -257,9 +257,9 @@ describe('the end', () => {
   })
 
   test.each(['wait', 'deaf'])('of input stops a call (%s) that takes longer than the grace', async (name) => {
-    const child = start('stdio.ts', JSON.stringify({ graceMs: 50 }))
+    const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 50 }))
     await child.send(callOf(1, name))
-    await child.said(/WAITING/)
+    await child.stderrMatches(/WAITING/)
     child.process.stdin.end()
     const { code, stderr, left } = await child.exit
     expect({ code, left }).toEqual({ code: 0, left: [] })
@@ -269,7 +269,7 @@ describe('the end', () => {
 
   test('of input waits exactly the grace', async () => {
     const clock = fakeClock()
-    const { server, runs } = attacked({ clock })
+    const { server, runs } = createAttackedServer({ clock })
     const pipe = pipeTo(server, { graceMs: 1000 })
     let closed = false
     const onClosed = (): void => {
@@ -290,10 +290,10 @@ describe('the end', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s exits with 0, calls stopped and told so, nothing stray said',
     async (signal) => {
-      const child = start('stdio.ts')
+      const child = startChild('stdio-server.fixture.ts')
       await child.send(callOf(1, 'wait'))
       await child.send(callOf(2, 'deaf'))
-      await child.said(/WAITING\nWAITING/)
+      await child.stderrMatches(/WAITING\nWAITING/)
       child.process.kill(signal)
       const { code, stderr, left } = await child.exit
       expect(code).toBe(0)
@@ -308,9 +308,9 @@ describe('the end', () => {
   )
 
   test('by a second signal is now, whatever is under way', async () => {
-    const child = start('stdio.ts', JSON.stringify({ graceMs: 3_600_000 }))
+    const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 3_600_000 }))
     await child.send(callOf(1, 'deaf'))
-    await child.said(/WAITING/)
+    await child.stderrMatches(/WAITING/)
     child.process.kill('SIGTERM')
     // It leaves, and says so to who comes late.
     for (let id = 2, refused = false; !refused; id++) {
@@ -322,14 +322,14 @@ describe('the end', () => {
   })
 
   test('of an empty input exits with 0 and says nothing', async () => {
-    const child = start('stdio.ts')
+    const child = startChild('stdio-server.fixture.ts')
     child.process.stdin.end()
     expect(await child.exit).toMatchObject({ code: 0, left: [], stderr: '' })
   })
 })
 
 test('two thousand calls in one burst are all answered', async () => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const pipe = pipeTo(server)
   const calls = 2000
   for (let id = 0; id < calls; id++) pipe.send(callOf(id, 'echo', { text: String(id) }))
@@ -342,7 +342,7 @@ test('two thousand calls in one burst are all answered', async () => {
 })
 
 test('past the limit requests are refused by their id, and pings, cancellations and answers are still taken', async () => {
-  const { server, runs } = attacked()
+  const { server, runs } = createAttackedServer()
   const pipe = pipeTo(server, { maxInFlight: 3 })
   pipe.send({
     ...initialize(),

@@ -4,8 +4,8 @@ import type { LogLine, Server } from 'sluice'
 import { defineServer, fail, log, RpcError, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { expect, test } from 'vitest'
-import { attacked, canary } from './fixture.ts'
-import { callOf } from './messages.ts'
+import { callOf } from '../kit/clients/valid-messages.ts'
+import { canary, createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { checkAnswer } from './oracle.ts'
 
 const bug = (): never => {
@@ -65,11 +65,11 @@ test.each<readonly [string, unknown]>([
   ],
   ['a BigInt in arguments', callOf(1, 'any', { value: 1n })],
 ])('handle takes %s, and text too', async (_, message) => {
-  const { server } = attacked()
+  const { server } = createAttackedServer()
   const answer = await server.handle(message)
   expect(answer).not.toBeNull()
   checkAnswer(answer)
-  const text = await server.text(message)
+  const text = await server.handleText(message)
   checkAnswer(JSON.parse(text ?? 'null'), text ?? '')
 })
 
@@ -130,7 +130,7 @@ test.each(thrown)('a tool that throws %s is one error result, and what it threw 
   const server = throwing(make, (line) => lines.push(line))
   for (const name of ['throws', 'rejects'])
     for (const message of [callOf(1, name), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } }]) {
-      const text = await server.text(message)
+      const text = await server.handleText(message)
       expect(text, name).not.toBeNull()
       checkAnswer(JSON.parse(text ?? 'null'), text ?? '')
       checkAnswer(await server.handle(message))
@@ -148,7 +148,7 @@ test('with the codes of plain JSON-RPC nothing more gets out', async () => {
       }),
       { errors: 'json-rpc' },
     )
-    const text = await server.text({
+    const text = await server.handleText({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
@@ -196,7 +196,7 @@ test.each<readonly [string, () => unknown]>([
     callOf(1, 'returns'),
     { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'returns' } },
   ]) {
-    const text = await server.text(message)
+    const text = await server.handleText(message)
     const answer: unknown = JSON.parse(text ?? 'null')
     checkAnswer(answer, text ?? '')
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 1 })

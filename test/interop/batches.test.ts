@@ -4,12 +4,12 @@ import { defineServer, log, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { envelope, toInitialize } from './envelope.ts'
-import { createEverything } from './everything.ts'
-import { messagesOf, post } from './http.ts'
-import type { Params, Revision } from './wire.ts'
-import { allCapabilities, isObject, legacy } from './wire.ts'
-import { openPipe } from './wire-stdio.ts'
+import { envelope, toInitialize } from '../kit/clients/envelope.ts'
+import { messagesOf, post } from '../kit/clients/http-events.ts'
+import type { Params, Revision } from '../kit/clients/protocol.client.ts'
+import { allCapabilities, isObject, legacy } from '../kit/clients/protocol.client.ts'
+import { openPipe } from '../kit/clients/stdio.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 async function allOf(messages: AsyncIterable<unknown>): Promise<readonly unknown[]> {
   const all: unknown[] = []
@@ -42,12 +42,12 @@ const openers: { readonly [transport in 'stdio' | 'http']: (revision?: Revision)
     // A pipe does not say that there will be no answer; the answer to a later message does.
     let fences = 0
     const say: Say = async (value) => {
-      pipe.lines.clear()
+      pipe.received.clear()
       const fence = `fence-${++fences}`
       pipe.write(value)
       pipe.write(ping(fence))
-      await pipe.lines.next((line) => isObject(line) && line['id'] === fence)
-      return { messages: pipe.lines.all.filter((line) => !isObject(line) || line['id'] !== fence) }
+      await pipe.received.next((line) => isObject(line) && line['id'] === fence)
+      return { messages: pipe.received.all.filter((line) => !isObject(line) || line['id'] !== fence) }
     }
     if (revision) await say(initialize(revision))
     return say

@@ -4,12 +4,12 @@
  */
 
 import { expect } from 'vitest'
-import { annotations, bytes, icons, meta } from './fixture/contents.ts'
-import type { Params, Peer } from './peers.ts'
+import type { OfficialClient, Params } from '../kit/clients/official.client.ts'
+import { annotations, bytes, icons, meta } from '../kit/servers/everything/content-tools.ts'
 
-export type Behaviour = (peer: Peer) => Promise<void>
+export type Behaviour = (peer: OfficialClient) => Promise<void>
 
-const isModern = ({ revision }: Peer): boolean => revision === '2026-07-28'
+const isModern = ({ revision }: OfficialClient): boolean => revision === '2026-07-28'
 const text = (said: string): object => ({ content: [{ type: 'text', text: said }] })
 const base64 = Buffer.from(bytes).toString('base64')
 const namesOf = (entries: readonly Params[]): readonly unknown[] => entries.map(({ name }) => name)
@@ -124,14 +124,14 @@ const following: { readonly [behaviour: string]: Behaviour } = {
     ])
   },
   async 'hears log messages of the level it chose'(peer) {
-    await peer.logAt('warning')
-    peer.heard.clear()
+    await peer.setLogLevel('warning')
+    peer.received.clear()
     await peer.call('log')
-    const levels = peer.heard.all
+    const levels = peer.received.all
       .filter(({ method }) => method === 'notifications/message')
       .map(({ params }) => params['level'])
     expect(levels).toEqual(['warning', 'error', 'critical', 'alert', 'emergency'])
-    expect(peer.heard.all[0]?.params).toMatchObject({ data: { level: 'warning' }, logger: 'everything' })
+    expect(peer.received.all[0]?.params).toMatchObject({ data: { level: 'warning' }, logger: 'everything' })
   },
   async 'comes back for an answer whose stream the server ended'(peer) {
     expect(await peer.call('detour')).toMatchObject(text('arrived'))
@@ -267,7 +267,7 @@ const reading: { readonly [behaviour: string]: Behaviour } = {
   },
   async 'is told which resource does not exist'(peer) {
     for (const uri of ['note://nowhere', 'note://gone', 'note://2026/nothing'])
-      await expect(peer.read(uri)).rejects.toMatchObject({ code: peer.notFound, data: { uri } })
+      await expect(peer.read(uri)).rejects.toMatchObject({ code: peer.notFoundCode, data: { uri } })
   },
   async 'is asked before it reads'(peer) {
     peer.answers.elicit = () => ({ action: 'accept', content: { word: 'sesame' } })
@@ -286,18 +286,18 @@ const reading: { readonly [behaviour: string]: Behaviour } = {
       _meta: meta,
     })
     expect(namesOf(others)).toEqual(['media', 'short'])
-    expect(await peer.prompt('greet', { name: 'Ada', tone: 'warm' })).toMatchObject({
+    expect(await peer.getPrompt('greet', { name: 'Ada', tone: 'warm' })).toMatchObject({
       description: 'Greets somebody',
       messages: [
         { role: 'user', content: { type: 'text', text: 'Greet Ada, warm' } },
         { role: 'assistant', content: { type: 'text', text: 'Gladly' } },
       ],
     })
-    expect(await peer.prompt('media')).toMatchObject({ messages: { length: 6 } })
+    expect(await peer.getPrompt('media')).toMatchObject({ messages: { length: 6 } })
   },
   async 'is refused a prompt without its argument, and an unknown one'(peer) {
-    await expect(peer.prompt('greet')).rejects.toMatchObject({ code: -32602 })
-    await expect(peer.prompt('nothing')).rejects.toMatchObject({ code: -32602 })
+    await expect(peer.getPrompt('greet')).rejects.toMatchObject({ code: -32602 })
+    await expect(peer.getPrompt('nothing')).rejects.toMatchObject({ code: -32602 })
   },
   async 'completes arguments of prompts and templates'(peer) {
     const greet = { type: 'ref/prompt', name: 'greet' } as const
@@ -317,38 +317,38 @@ const reading: { readonly [behaviour: string]: Behaviour } = {
 
 const subscribing: { readonly [behaviour: string]: Behaviour } = {
   async 'hears of the resources it subscribed to, and of no others'(peer) {
-    peer.heard.clear()
-    const watch = await peer.watch({ uris: ['note://watched'] })
+    peer.received.clear()
+    const watch = await peer.subscribe({ uris: ['note://watched'] })
     await peer.call('touch', { uri: 'note://text' })
     await peer.call('touch', { uri: 'note://watched' })
-    await peer.heard.next(({ method }) => method === 'notifications/resources/updated')
-    expect(peer.heard.all.map(({ method, params }) => [method, params['uri']])).toEqual([
+    await peer.received.next(({ method }) => method === 'notifications/resources/updated')
+    expect(peer.received.all.map(({ method, params }) => [method, params['uri']])).toEqual([
       ['notifications/resources/updated', 'note://watched'],
     ])
     await watch.stop()
-    peer.heard.clear()
+    peer.received.clear()
     // What comes later shows that what would have come before did not.
-    const other = await peer.watch({ uris: ['note://text'] })
+    const other = await peer.subscribe({ uris: ['note://text'] })
     await peer.call('touch', { uri: 'note://watched' })
     await peer.call('touch', { uri: 'note://text' })
-    await peer.heard.next(({ params }) => params['uri'] === 'note://text')
-    expect(peer.heard.all.map(({ params }) => params['uri'])).toEqual(['note://text'])
+    await peer.received.next(({ params }) => params['uri'] === 'note://text')
+    expect(peer.received.all.map(({ params }) => params['uri'])).toEqual(['note://text'])
     await other.stop()
   },
   async 'hears once that a list changed, and lists it anew'(peer) {
-    peer.heard.clear()
-    const watch = await peer.watch({ lists: ['tools', 'prompts', 'resources'] })
+    peer.received.clear()
+    const watch = await peer.subscribe({ lists: ['tools', 'prompts', 'resources'] })
     for (const list of ['tools', 'prompts', 'resources'] as const) {
       const before = namesOf(await peer.list(list))
       await peer.call('change', { list })
-      await peer.heard.next(({ method }) => method === `notifications/${list}/list_changed`)
+      await peer.received.next(({ method }) => method === `notifications/${list}/list_changed`)
       expect(namesOf(await peer.list(list))).toEqual(
         before.includes('passing')
           ? before.filter((name) => name !== 'passing')
           : expect.arrayContaining([...before, 'passing']),
       )
     }
-    expect(peer.heard.all.map(({ method }) => method)).toEqual([
+    expect(peer.received.all.map(({ method }) => method)).toEqual([
       'notifications/tools/list_changed',
       'notifications/prompts/list_changed',
       'notifications/resources/list_changed',

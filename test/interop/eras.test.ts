@@ -3,8 +3,17 @@
 import { defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Id, Params, Wire } from './wire.ts'
-import { callTool, errorOf, isObject, legacy, matrix, modern, openWire, resultOf } from './wire.ts'
+import type { Id, Params, ProtocolClient } from '../kit/clients/protocol.client.ts'
+import {
+  callTool,
+  errorOf,
+  isObject,
+  legacy,
+  matrix,
+  modern,
+  openProtocolClient,
+  resultOf,
+} from '../kit/clients/protocol.client.ts'
 
 /** With parameters that are in order, so that only the method itself can be refused. */
 const everywhere: readonly [method: string, params: Params][] = [
@@ -36,9 +45,9 @@ const nowhere: readonly [method: string, params: Params][] = [
 ]
 
 describe.each(matrix)('$revision over $transport', ({ transport, revision }) => {
-  let wire: Wire
+  let wire: ProtocolClient
   beforeAll(async () => {
-    wire = await openWire(transport, revision)
+    wire = await openProtocolClient(transport, revision)
   })
   afterAll(() => wire.close())
   const statusOf = (): number | undefined =>
@@ -69,7 +78,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
     const params = { notifications: { toolsListChanged: true } }
     if (revision !== modern) return isRefused('subscriptions/listen', params)
     const listening = wire.send('subscriptions/listen', params, { id: 'listening' })
-    await wire.heard.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    await wire.received.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
     await wire.cancel('listening')
     await listening
   })
@@ -106,7 +115,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       { name: 'slow', arguments: { key: 'k' } },
       { id: 'slow', meta: { progressToken: 7 } },
     )
-    await wire.heard.next(({ method }) => method === 'notifications/progress')
+    await wire.received.next(({ method }) => method === 'notifications/progress')
     await wire.cancel('slow')
     expect(resultOf(await callTool(wire, 'ended', { key: 'k' }))).toMatchObject({ content: [{ text: 'aborted k' }] })
     expect(await call).toBeNull()
@@ -115,7 +124,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
     const slow = (id: Id, key: string): Promise<Params | null> =>
       wire.send('tools/call', { name: 'slow', arguments: { key } }, { id, meta: { progressToken: key } })
     const began = (token: string): Promise<Params> =>
-      wire.heard.next(
+      wire.received.next(
         ({ method, params }) =>
           method === 'notifications/progress' && isObject(params) && params['progressToken'] === token,
       )
@@ -138,11 +147,11 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       expect(statusOf()).toBe(transport === 'http' ? 202 : undefined)
     }
     // A request without an id would do something that nobody hears of: it does nothing.
-    const heard = wire.heard.all.length
+    const heard = wire.received.all.length
     await wire.notify('tools/call', { name: 'change', arguments: { list: 'tools' } })
     expect(statusOf()).toBe(transport === 'http' ? 400 : undefined)
     await wire.send('tools/list')
-    expect(wire.heard.all).toHaveLength(heard)
+    expect(wire.received.all).toHaveLength(heard)
   })
   test('a cancellation of what is not under way is ignored', async () => {
     await wire.cancel('never')
@@ -167,8 +176,8 @@ describe.each([...legacy, modern] as const)('a server with one tool, on %s', (re
     'completion/complete',
     'resources/subscribe',
   ])('%s does not exist, since nothing of it was claimed', async (method) => {
-    const wire = await openWire('memory', revision, { server: small() })
-    expect(wire.greeting['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
+    const wire = await openProtocolClient('memory', revision, { server: small() })
+    expect(wire.handshake['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
     expect(errorOf(await wire.send(method))['code']).toBe(-32601)
   })
 })

@@ -4,13 +4,21 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keys } from './envelope.ts'
-import { annotations, bytes, icons, meta } from './fixture/contents.ts'
-import type { Params, Revision, Wire } from './wire.ts'
-import { callTool, listAt, matrix, modern, objectAt, openWire, resultOf } from './wire.ts'
+import { keys } from '../kit/clients/envelope.ts'
+import type { Params, ProtocolClient, Revision } from '../kit/clients/protocol.client.ts'
+import {
+  callTool,
+  listAt,
+  matrix,
+  modern,
+  objectAt,
+  openProtocolClient,
+  resultOf,
+} from '../kit/clients/protocol.client.ts'
+import { annotations, bytes, icons, meta } from '../kit/servers/everything/content-tools.ts'
 
 /** Everything one client got to see. */
-interface Seen {
+interface Observed {
   readonly greeting: Params
   readonly info: Params
   readonly tools: readonly Params[]
@@ -29,7 +37,7 @@ interface Seen {
   readonly results: readonly Params[]
 }
 
-async function look(wire: Wire): Promise<Seen> {
+async function observe(wire: ProtocolClient): Promise<Observed> {
   const results: Params[] = []
   const ask = async (method: string, params?: Params): Promise<Params> => {
     const result = resultOf(await wire.send(method, params))
@@ -51,14 +59,16 @@ async function look(wire: Wire): Promise<Seen> {
     { name: 'count', arguments: { key: 'k', to: 1 } },
     { meta: { progressToken: 'p' } },
   )
-  const progress = await wire.heard.next(({ method }) => method === 'notifications/progress')
+  const progress = await wire.received.next(({ method }) => method === 'notifications/progress')
   await callTool(wire, 'proceed', { key: 'k' })
   await counted
-  const { greeting } = wire
+  const { handshake } = wire
   return {
-    greeting,
+    greeting: handshake,
     info:
-      wire.revision === modern ? objectAt(objectAt(greeting, '_meta'), keys.server) : objectAt(greeting, 'serverInfo'),
+      wire.revision === modern
+        ? objectAt(objectAt(handshake, '_meta'), keys.server)
+        : objectAt(handshake, 'serverInfo'),
     tools: await all('tools/list', 'tools'),
     prompts: await all('prompts/list', 'prompts'),
     resources: await all('resources/list', 'resources'),
@@ -78,21 +88,21 @@ const named = (entries: readonly Params[], name: string): Params => {
   if (!found) throw new Error(`${name} is not listed`)
   return found
 }
-const tool = (seen: Seen, name: string): Params => named(seen.tools, name)
-const schemaOf = (seen: Seen, name: string, which: 'inputSchema' | 'outputSchema'): Params | undefined => {
+const tool = (seen: Observed, name: string): Params => named(seen.tools, name)
+const schemaOf = (seen: Observed, name: string, which: 'inputSchema' | 'outputSchema'): Params | undefined => {
   const schema = tool(seen, name)[which]
   return schema === undefined ? undefined : objectAt(tool(seen, name), which)
 }
-const promptArgument = (seen: Seen): Params => listAt(named(seen.prompts, 'greet'), 'arguments')[0] ?? {}
-const block = (seen: Seen, at: number): Params => seen.blocks[at] ?? {}
-const contentAt = (seen: Seen, at: number): Params => objectAt(seen.messages[at] ?? {}, 'content')
+const promptArgument = (seen: Observed): Params => listAt(named(seen.prompts, 'greet'), 'arguments')[0] ?? {}
+const block = (seen: Observed, at: number): Params => seen.blocks[at] ?? {}
+const contentAt = (seen: Observed, at: number): Params => objectAt(seen.messages[at] ?? {}, 'content')
 const lastModified = (owner: Params): unknown => objectAt(owner, 'annotations')['lastModified']
 
 interface Row {
   readonly field: string
   /** The first revision that has it; `undefined` for what every one has. */
   readonly since?: Revision
-  readonly find: (seen: Seen) => unknown
+  readonly find: (seen: Observed) => unknown
   readonly is: unknown
   /** What stands there before; nothing unless said. */
   readonly before?: unknown
@@ -313,11 +323,11 @@ const results: readonly Row[] = [
 ]
 
 describe.each(matrix)('$revision over $transport', ({ transport, revision }) => {
-  let wire: Wire
-  let seen: Seen
+  let wire: ProtocolClient
+  let seen: Observed
   beforeAll(async () => {
-    wire = await openWire(transport, revision)
-    seen = await look(wire)
+    wire = await openProtocolClient(transport, revision)
+    seen = await observe(wire)
   })
   afterAll(() => wire.close())
 

@@ -10,12 +10,12 @@ import { promisify } from 'node:util'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createEverything } from './everything.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const run = promisify(execFile)
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')
 const inspector = join(dirname(manifest), 'clients/launcher/build/index.js')
-const program = fileURLToPath(new URL('everything.ts', import.meta.url))
+const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
 
 let serving: HttpServing
 let home: string

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { importFrom } from '../services/npm-packages.ts'
-import { createEverything } from './everything.ts'
+import { importFrom } from '../kit/processes/npm-packages.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 /** What this test uses of `@langchain/mcp-adapters`. */
 interface Adapter {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => serving.close())
 
-const program = fileURLToPath(new URL('everything.ts', import.meta.url))
+const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
 const ways = {
   http: () => ({ transport: 'http', url: serving.url }),
   stdio: () => ({

@@ -1,30 +1,39 @@
 /** Log messages to the client: a level per connection before 2026-07-28, a level per request from then on. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { keys } from './envelope.ts'
-import { createEverything } from './everything.ts'
-import type { Params, Wire } from './wire.ts'
-import { callTool, errorOf, legacy, methodIs, modern, openWire, resultOf, transports } from './wire.ts'
+import { keys } from '../kit/clients/envelope.ts'
+import type { Params, ProtocolClient } from '../kit/clients/protocol.client.ts'
+import {
+  callTool,
+  errorOf,
+  legacy,
+  methodIs,
+  modern,
+  openProtocolClient,
+  resultOf,
+  transports,
+} from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const all = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 const from = (level: (typeof all)[number]): readonly string[] => all.slice(all.indexOf(level))
-const levelsOf = (wire: Wire): readonly unknown[] =>
-  wire.heard.all.filter(methodIs('notifications/message')).map(({ params }) => (params as Params)['level'])
+const levelsOf = (wire: ProtocolClient): readonly unknown[] =>
+  wire.received.all.filter(methodIs('notifications/message')).map(({ params }) => (params as Params)['level'])
 
 describe.each(transports)('over %s', (transport) => {
   describe.each(legacy)('%s', (revision) => {
     test('a connection hears what is at its level or above, info unless it says so', async () => {
-      const wire = await openWire(transport, revision)
+      const wire = await openProtocolClient(transport, revision)
       onTestFinished(() => wire.close())
       await callTool(wire, 'log')
       expect(levelsOf(wire)).toEqual(from('info'))
       for (const level of all) {
-        wire.heard.clear()
+        wire.received.clear()
         expect(resultOf(await wire.send('logging/setLevel', { level }))).toEqual({})
         await callTool(wire, 'log')
         expect(levelsOf(wire)).toEqual(from(level))
       }
-      expect(wire.heard.all).toEqual([
+      expect(wire.received.all).toEqual([
         {
           jsonrpc: '2.0',
           method: 'notifications/message',
@@ -33,7 +42,7 @@ describe.each(transports)('over %s', (transport) => {
       ])
     })
     test('a level nobody knows is refused, and the old one stands', async () => {
-      const wire = await openWire(transport, revision)
+      const wire = await openProtocolClient(transport, revision)
       onTestFinished(() => wire.close())
       await wire.send('logging/setLevel', { level: 'alert' })
       for (const level of ['loud', 'INFO', 3, undefined])
@@ -44,7 +53,7 @@ describe.each(transports)('over %s', (transport) => {
   })
 
   describe(modern, () => {
-    const log = (wire: Wire, level?: string): Promise<Params | null> =>
+    const log = (wire: ProtocolClient, level?: string): Promise<Params | null> =>
       wire.send(
         'tools/call',
         { name: 'log', arguments: {} },
@@ -52,13 +61,13 @@ describe.each(transports)('over %s', (transport) => {
       )
 
     test('a request that names no level hears nothing', async () => {
-      const wire = await openWire(transport, modern)
+      const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       resultOf(await log(wire))
-      expect(wire.heard.all).toEqual([])
+      expect(wire.received.all).toEqual([])
     })
     test.each(all)('a request that names %s hears that and above, and the next one nothing', async (level) => {
-      const wire = await openWire(transport, modern)
+      const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       resultOf(await log(wire, level))
       expect(levelsOf(wire)).toEqual(from(level))
@@ -66,19 +75,19 @@ describe.each(transports)('over %s', (transport) => {
       expect(levelsOf(wire)).toEqual(from(level))
     })
     test('a level nobody knows is refused', async () => {
-      const wire = await openWire(transport, modern)
+      const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       expect(errorOf(await log(wire, 'loud'))['code']).toBe(-32602)
     })
     test('a subscription hears no log messages', async () => {
-      const wire = await openWire(transport, modern)
+      const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       const meta = { [keys.logLevel]: 'debug' }
       // It ends with the wire, in whatever way that transport ends.
       wire
         .send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l', meta })
         .catch(() => {})
-      await wire.heard.next(methodIs('notifications/subscriptions/acknowledged'))
+      await wire.received.next(methodIs('notifications/subscriptions/acknowledged'))
       resultOf(await log(wire))
       expect(levelsOf(wire)).toEqual([])
     })
@@ -87,8 +96,8 @@ describe.each(transports)('over %s', (transport) => {
 
 test('two connections of one server each have their own level', async () => {
   const server = createEverything()
-  const quiet = await openWire('memory', '2025-11-25', { server })
-  const loud = await openWire('memory', '2025-06-18', { server })
+  const quiet = await openProtocolClient('memory', '2025-11-25', { server })
+  const loud = await openProtocolClient('memory', '2025-06-18', { server })
   await quiet.send('logging/setLevel', { level: 'emergency' })
   await loud.send('logging/setLevel', { level: 'debug' })
   await Promise.all([callTool(quiet, 'log'), callTool(loud, 'log')])

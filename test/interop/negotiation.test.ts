@@ -4,16 +4,25 @@ import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../packages/sluice/src/protocol/connect.ts'
-import { envelope } from './envelope.ts'
-import { createEverything } from './everything.ts'
-import { jsonHeaders, messagesOf, modernHeaders, post } from './http.ts'
-import type { Params, Transport } from './wire.ts'
-import { errorOf, isObject, legacy, listAt, modern, objectAt, resultOf, transports } from './wire.ts'
-import type { Channel } from './wire-channel.ts'
-import { openHttp } from './wire-http.ts'
-import { openStream } from './wire-sse.ts'
-import { openPipe } from './wire-stdio.ts'
-import { openSocket } from './wire-websocket.ts'
+import type { MessageChannel } from '../kit/clients/channel.client.ts'
+import { envelope } from '../kit/clients/envelope.ts'
+import { openHttp } from '../kit/clients/http.client.ts'
+import { jsonHeaders, messagesOf, modernHeaders, post } from '../kit/clients/http-events.ts'
+import type { Params, Transport } from '../kit/clients/protocol.client.ts'
+import {
+  errorOf,
+  isObject,
+  legacy,
+  listAt,
+  modern,
+  objectAt,
+  resultOf,
+  transports,
+} from '../kit/clients/protocol.client.ts'
+import { openStream } from '../kit/clients/sse.client.ts'
+import { openPipe } from '../kit/clients/stdio.client.ts'
+import { openSocket } from '../kit/clients/websocket.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 interface Line {
   /** Sends exactly this request and returns its response. */
@@ -21,12 +30,12 @@ interface Line {
   status(): number | undefined
 }
 
-function lineOf(channel: Channel): Line {
+function lineOf(channel: MessageChannel): Line {
   onTestFinished(() => channel.close())
   return {
     async ask(message) {
       channel.write(message)
-      return { ...((await channel.lines.next((line) => isObject(line) && line['id'] === message['id'])) as Params) }
+      return { ...((await channel.received.next((line) => isObject(line) && line['id'] === message['id'])) as Params) }
     },
     status: () => undefined,
   }

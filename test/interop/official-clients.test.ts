@@ -6,19 +6,21 @@ import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { OfficialClient, ServerLocation } from '../kit/clients/official.client.ts'
+import { connectV1 } from '../kit/clients/official-v1.client.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 import { behaviours } from './behaviours.ts'
-import { createEverything } from './everything.ts'
-import { connectV1 } from './peer-v1.ts'
-import { connectV2 } from './peer-v2.ts'
-import type { Peer, Place } from './peers.ts'
 
-const clients: { readonly [name: string]: { connect(place: Place): Promise<Peer>; readonly revision: string } } = {
+const clients: {
+  readonly [name: string]: { connect(place: ServerLocation): Promise<OfficialClient>; readonly revision: string }
+} = {
   'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
   'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
   v1: { connect: connectV1, revision: '2025-11-25' },
 }
-const program = fileURLToPath(new URL('everything.ts', import.meta.url))
-const piped: Place = { over: 'stdio', command: process.execPath, args: [program, '--stdio'] }
+const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
+const piped: ServerLocation = { transport: 'stdio', command: process.execPath, args: [program, '--stdio'] }
 
 const transports = ['http', 'stdio', 'sse', 'websocket'] as const
 const table = Object.entries(clients).flatMap(([name, client]) => transports.map((over) => ({ name, over, ...client })))
@@ -32,8 +34,9 @@ const beside: { readonly [over: string]: (url: string) => string } = {
 
 describe.each(table)('$name over $over', ({ over, connect, revision }) => {
   let serving: HttpServing | undefined
-  let peer: Peer
-  const place = (): Place => (serving && over !== 'stdio' ? { over, url: beside[over]?.(serving.url) ?? '' } : piped)
+  let peer: OfficialClient
+  const place = (): ServerLocation =>
+    serving && over !== 'stdio' ? { transport: over, url: beside[over]?.(serving.url) ?? '' } : piped
   beforeAll(async () => {
     if (over !== 'stdio') serving = await serveHttp(createEverything(), { port: 0, sse: sse(), websocket: websocket() })
     peer = await connect(place())
@@ -68,7 +71,7 @@ describe.each(table)('$name over $over', ({ over, connect, revision }) => {
 
 test.each(['http', 'stdio'] as const)('v2 that finds out by itself takes the newest revision over %s', async (over) => {
   const serving = over === 'http' ? await serveHttp(createEverything(), { port: 0 }) : undefined
-  const peer = await connectV2(serving ? { over: 'http', url: serving.url } : piped, 'auto')
+  const peer = await connectV2(serving ? { transport: 'http', url: serving.url } : piped, 'auto')
   onTestFinished(async () => {
     await peer.close()
     await serving?.close()
@@ -79,9 +82,9 @@ test.each(['http', 'stdio'] as const)('v2 that finds out by itself takes the new
 
 test('a subscriber of 2026-07-28 is told when the server closes', async () => {
   const serving = await serveHttp(createEverything(), { port: 0 })
-  const peer = await connectV2({ over: 'http', url: serving.url }, { pin: '2026-07-28' })
+  const peer = await connectV2({ transport: 'http', url: serving.url }, { pin: '2026-07-28' })
   onTestFinished(() => peer.close())
-  const { ended } = await peer.watch({ lists: ['tools'] })
+  const { ended } = await peer.subscribe({ lists: ['tools'] })
   await serving.close()
   expect(await ended).toBe('graceful')
 })
@@ -89,7 +92,7 @@ test('a subscriber of 2026-07-28 is told when the server closes', async () => {
 test('a subscriber of 2026-07-28 over a pipe is told when the process is asked to end', async () => {
   const peer = await connectV2(piped, { pin: '2026-07-28' })
   onTestFinished(() => peer.close())
-  const { ended } = await peer.watch({ lists: ['tools'] })
+  const { ended } = await peer.subscribe({ lists: ['tools'] })
   if (peer.pid !== undefined) process.kill(peer.pid, 'SIGTERM')
   expect(await ended).toBe('graceful')
 })

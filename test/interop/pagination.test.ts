@@ -4,9 +4,17 @@ import type { Server } from 'sluice'
 import { defineServer, prompt, resource, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createEverything } from './everything.ts'
-import type { Params, Wire } from './wire.ts'
-import { callTool, errorOf, listAt, matrix, modern, openWire, resultOf } from './wire.ts'
+import type { Params, ProtocolClient } from '../kit/clients/protocol.client.ts'
+import {
+  callTool,
+  errorOf,
+  listAt,
+  matrix,
+  modern,
+  openProtocolClient,
+  resultOf,
+} from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const lists = [
   ['tools/list', 'tools'],
@@ -32,7 +40,7 @@ const numbered = (): Server => {
   )
 }
 
-async function pagesOf(wire: Wire, method: string): Promise<readonly Params[]> {
+async function pagesOf(wire: ProtocolClient, method: string): Promise<readonly Params[]> {
   const pages: Params[] = []
   let cursor: unknown
   do {
@@ -44,8 +52,8 @@ async function pagesOf(wire: Wire, method: string): Promise<readonly Params[]> {
 }
 
 describe.each(matrix)('$revision over $transport', ({ transport, revision }) => {
-  const wired = async (server: Server): Promise<Wire> => {
-    const wire = await openWire(transport, revision, { server })
+  const wired = async (server: Server): Promise<ProtocolClient> => {
+    const wire = await openProtocolClient(transport, revision, { server })
     onTestFinished(() => wire.close())
     return wire
   }

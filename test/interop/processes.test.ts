@@ -6,24 +6,24 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { envelope, toInitialize } from './envelope.ts'
-import { Heard } from './heard.ts'
-import { modernHeaders, post } from './http.ts'
-import type { Params } from './wire.ts'
-import { allCapabilities, isObject } from './wire.ts'
+import { envelope, toInitialize } from '../kit/clients/envelope.ts'
+import { modernHeaders, post } from '../kit/clients/http-events.ts'
+import { Inbox } from '../kit/clients/inbox.ts'
+import type { Params } from '../kit/clients/protocol.client.ts'
+import { allCapabilities, isObject } from '../kit/clients/protocol.client.ts'
 
-const program = fileURLToPath(new URL('everything.ts', import.meta.url))
+const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
 const discover: Params = { jsonrpc: '2.0', id: 'd', method: 'server/discover', params: { _meta: envelope({}) } }
 
 interface Program {
   readonly child: ChildProcessWithoutNullStreams
   /** Lines of its standard output. */
-  readonly lines: Heard<string>
+  readonly lines: Inbox<string>
   readonly exit: Promise<unknown>
 }
 function start(...args: readonly string[]): Program {
   const child = spawn(process.execPath, [program, ...args])
-  const lines = new Heard<string>()
+  const lines = new Inbox<string>()
   createInterface(child.stdout).on('line', (line) => lines.push(line))
   const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
   onTestFinished(() => {

@@ -2,9 +2,15 @@
 
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createEverything } from './everything.ts'
-import { isStream, messagesOf, post } from './http.ts'
-import type { Params, Revision, Transport, Wire, WireOptions } from './wire.ts'
+import { openHttp } from '../kit/clients/http.client.ts'
+import { isStream, messagesOf, post } from '../kit/clients/http-events.ts'
+import type {
+  Params,
+  ProtocolClient,
+  ProtocolClientOptions,
+  Revision,
+  Transport,
+} from '../kit/clients/protocol.client.ts'
 import {
   allCapabilities,
   callTool,
@@ -15,11 +21,11 @@ import {
   methodIs,
   modern,
   objectAt,
-  openWire,
+  openProtocolClient,
   resultOf,
   transports,
-} from './wire.ts'
-import { openHttp } from './wire-http.ts'
+} from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const answers: { readonly [method: string]: unknown } = {
   'roots/list': { roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'b' }] },
@@ -30,24 +36,24 @@ const trip = { action: 'accept', content: { seats: 3, meal: 'soup', window: fals
 const elicitation = (revision: Revision): 'none' | 'form' | 'url' =>
   revision < '2025-06-18' ? 'none' : revision < '2025-11-25' ? 'form' : 'url'
 
-interface Talk {
-  readonly wire: Wire
+interface Conversation {
+  readonly wire: ProtocolClient
   /** Questions in the order they came, whatever form they had. */
   readonly asked: readonly [method: string, params: Params][]
   call(name: string, args?: Params): Promise<Params | null>
 }
 
-async function talk(
+async function openConversation(
   { transport, revision }: { transport: Transport; revision: Revision },
   reply: (method: string, params: Params) => unknown,
-  options: Partial<WireOptions> = {},
-): Promise<Talk> {
+  options: Partial<ProtocolClientOptions> = {},
+): Promise<Conversation> {
   const asked: [string, Params][] = []
   const answer = (method: string, params: Params): unknown => {
     asked.push([method, params])
     return reply(method, params)
   }
-  const wire = await openWire(transport, revision, { answer, ...options })
+  const wire = await openProtocolClient(transport, revision, { answer, ...options })
   onTestFinished(() => wire.close())
   return { wire, asked, call: (name, args) => callTool(wire, name, args, answer) }
 }
@@ -58,7 +64,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
   const hasForms = elicitation(revision) !== 'none'
 
   test('a form is asked where the revision has forms', async () => {
-    const { asked, call } = await talk(cell, () => trip)
+    const { asked, call } = await openConversation(cell, () => trip)
     const result = resultOf(await call('book'))
     if (elicitation(revision) === 'none') {
       expect(result).toMatchObject({
@@ -91,19 +97,19 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     ])
   })
   test.each(['decline', 'cancel'] as const)('a person may %s a form', async (action) => {
-    const { call } = await talk(cell, () => ({ action }))
+    const { call } = await openConversation(cell, () => ({ action }))
     expect(resultOf(await call('book'))).toMatchObject({ isError: true })
   })
   test.runIf(hasForms)('a form that was filled in wrongly is asked again', async () => {
     let tries = 0
-    const { asked, call } = await talk(cell, () =>
+    const { asked, call } = await openConversation(cell, () =>
       ++tries === 1 ? { action: 'accept', content: { seats: 99 } } : trip,
     )
     expect(resultOf(await call('book'))).toMatchObject(text('3 seats, soup, window: false'))
     expect(asked).toHaveLength(2)
   })
   test.runIf(hasForms)('choices have names in the way of the revision', async () => {
-    const { asked, call } = await talk(cell, (_method, { message }) => ({
+    const { asked, call } = await openConversation(cell, (_method, { message }) => ({
       action: 'accept',
       content: message === 'Which color?' ? { color: '#0f0' } : { colors: ['#f00', '#0f0'] },
     }))
@@ -123,7 +129,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     } else expect(many).toMatchObject({ isError: true })
   })
   test('a page is asked for where the revision has pages, by name where it wants one', async () => {
-    const { asked, call } = await talk(cell, () => ({ action: 'accept' }))
+    const { asked, call } = await openConversation(cell, () => ({ action: 'accept' }))
     const result = resultOf(await call('open_page'))
     if (elicitation(revision) !== 'url') {
       expect(result).toMatchObject({ isError: true, ...text('Read the terms: https://example.com/terms') })
@@ -143,7 +149,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     ])
   })
   test('what must be finished on a page is told in the way of the revision', async () => {
-    const { wire, asked, call } = await talk(cell, async () => {
+    const { wire, asked, call } = await openConversation(cell, async () => {
       await callTool(wire, 'finish_signing', { key: 'k' })
       return { action: 'accept' }
     })
@@ -165,12 +171,12 @@ describe.each(matrix)('$revision over $transport', (cell) => {
       })
   })
   test.runIf(revision === modern)('a page that must be visited may be declined', async () => {
-    const { asked, call } = await talk(cell, () => ({ action: 'decline' }))
+    const { asked, call } = await openConversation(cell, () => ({ action: 'decline' }))
     expect(resultOf(await call('sign', { key: 'k' }))).toMatchObject({ isError: true, ...text('The person declined.') })
     expect(asked).toHaveLength(1)
   })
   test('the model is asked', async () => {
-    const { asked, call } = await talk(cell, (method) => answers[method])
+    const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('summarize', { text: 'Long' }))).toMatchObject(
       text('a-model: {"type":"text","text":"Short"}'),
     )
@@ -187,24 +193,24 @@ describe.each(matrix)('$revision over $transport', (cell) => {
   })
   test('a model that said nothing is asked again', async () => {
     let tries = 0
-    const { call } = await talk(cell, (method) =>
+    const { call } = await openConversation(cell, (method) =>
       ++tries === 1 ? { role: 'assistant', model: 'm', content: null } : answers[method],
     )
     expect(resultOf(await call('summarize', { text: 'Long' }))).toMatchObject({ isError: false })
     expect(tries).toBe(2)
   })
   test('the roots are asked for', async () => {
-    const { asked, call } = await talk(cell, (method) => answers[method])
+    const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('folders'))).toMatchObject(text('file:///a file:///b'))
     expect(asked.map(([method]) => method)).toEqual(['roots/list'])
   })
   test('two things are asked at once', async () => {
-    const { asked, call } = await talk(cell, (method) => answers[method])
+    const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('both'))).toMatchObject(text('2 folders, a-model'))
     expect(asked.map(([method]) => method).sort()).toEqual(['roots/list', 'sampling/createMessage'])
   })
   test('however many rounds it takes, the tool runs once', async () => {
-    const { asked, call } = await talk(cell, (method) => answers[method])
+    const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('survey', { key: 'k' }))).toMatchObject(text('2 folders, a-model, run 1'))
     expect(asked.map(([method]) => method)).toEqual(['roots/list', 'sampling/createMessage'])
     // The second question knows the first answer.
@@ -212,7 +218,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     expect(resultOf(await call('runs', { key: 'k' }))).toMatchObject(text('1'))
   })
   test('a client that cannot be asked is not asked', async () => {
-    const { wire, asked, call } = await talk(cell, (method) => answers[method], { capabilities: {} })
+    const { wire, asked, call } = await openConversation(cell, (method) => answers[method], { capabilities: {} })
     for (const [tool, needs] of [
       ['summarize', { sampling: {} }],
       ['folders', { roots: {} }],
@@ -226,7 +232,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     if (transport === 'http' && revision === modern) expect(wire).toMatchObject({ last: { status: 400 } })
   })
   test('an empty elicitation capability means forms, not pages', async () => {
-    const { asked, call } = await talk(cell, () => trip, { capabilities: { elicitation: {} } })
+    const { asked, call } = await openConversation(cell, () => trip, { capabilities: { elicitation: {} } })
     const [page, filled] = [await call('open_page'), await call('book')]
     if (revision === modern) expect(errorOf(page)).toMatchObject({ code: -32021 })
     else expect(resultOf(page)).toMatchObject({ isError: true })
@@ -239,7 +245,7 @@ describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ tran
   'questions as requests, $revision over $transport',
   (cell) => {
     test('a client that refuses ends the tool with a text', async () => {
-      const { call } = await talk(cell, () => undefined)
+      const { call } = await openConversation(cell, () => undefined)
       expect(resultOf(await call('folders'))).toMatchObject({
         isError: true,
         ...text('The client refused roots/list: Not supported'),
@@ -247,11 +253,11 @@ describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ tran
     })
     test('a call that is cancelled takes its question back', async () => {
       const never = new Promise<never>(() => {})
-      const { wire } = await talk(cell, () => never)
+      const { wire } = await openConversation(cell, () => never)
       const response = wire.send('tools/call', { name: 'folders' }, { id: 'asking' })
-      const question = await wire.heard.next(methodIs('roots/list'))
+      const question = await wire.received.next(methodIs('roots/list'))
       await wire.cancel('asking')
-      const taken = await wire.heard.next(methodIs('notifications/cancelled'))
+      const taken = await wire.received.next(methodIs('notifications/cancelled'))
       expect(taken['params']).toMatchObject({ requestId: question['id'] })
       expect(await response).toBeNull()
     })
@@ -259,12 +265,12 @@ describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ tran
       const never = new Promise<never>(() => {})
       const clock = fakeClock()
       const server = createEverything({ clock, answerWithinMs: 60_000 })
-      const wire = await openWire(cell.transport, cell.revision, { server, answer: () => never })
+      const wire = await openProtocolClient(cell.transport, cell.revision, { server, answer: () => never })
       onTestFinished(() => wire.close())
       const response = wire.send('tools/call', { name: 'folders' })
-      await wire.heard.next(methodIs('roots/list'))
+      await wire.received.next(methodIs('roots/list'))
       await clock.advance(60_000)
-      expect(await wire.heard.next(methodIs('notifications/cancelled'))).toBeDefined()
+      expect(await wire.received.next(methodIs('notifications/cancelled'))).toBeDefined()
       expect(resultOf(await response)).toMatchObject({ isError: true })
     })
   },
@@ -303,7 +309,7 @@ describe('over HTTP', () => {
       }
     }
     expect(seen).toEqual(['roots/list', 'c'])
-    expect(wire.heard.all).toEqual([])
+    expect(wire.received.all).toEqual([])
   })
   test('a response posted to 2026-07-28 is refused', async () => {
     const wire = await openHttp(createEverything(), { revision: modern, capabilities: {} })

@@ -2,9 +2,9 @@
 
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createEverything } from './everything.ts'
-import type { Params, Wire } from './wire.ts'
-import { callTool, errorOf, modern, openWire, resultOf, transports } from './wire.ts'
+import type { Params, ProtocolClient } from '../kit/clients/protocol.client.ts'
+import { callTool, errorOf, modern, openProtocolClient, resultOf, transports } from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const where = { where: { action: 'accept', content: { city: 'Oslo' } } }
 const when = { when: { action: 'accept', content: { day: 'Monday' } } }
@@ -13,15 +13,16 @@ const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const refused = { code: -32602, data: { reason: 'invalidParams' } }
 
 describe.each(transports)('over %s', (transport) => {
-  async function wired(server = createEverything()): Promise<Wire> {
-    const wire = await openWire(transport, modern, { server })
+  async function wired(server = createEverything()): Promise<ProtocolClient> {
+    const wire = await openProtocolClient(transport, modern, { server })
     onTestFinished(() => wire.close())
     return wire
   }
-  const plan = (wire: Wire, more: Params, args: Params = { key: 'k' }): Promise<Params | null> =>
+  const plan = (wire: ProtocolClient, more: Params, args: Params = { key: 'k' }): Promise<Params | null> =>
     wire.send('tools/call', { name: 'plan', arguments: args, ...more })
   const stateOf = (response: Params | null): string => String(resultOf(response)['requestState'])
-  const runs = async (wire: Wire): Promise<unknown> => resultOf(await callTool(wire, 'runs', { key: 'k' }))['content']
+  const runs = async (wire: ProtocolClient): Promise<unknown> =>
+    resultOf(await callTool(wire, 'runs', { key: 'k' }))['content']
   const never = [{ type: 'text', text: '0' }]
 
   test('three rounds lead to one run', async () => {

@@ -4,12 +4,12 @@ import type { ServeHttpOptions } from 'sluice/node'
 import { serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { envelope, toInitialize } from './envelope.ts'
-import { createEverything } from './everything.ts'
-import type { ServerEvent } from './http.ts'
-import { eventsOf, isStream, messagesOf, modernHeaders, post } from './http.ts'
-import type { Params, Revision } from './wire.ts'
-import { allCapabilities, isObject, legacy, modern, resultOf } from './wire.ts'
+import { envelope, toInitialize } from '../kit/clients/envelope.ts'
+import type { ServerEvent } from '../kit/clients/http-events.ts'
+import { eventsOf, isStream, messagesOf, modernHeaders, post } from '../kit/clients/http-events.ts'
+import type { Params, Revision } from '../kit/clients/protocol.client.ts'
+import { allCapabilities, isObject, legacy, modern, resultOf } from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 type Headers = { readonly [name: string]: string }
 interface Served {
@@ -104,7 +104,7 @@ describe.each(legacy)('%s', (revision) => {
     await post(url, call('change', { list: 'prompts' }), session)
     expect(methodOf(await nextOf(events))).toBe('notifications/tools/list_changed')
     expect(methodOf(await nextOf(events))).toBe('notifications/prompts/list_changed')
-    server.updated('note://nobody-subscribed')
+    server.resourceUpdated('note://nobody-subscribed')
     await post(url, call('change', { list: 'resources' }), session)
     expect(methodOf(await nextOf(events))).toBe('notifications/resources/list_changed')
   })

@@ -1,36 +1,46 @@
 /** Who hears of a change: everybody who asked, each once, and nobody else. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { keys } from './envelope.ts'
-import { createEverything } from './everything.ts'
-import type { Id, Params, Wire } from './wire.ts'
-import { callTool, isObject, legacy, methodIs, modern, objectAt, openWire, resultOf, transports } from './wire.ts'
+import { keys } from '../kit/clients/envelope.ts'
+import type { Id, Params, ProtocolClient } from '../kit/clients/protocol.client.ts'
+import {
+  callTool,
+  isObject,
+  legacy,
+  methodIs,
+  modern,
+  objectAt,
+  openProtocolClient,
+  resultOf,
+  transports,
+} from '../kit/clients/protocol.client.ts'
+import { createEverything } from '../kit/servers/everything.fixture.ts'
 
 const acknowledged = 'notifications/subscriptions/acknowledged'
 const updated = 'notifications/resources/updated'
 const changed = (list: string): string => `notifications/${list}/list_changed`
 const subscriptionOf = (message: Params): unknown => objectAt(objectAt(message, 'params'), '_meta')[keys.subscription]
-const touch = (wire: Wire, uri: string): Promise<Params | null> => callTool(wire, 'touch', { uri })
-const change = (wire: Wire, list: string): Promise<Params | null> => callTool(wire, 'change', { list })
+const touch = (wire: ProtocolClient, uri: string): Promise<Params | null> => callTool(wire, 'touch', { uri })
+const change = (wire: ProtocolClient, list: string): Promise<Params | null> => callTool(wire, 'change', { list })
 
 describe.each(transports)(`${modern} over %s`, (transport) => {
-  async function wired(): Promise<Wire> {
-    const wire = await openWire(transport, modern)
+  async function wired(): Promise<ProtocolClient> {
+    const wire = await openProtocolClient(transport, modern)
     onTestFinished(() => wire.close())
     return wire
   }
   async function listen(
-    wire: Wire,
+    wire: ProtocolClient,
     id: Id,
     notifications: Params,
   ): Promise<{ honoured: unknown; answer: Promise<Params | null> }> {
     const answer = wire.send('subscriptions/listen', { notifications }, { id })
-    const first = await wire.heard.next((message) => isObject(message['params']) && subscriptionOf(message) === id)
+    const first = await wire.received.next((message) => isObject(message['params']) && subscriptionOf(message) === id)
     expect(first['method']).toBe(acknowledged)
     return { honoured: objectAt(first, 'params')['notifications'], answer }
   }
-  const heardBy = (wire: Wire, id: Id): readonly unknown[] =>
-    wire.heard.all.filter((message) => subscriptionOf(message) === id).map(({ method }) => method)
+  const heardBy = (wire: ProtocolClient, id: Id): readonly unknown[] =>
+    wire.received.all.filter((message) => subscriptionOf(message) === id).map(({ method }) => method)
 
   test.each(['by-text', 17])(
     'the acknowledgement comes first, and every notification names the subscription (%s)',
@@ -40,8 +50,8 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
       expect(honoured).toEqual({ toolsListChanged: true, resourceSubscriptions: ['note://watched'] })
       await change(wire, 'tools')
       await touch(wire, 'note://watched')
-      await wire.heard.next(methodIs(updated))
-      expect(wire.heard.all).toEqual([
+      await wire.received.next(methodIs(updated))
+      expect(wire.received.all).toEqual([
         {
           jsonrpc: '2.0',
           method: acknowledged,
@@ -59,7 +69,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     await change(wire, 'resources')
     await touch(wire, 'note://watched')
     await change(wire, 'prompts')
-    await wire.heard.next(methodIs(changed('prompts')))
+    await wire.received.next(methodIs(changed('prompts')))
     expect(heardBy(wire, 'l')).toEqual([acknowledged, changed('prompts')])
   })
   test('what this server cannot do is left out of the acknowledgement', async () => {
@@ -73,8 +83,8 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     await listen(wire, 'two', { toolsListChanged: true })
     await change(wire, 'tools')
     await change(wire, 'prompts')
-    await wire.heard.next(methodIs(changed('prompts')))
-    await wire.heard.next((message) => message['method'] === changed('tools') && subscriptionOf(message) === 'two')
+    await wire.received.next(methodIs(changed('prompts')))
+    await wire.received.next((message) => message['method'] === changed('tools') && subscriptionOf(message) === 'two')
     expect(heardBy(wire, 'one')).toEqual([acknowledged, changed('tools'), changed('prompts')])
     expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
   })
@@ -85,21 +95,21 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     await wire.cancel('one')
     expect(await one.answer).toBeNull()
     await change(wire, 'tools')
-    await wire.heard.next(methodIs(changed('tools')))
+    await wire.received.next(methodIs(changed('tools')))
     expect(heardBy(wire, 'one')).toEqual([acknowledged])
     expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
   })
   test('when the server ends it, it says so in an answer', async () => {
-    const wire = await openWire(transport, modern)
+    const wire = await openProtocolClient(transport, modern)
     const { answer } = await listen(wire, 'l', { toolsListChanged: true })
     await wire.server.close()
     expect(resultOf(await answer)).toMatchObject({ resultType: 'complete', _meta: { [keys.subscription]: 'l' } })
     // Where subscriptions share a channel, it is also cancelled; elsewhere its own stream ends.
     const cancelled = methodIs('notifications/cancelled')
     if (transport !== 'http' && transport !== 'memory')
-      expect(await wire.heard.next(cancelled)).toMatchObject({ params: { requestId: 'l' } })
+      expect(await wire.received.next(cancelled)).toMatchObject({ params: { requestId: 'l' } })
     await wire.close()
-    expect(wire.heard.all.filter(cancelled)).toHaveLength(transport === 'http' || transport === 'memory' ? 0 : 1)
+    expect(wire.received.all.filter(cancelled)).toHaveLength(transport === 'http' || transport === 'memory' ? 0 : 1)
   })
   test('a filter that is none is refused before anything is heard', async () => {
     const wire = await wired()
@@ -112,29 +122,29 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
       const response = await wire.send('subscriptions/listen', notifications === undefined ? {} : { notifications })
       expect(response).toMatchObject({ error: { code: -32602 } })
     }
-    expect(wire.heard.all).toEqual([])
+    expect(wire.received.all).toEqual([])
   })
   test('a definition that changed nothing tells nobody', async () => {
     const wire = await wired()
     await listen(wire, 'l', { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
     await change(wire, 'resources')
-    await wire.heard.next(methodIs(changed('resources')))
+    await wire.received.next(methodIs(changed('resources')))
     expect(heardBy(wire, 'l')).toEqual([acknowledged, changed('resources')])
   })
 })
 
 describe.each(transports)('the earlier revisions over %s', (transport) => {
   describe.each(legacy)('%s', (revision) => {
-    async function wired(): Promise<Wire> {
-      const wire = await openWire(transport, revision)
+    async function wired(): Promise<ProtocolClient> {
+      const wire = await openProtocolClient(transport, revision)
       onTestFinished(() => wire.close())
       return wire
     }
     test('a changed list is heard of exactly once, without asking', async () => {
       const wire = await wired()
       for (const list of ['tools', 'prompts', 'resources']) await change(wire, list)
-      await wire.heard.next(methodIs(changed('resources')))
-      expect(wire.heard.all).toEqual(
+      await wire.received.next(methodIs(changed('resources')))
+      expect(wire.received.all).toEqual(
         ['tools', 'prompts', 'resources'].map((list) => ({ jsonrpc: '2.0', method: changed(list), params: {} })),
       )
     })
@@ -146,12 +156,12 @@ describe.each(transports)('the earlier revisions over %s', (transport) => {
       expect(resultOf(await wire.send('resources/subscribe', { uri: 'note://watched' }))).toEqual({})
       await touch(wire, 'note://text')
       await touch(wire, 'note://watched')
-      await wire.heard.next(methodIs(updated))
+      await wire.received.next(methodIs(updated))
       expect(resultOf(await wire.send('resources/unsubscribe', { uri: 'note://watched' }))).toEqual({})
       await touch(wire, 'note://watched')
       await change(wire, 'tools')
-      await wire.heard.next(methodIs(changed('tools')))
-      expect(wire.heard.all).toEqual([
+      await wire.received.next(methodIs(changed('tools')))
+      expect(wire.received.all).toEqual([
         { jsonrpc: '2.0', method: updated, params: { uri: 'note://watched' } },
         { jsonrpc: '2.0', method: changed('tools'), params: {} },
       ])
@@ -162,18 +172,18 @@ describe.each(transports)('the earlier revisions over %s', (transport) => {
 test('one change is heard by every client, each in its own words', async () => {
   const server = createEverything()
   const wires = await Promise.all(
-    [...legacy, modern].map((revision) => openWire('memory', revision as typeof modern, { server })),
+    [...legacy, modern].map((revision) => openProtocolClient('memory', revision as typeof modern, { server })),
   )
   const newest = wires.at(-1)
   newest
     ?.send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l' })
     .catch(expect.unreachable)
-  await newest?.heard.next(methodIs(acknowledged))
-  server.updated('note://nobody-listens')
+  await newest?.received.next(methodIs(acknowledged))
+  server.resourceUpdated('note://nobody-listens')
   await newest?.send('tools/call', { name: 'change', arguments: { list: 'tools' } })
-  for (const { heard } of wires) {
-    await heard.next(methodIs(changed('tools')))
-    expect(heard.all.filter(methodIs(changed('tools')))).toHaveLength(1)
-    expect(heard.all.filter(methodIs(updated))).toHaveLength(0)
+  for (const { received } of wires) {
+    await received.next(methodIs(changed('tools')))
+    expect(received.all.filter(methodIs(changed('tools')))).toHaveLength(1)
+    expect(received.all.filter(methodIs(updated))).toHaveLength(0)
   }
 })

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { fromIndex } from '../../servers/knowledge/src/index.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
-import { aFolder, anArticle } from './a-folder.ts'
+import { aFolder, anArticle } from '../kit/generators/markdown-folder.ts'
 
 const program = fileURLToPath(new URL('../../servers/knowledge/dist/main.js', import.meta.url))
 

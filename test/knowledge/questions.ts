@@ -1,6 +1,6 @@
 /** Questions to Sluice's own documents, and the page that answers each: what people ask, also as they mistype it. */
 
-import type { Base } from '../../servers/knowledge/src/index.ts'
+import type { App } from '../../servers/knowledge/src/index.ts'
 
 /** `[question, page]`, the page as `collection/slug`. */
 export const questions: readonly (readonly [question: string, page: string])[] = [
@@ -117,7 +117,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['parameters of jwt()', 'layers/authenticate'],
 ]
 
-export interface Answered {
+export interface RetrievalScore {
   readonly asked: number
   /** The page is among the first three. */
   readonly right: number
@@ -126,7 +126,7 @@ export interface Answered {
   readonly missed: readonly string[]
 }
 
-export function answered(base: Base): Answered {
+export function scoreRetrieval(base: App): RetrievalScore {
   const places = questions.map(([question, page]) => ({
     question,
     page,

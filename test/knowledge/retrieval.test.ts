@@ -1,13 +1,13 @@
 /** Whether Sluice's own documents, as the knowledge server ships them, answer what people ask about Sluice. */
 
 import { expect, test } from 'vitest'
-import { createBase } from '../../servers/knowledge/src/base.ts'
+import { createApp } from '../../servers/knowledge/src/app.ts'
 import { openFolder } from '../../servers/knowledge/src/folder.ts'
-import { answered, questions } from './questions.ts'
+import { questions, scoreRetrieval } from './questions.ts'
 
 const docs = new URL('../../docs/', import.meta.url).pathname
 const { put, problems } = await openFolder(docs)()
-const base = createBase('Sluice', put)
+const base = createApp('Sluice', put)
 
 test('every page of the documents is an article', () => {
   expect(problems).toEqual([])
@@ -15,13 +15,13 @@ test('every page of the documents is an article', () => {
 })
 
 test('of all questions, misspelt ones included, 95 % find their page among the first three', () => {
-  const { asked, right, missed } = answered(base)
+  const { asked, right, missed } = scoreRetrieval(base)
   expect(asked).toBeGreaterThanOrEqual(30)
   expect(right / asked, missed.join('\n')).toBeGreaterThanOrEqual(0.95)
 })
 
 test('every question is about a page that is there', () => {
-  for (const [, page] of questions) expect(base.named(page).length, page).toBe(1)
+  for (const [, page] of questions) expect(base.findByName(page).length, page).toBe(1)
 })
 
 test.each(['xyzzy plugh', 'qwertyuiop', 'zzzzzz', '12345678901'])('nonsense finds nothing in them: %s', (query) => {

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { open } from '../../servers/knowledge/src/index.ts'
-import { connectV2 } from '../interop/peer-v2.ts'
-import type { Note, Peer } from '../interop/peers.ts'
-import { aFolder, anArticle, write } from './a-folder.ts'
+import type { OfficialClient, ReceivedNotification } from '../kit/clients/official.client.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { aFolder, anArticle, writeFiles } from '../kit/generators/markdown-folder.ts'
 
 const program = fileURLToPath(new URL('../../servers/knowledge/dist/main.js', import.meta.url))
 const silent = { info() {}, warn() {}, error() {} }
@@ -17,21 +17,21 @@ const patience = 120_000
 const eras = ['legacy', { pin: '2026-07-28' }] as const
 type Era = (typeof eras)[number]
 
-async function overStdio(folder: string, era: Era): Promise<Peer> {
+async function overStdio(folder: string, era: Era): Promise<OfficialClient> {
   const peer = await connectV2(
-    { over: 'stdio', command: process.execPath, args: [program, folder], stderr: 'ignore' },
+    { transport: 'stdio', command: process.execPath, args: [program, folder], stderr: 'ignore' },
     era,
   )
   onTestFinished(() => peer.close())
   return peer
 }
 
-async function overHttp(folder: string, era: Era): Promise<Peer> {
+async function overHttp(folder: string, era: Era): Promise<OfficialClient> {
   const opened = await open({ folder, argument: folder, env: {}, logger: silent, clock: nodeClock })
   const server = createServer(opened.definition, { layers: opened.layers ?? [] })
   opened.started?.(server)
   const serving = await serveHttp(server, { port: 0 })
-  const peer = await connectV2({ over: 'http', url: serving.url }, era)
+  const peer = await connectV2({ transport: 'http', url: serving.url }, era)
   onTestFinished(async () => {
     await peer.close()
     await serving.close()
@@ -73,7 +73,7 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
     expect(await peer.read('article://concepts/context')).toMatchObject({ contents: [{ mimeType: 'text/markdown' }] })
     const ref = { type: 'ref/resource' as const, uri: 'article://{collection}/{slug}' }
     expect(await peer.complete(ref, { name: 'slug', value: 'r' })).toMatchObject({ values: ['review'] })
-    expect(await peer.prompt('answer_with_citations', { question: 'What is context?' })).toMatchObject({
+    expect(await peer.getPrompt('answer_with_citations', { question: 'What is context?' })).toMatchObject({
       messages: [{}, { content: { resource: { uri: 'article://concepts/context' } } }],
     })
   })
@@ -81,25 +81,25 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
   test('it hears of files that change on disk', { timeout: patience }, async () => {
     const folder = await aFolder({ 'a.md': anArticle('A'), 'b.md': anArticle('B') })
     const peer = await connect(folder, era)
-    const watch = await peer.watch({ lists: ['resources', 'tools'], uris: ['article://articles/a'] })
-    const isUpdate = ({ method, params }: Note): boolean =>
+    const watch = await peer.subscribe({ lists: ['resources', 'tools'], uris: ['article://articles/a'] })
+    const isUpdate = ({ method, params }: ReceivedNotification): boolean =>
       method === 'notifications/resources/updated' && params['uri'] === 'article://articles/a'
-    const isList = ({ method }: Note): boolean => method === 'notifications/resources/list_changed'
+    const isList = ({ method }: ReceivedNotification): boolean => method === 'notifications/resources/list_changed'
 
-    await write(folder, { 'a.md': `${anArticle('A')} And more.` })
-    await peer.heard.next(isUpdate)
-    expect(peer.heard.all.filter(isList)).toEqual([])
+    await writeFiles(folder, { 'a.md': `${anArticle('A')} And more.` })
+    await peer.received.next(isUpdate)
+    expect(peer.received.all.filter(isList)).toEqual([])
     expect(await peer.call('get_article', { slug: 'a' })).toMatchObject({
       content: [{ text: '# A\n\nAbout a.\n And more.' }],
     })
 
-    await write(folder, { 'later/c.md': anArticle('C') })
-    await peer.heard.next(isList)
+    await writeFiles(folder, { 'later/c.md': anArticle('C') })
+    await peer.received.next(isList)
     expect(await peer.call('search_articles', { query: 'c' })).toMatchObject({ content: [{ text: '- [c] C' }] })
 
-    peer.heard.clear()
+    peer.received.clear()
     await rm(join(folder, 'b.md'))
-    await peer.heard.next(isList)
+    await peer.received.next(isList)
     expect(await peer.call('get_article', { slug: 'b' })).toMatchObject({ isError: true })
     await watch.stop()
   })
@@ -108,11 +108,11 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
 test('a folder that is taken away and comes back is served again', { timeout: patience }, async () => {
   const folder = await aFolder({ 'a.md': anArticle('A') })
   const peer = await overHttp(folder, 'legacy')
-  const isList = ({ method }: Note): boolean => method === 'notifications/resources/list_changed'
+  const isList = ({ method }: ReceivedNotification): boolean => method === 'notifications/resources/list_changed'
   await rm(folder, { recursive: true })
-  await write(folder, { 'b.md': anArticle('B') })
+  await writeFiles(folder, { 'b.md': anArticle('B') })
   for (;;) {
-    const news = peer.heard.later(isList)
+    const news = peer.received.nextNew(isList)
     const uris = (await peer.list('resources')).map(({ uri }) => uri)
     if (uris.length === 1 && uris[0] === 'article://articles/b') return
     await news

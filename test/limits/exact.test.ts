@@ -18,7 +18,7 @@ test('the same through one SQLite file', async () => {
 }, 180_000)
 
 test('one grant too many in some window is found', () => {
-  const bucket = { capacity: 2, perSecond: 10 }
+  const bucket = { burst: 2, perSecond: 10 }
   expect(
     excessIn(
       [

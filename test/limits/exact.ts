@@ -1,6 +1,6 @@
 /**
  * Whether a limiter in a store is exact for many processes at once: in any window of any schedule no more is granted than
- * capacity and rate allow, and whoever waits as told gets through.
+ * burst and rate allow, and whoever waits as told gets through.
  *
  * A grant happened somewhere between asking and hearing of it, by a clock all processes of a machine share. So all that
  * were asked for after one moment and heard of before another happened between the two, however slow the machine is.
@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import type { Bucket, Store } from '../../packages/sluice/src/core/store.ts'
 import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
-import { startRedis } from '../services/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 /** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
 export interface Schedule {
@@ -36,12 +36,12 @@ export interface ExactReport {
 }
 
 /** Slow is not wrong: how long a busy machine takes is none of this test's business. */
-const patientMs = 60_000
+const maxWaitMs = 60_000
 /** Schedules under way at once: more would only wait for each other. */
 const together = 100
 
 /** How a process opens the store: a module with `open`, and what that takes. */
-interface Shared {
+interface SharedStore {
   readonly module: string
   readonly argument: string
   readonly store: Store
@@ -50,7 +50,7 @@ interface Shared {
 
 export async function exactOnRedis(schedules: number, processes: number, random: () => number): Promise<ExactReport> {
   const server = await startRedis()
-  const options = { url: server.url, deadlineMs: patientMs }
+  const options = { url: server.url, deadlineMs: maxWaitMs }
   const store = redisStore(options)
   const close = async (): Promise<void> => {
     await store.close()
@@ -72,12 +72,12 @@ export async function exactOnSqlite(schedules: number, processes: number, random
 }
 
 async function exact(
-  { module, argument, store, close }: Shared,
+  { module, argument, store, close }: SharedStore,
   schedules: number,
   processes: number,
   random: () => number,
 ): Promise<ExactReport> {
-  const script = new URL('exact-child.ts', import.meta.url).pathname
+  const script = new URL('exact-child.fixture.ts', import.meta.url).pathname
   const children = Array.from({ length: processes }, () => fork(script, [module, argument]))
   const lost: string[] = []
   let [attempts, granted] = [0, 0]
@@ -93,9 +93,9 @@ async function exact(
         attempts += all.length
         granted += grants.length
         const excess = excessIn(grants, bucket)
-        if (excess) lost.push(`${name}, ${bucket.capacity} at once and ${bucket.perSecond} a second: ${excess}`)
-        if (grants.length < Math.min(bucket.capacity, all.length))
-          lost.push(`${name}: ${grants.length} granted of ${all.length}, though ${bucket.capacity} fit at once`)
+        if (excess) lost.push(`${name}, ${bucket.burst} at once and ${bucket.perSecond} a second: ${excess}`)
+        if (grants.length < Math.min(bucket.burst, all.length))
+          lost.push(`${name}: ${grants.length} granted of ${all.length}, though ${bucket.burst} fit at once`)
       }
       await Promise.all(batch.map(async (each) => lost.push(...(await starved(store.take, each)))))
     }
@@ -109,7 +109,7 @@ async function exact(
 const scheduleOf = (name: string, random: () => number): Schedule => ({
   name,
   bucket: {
-    capacity: 1 + Math.floor(random() * 12),
+    burst: 1 + Math.floor(random() * 12),
     perSecond: random() < 0.5 ? 1 + Math.floor(random() * 500) : 0.5 + random() * 50,
   },
   pauses: Array.from({ length: 4 + Math.floor(random() * 8) }, () => (random() < 0.6 ? 0 : Math.floor(random() * 25))),
@@ -132,12 +132,12 @@ async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Att
 /** What two clocks may differ by: the store has its own, and neither counts finer than this. */
 const clockMs = 2
 
-export function excessIn(grants: readonly Attempt[], { capacity, perSecond }: Bucket): string | undefined {
+export function excessIn(grants: readonly Attempt[], { burst, perSecond }: Bucket): string | undefined {
   const starts = grants.map(([asked]) => asked)
   for (const from of starts) {
     const after = grants.filter(([asked]) => asked >= from).toSorted((a, b) => a[1] - b[1])
     for (const [index, [, heard]] of after.entries()) {
-      const allowed = capacity + ((heard - from + clockMs) / 1000) * perSecond
+      const allowed = burst + ((heard - from + clockMs) / 1000) * perSecond
       if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(heard - from).toFixed(1)} ms`
     }
   }

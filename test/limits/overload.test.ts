@@ -7,17 +7,17 @@ import { expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { anonymous, pipeline } from '../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../packages/sluice/src/core/error.ts'
-import { silent } from '../../packages/sluice/src/core/log.ts'
+import { silentLogger } from '../../packages/sluice/src/core/log.ts'
 import { concurrency } from '../../packages/sluice/src/layers/concurrency.ts'
-import { limit } from '../../packages/sluice/src/layers/limit.ts'
-import { createTake } from '../../packages/sluice/src/layers/take.ts'
+import { rateLimit } from '../../packages/sluice/src/layers/rate-limit.ts'
+import { takeWithFallback } from '../../packages/sluice/src/layers/shared-bucket.ts'
 import { timeout } from '../../packages/sluice/src/layers/timeout.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { aCall } from '../../packages/sluice/src/testing/call.ts'
 import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
-import { createGate } from '../../packages/sluice/src/transports/http/gate.ts'
-import { createTurn } from '../../packages/sluice/src/transports/turn.ts'
+import { createAdmissionControl } from '../../packages/sluice/src/transports/http/admission.ts'
+import { createTurnQueue } from '../../packages/sluice/src/transports/node/turn-queue.ts'
 
 const workMs = 20
 const work =
@@ -30,7 +30,7 @@ const of = (tenant: string): Call => {
   return { ...call, tenant: { ...call.tenant, id: tenant } }
 }
 
-interface Tally {
+interface LoadCounts {
   sent: number
   /** How long each call took that was answered. */
   readonly took: number[]
@@ -44,9 +44,9 @@ async function offer(
   serve: (call: Call) => Promise<unknown>,
   perMs: { readonly [tenant: string]: number },
   forMs: number,
-): Promise<{ readonly [tenant: string]: Tally }> {
+): Promise<{ readonly [tenant: string]: LoadCounts }> {
   const tallies = Object.fromEntries(
-    Object.keys(perMs).map((tenant): [string, Tally] => [tenant, { sent: 0, took: [], refused: [] }]),
+    Object.keys(perMs).map((tenant): [string, LoadCounts] => [tenant, { sent: 0, took: [], refused: [] }]),
   )
   for (let ms = 1; ms <= forMs; ms++) {
     for (const [tenant, tally] of Object.entries(tallies))
@@ -67,7 +67,7 @@ const worst = (times: readonly number[]): number => times.reduce((a, b) => Math.
 
 /** A gate before the layers, as HTTP has it. */
 function gated(clock: FakeClock, slots: number, inner: Handler): (call: Call) => Promise<unknown> {
-  const gate = createGate({ concurrency: slots }, { clock })
+  const gate = createAdmissionControl({ concurrency: slots }, { clock })
   return async (call) => {
     const admission = await gate.admit({ method: 'POST', peer: '192.0.2.1', header: () => undefined })
     if (admission instanceof RpcError) throw admission
@@ -100,12 +100,12 @@ test('the same for the slots of one tenant', async () => {
 })
 
 test('a tenant at fifty times its quota gets its quota; its neighbour gets all of its calls through, as fast as alone', async () => {
-  const quota = { capacity: 20, perSecond: 100 }
+  const quota = { burst: 20, perSecond: 100 }
   const run = async (perMs: { readonly [tenant: string]: number }) => {
     const clock = fakeClock()
     const store = memoryStore(clock)
-    const take = createTake({ store, local: store, clock, logger: silent })
-    const layers = [limit({ rate: quota }, take), timeout(clock), concurrency({ perTenant: 8 })]
+    const take = takeWithFallback({ store, local: store, clock, logger: silentLogger })
+    const layers = [rateLimit({ rate: quota }, take), timeout(clock), concurrency({ perTenant: 8 })]
     return offer(clock, gated(clock, 40, pipeline(layers, work(clock))), perMs, 1_000)
   }
   const alone = await run({ b: 0.09 })
@@ -113,7 +113,7 @@ test('a tenant at fifty times its quota gets its quota; its neighbour gets all o
   expect(b?.refused).toEqual([])
   expect(b?.took.length).toBe(b?.sent)
   expect(worst(b?.took ?? [])).toBeLessThanOrEqual(2 * worst(alone['b']?.took ?? []))
-  expect(a?.took.length).toBeLessThanOrEqual(quota.capacity + quota.perSecond + 1)
+  expect(a?.took.length).toBeLessThanOrEqual(quota.burst + quota.perSecond + 1)
   expect(a?.took.length).toBeGreaterThanOrEqual(quota.perSecond * 0.8)
 })
 
@@ -138,9 +138,9 @@ test('a store that stops answering in the middle loosens the limit and slows nob
       return away ? new Promise<never>(() => {}) : shared.take(...args)
     },
   }
-  const take = createTake({ store, local: memoryStore(clock), clock, logger: silent })
-  const quota = { capacity: 10, perSecond: 100 }
-  const serve = pipeline([limit({ rate: quota }, take), timeout(clock)], work(clock))
+  const take = takeWithFallback({ store, local: memoryStore(clock), clock, logger: silentLogger })
+  const quota = { burst: 10, perSecond: 100 }
+  const serve = pipeline([rateLimit({ rate: quota }, take), timeout(clock)], work(clock))
   const before = await offer(clock, serve, { a: 1 }, 1_000)
   away = true
   const during = await offer(clock, serve, { a: 1 }, 3_000)
@@ -162,20 +162,20 @@ test('a store that stops answering in the middle loosens the limit and slows nob
 function blocked(costMs: number, everyMs: number, forMs: number): { took: number[]; refused: number } {
   let time = 0
   let due: (() => void)[] = []
-  const turn = createTurn({
+  const turn = createTurnQueue({
     now: () => time,
-    atEnd: (then) => {
+    onTurnEnd: (then) => {
       due.push(then)
     },
   })
   const clock = { now: () => time, after: () => () => {} }
   const pressure = {
-    high: false,
-    get late() {
+    heapHigh: false,
+    get loopLate() {
       return turn.late
     },
   }
-  const gate = createGate({}, { clock, pressure })
+  const gate = createAdmissionControl({}, { clock, pressure })
   const took: number[] = []
   let refused = 0
   for (let next = 0; next < forMs || due.length > 0; ) {

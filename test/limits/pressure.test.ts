@@ -1,9 +1,9 @@
 /** Tools that block the event loop, on a real server: whom the gate refuses because of it, and whom it does not. */
 
 import { defineServer, log, tool } from 'sluice'
-import { gate, serveHttp } from 'sluice/node'
+import { admission, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
-import { callOf, headersFor } from '../hostile/messages.ts'
+import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
 
 const block = tool({
   name: 'block',
@@ -25,10 +25,10 @@ const brief = tool({
 })
 const quick = tool({ name: 'quick', description: 'Answers at once', run: () => 'done' })
 
-async function serve(options: Parameters<typeof gate>[0]) {
+async function serve(options: Parameters<typeof admission>[0]) {
   const silent = { info() {}, warn() {}, error() {} }
   const definition = defineServer({ info: { name: 'busy', version: '1' }, tools: [block, brief, quick] })
-  const serving = await serveHttp(definition, { port: 0, gate: gate(options), runtime: { log: log(silent) } })
+  const serving = await serveHttp(definition, { port: 0, admission: admission(options), runtime: { log: log(silent) } })
   onTestFinished(serving.close)
   return async (name: string): Promise<Response> => {
     const message = callOf(1, name)

@@ -5,13 +5,13 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { silent } from '../../packages/sluice/src/core/log.ts'
+import { silentLogger } from '../../packages/sluice/src/core/log.ts'
 import type { Key, Store } from '../../packages/sluice/src/core/store.ts'
-import { createTenants } from '../../packages/sluice/src/layers/tenants.ts'
+import { createTenants } from '../../packages/sluice/src/layers/tenant-registry.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 
-const bucket = { capacity: 1, perSecond: 0.001 }
+const bucket = { burst: 1, perSecond: 0.001 }
 /** What each verb does to a key, and says. */
 const attempts: { readonly [verb: string]: (store: Store, key: Key) => Promise<unknown> } = {
   get: (store, key) => store.get(key),
@@ -39,7 +39,7 @@ const stateOf = async (store: Store, key: Key): Promise<unknown> => [
 ]
 const make = () => {
   const clock = fakeClock()
-  return createTenants({ store: memoryStore(clock), logger: silent })
+  return createTenants({ store: memoryStore(clock), logger: silentLogger })
 }
 
 test('the table knows every verb there is', () => {

@@ -9,16 +9,16 @@ import type { Params } from '../../packages/sluice/src/core/json.ts'
 import type { LogLine } from '../../packages/sluice/src/core/log.ts'
 import { authorize } from '../../packages/sluice/src/layers/authorize.ts'
 import { concurrency } from '../../packages/sluice/src/layers/concurrency.ts'
-import { limit } from '../../packages/sluice/src/layers/limit.ts'
+import { rateLimit } from '../../packages/sluice/src/layers/rate-limit.ts'
 import { run } from '../../packages/sluice/src/layers/run.ts'
-import { tenant } from '../../packages/sluice/src/layers/tenant.ts'
-import { createTenants } from '../../packages/sluice/src/layers/tenants.ts'
+import { createTenants } from '../../packages/sluice/src/layers/tenant-registry.ts'
+import { tenants } from '../../packages/sluice/src/layers/tenants.ts'
 import { timeout } from '../../packages/sluice/src/layers/timeout.ts'
 import { validate } from '../../packages/sluice/src/layers/validate.ts'
-import type { Context } from '../../packages/sluice/src/protocol/dispatch.ts'
+import type { MessageContext } from '../../packages/sluice/src/protocol/dispatch.ts'
 import { createDispatch } from '../../packages/sluice/src/protocol/dispatch.ts'
 import { prompt } from '../../packages/sluice/src/protocol/prompts.ts'
-import { compile } from '../../packages/sluice/src/protocol/registry.ts'
+import { compileRegistry } from '../../packages/sluice/src/protocol/registry.ts'
 import { metaKeys } from '../../packages/sluice/src/protocol/revisions.ts'
 import { tool } from '../../packages/sluice/src/protocol/tools.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
@@ -46,7 +46,7 @@ const remember = tool({
 const plain = (name: string, scopes: string[] = []) =>
   tool({ name, description: 'Does nothing', scopes, run: () => 'done' })
 
-function make(rate = { capacity: 1000, perSecond: 1000 }) {
+function make(rate = { burst: 1000, perSecond: 1000 }) {
   const clock = fakeClock()
   const store = memoryStore(clock)
   const lines: LogLine[] = []
@@ -54,7 +54,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     lines.push(line)
   }
   const logger = { info: push, warn: push, error: push }
-  const tenants = createTenants({ store, logger })
+  const tenantRegistry = createTenants({ store, logger })
   const guarded = prompt({
     name: 'guarded',
     description: 'Not for everybody',
@@ -63,7 +63,7 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     complete: { x: () => ['a'] },
     run: () => 'text',
   })
-  const registry = compile(
+  const registry = compileRegistry(
     {
       info: { name: 'test', version: '1' },
       tools: [remember, plain('of-a'), plain('of-b'), plain('for-admins', ['admin'])],
@@ -77,8 +77,8 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
   }
   const layers = [
     believe,
-    tenant({ from: 'tenant', tools: (id) => has[id ?? ''] ?? new Set() }, tenants),
-    limit({ rate }, store.take),
+    tenants({ claim: 'tenant', tools: (id) => has[id ?? ''] ?? new Set() }, tenantRegistry),
+    rateLimit({ rate }, store.take),
     authorize((call) => registry.refusal(call)),
     timeout(clock),
     concurrency(),
@@ -90,17 +90,17 @@ function make(rate = { capacity: 1000, perSecond: 1000 }) {
     modern,
     bridged: modern,
     caller: anonymous,
-    tenant: tenants.nobody,
-    refused: () => {},
+    tenant: tenantRegistry.nobody,
+    rejected: () => {},
     errors: 'mcp',
-    reference: () => 'ref',
+    newErrorId: () => 'ref',
     publish: () => {},
     maxResultLength: 1e6,
-    leaving: () => false,
+    isShuttingDown: () => false,
   })
   async function send(who: string | undefined, method: string, params: Params = {}): Promise<Params> {
     const header = (name: string): string | undefined => (name === 'authorization' ? who : undefined)
-    const via: Context['via'] = { transport: 'memory', peer: '192.0.2.1', header }
+    const via: MessageContext['via'] = { transport: 'memory', peer: '192.0.2.1', header }
     const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
     const reply = await dispatch({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, { via })
     return reply && !('length' in reply) ? (registry.encoder.toObject(reply) as Params) : {}
@@ -135,7 +135,7 @@ test('a tool of another tenant, one without the scope and one nobody defined are
 })
 
 test('once the guesses are used up, a hidden tool answers no better than one that is not there', async () => {
-  const { send } = make({ capacity: 2, perSecond: 1 })
+  const { send } = make({ burst: 2, perSecond: 1 })
   for (const name of ['guess-1', 'guess-2']) await send('ann@a', 'tools/call', call(name))
   const answers = await Promise.all(
     ['of-b', 'for-admins', 'guess-3'].map((name) => send('ann@a', 'tools/call', call(name))),

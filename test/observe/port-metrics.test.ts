@@ -1,14 +1,14 @@
 /** `/metrics` of a port with several servers. */
 
 import { defineServer, metrics } from 'sluice'
-import { createServer, serveSites } from 'sluice/node'
+import { createServer, serveMany } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 
 const named = (name: string) => createServer(defineServer({ info: { name, version: '1' } }), { metrics: metrics() })
 
 test('several servers on one port share one page, on which every series names its server', async () => {
   const [a, b] = [named('a'), named('b')]
-  const { urls, close } = await serveSites({ '/a': { server: a }, '/b': { server: b } }, { port: 0 })
+  const { urls, close } = await serveMany({ '/a': { server: a }, '/b': { server: b } }, { port: 0 })
   onTestFinished(() => close())
   for (const server of [a, a, b]) await server.handle({ jsonrpc: '2.0', id: 1, method: 'ping' })
   const page = await fetch(new URL('/metrics', urls['/a']))

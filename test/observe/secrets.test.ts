@@ -18,7 +18,7 @@ import { observe } from '../../packages/sluice/src/layers/observe.ts'
 import { run } from '../../packages/sluice/src/layers/run.ts'
 import { validate } from '../../packages/sluice/src/layers/validate.ts'
 import { createAudit } from '../../packages/sluice/src/observe/audit.ts'
-import { line } from '../../packages/sluice/src/observe/line.ts'
+import { logObserver } from '../../packages/sluice/src/observe/log-observer.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
 import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
@@ -75,9 +75,9 @@ function watched() {
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
   const layers = [
     traceLayer({ tracerProvider, meterProvider }, clock),
-    observe([audit.sink, line(logger), metrics.sink], clock, reference),
+    observe([audit.observer, logObserver(logger), metrics.observer], clock, reference),
     validate,
-    audit.started,
+    audit.layer,
   ]
   const serve = (call: Call, handler: Handler = run): Promise<unknown> =>
     pipeline(layers, handler)(call).catch(() => undefined)

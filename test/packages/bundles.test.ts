@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { getMcpConfigForManifest, unpackExtension, v0_3, validateManifest } from '@anthropic-ai/mcpb'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import vec from '../../node_modules/sqlite-vec/package.json' with { type: 'json' }
-import { connectV2 } from '../interop/peer-v2.ts'
-import type { Peer } from '../interop/peers.ts'
-import { startEmbeddings } from '../services/embeddings.ts'
+import type { OfficialClient } from '../kit/clients/official.client.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { startEmbeddings } from '../kit/processes/embedding-service.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 let work = ''
@@ -30,7 +30,7 @@ async function unpacked(server: string): Promise<string> {
 }
 
 /** As a client does it that lets the user fill in `settings`. */
-async function installed(folder: string, settings: Record<string, string>): Promise<Peer> {
+async function installed(folder: string, settings: Record<string, string>): Promise<OfficialClient> {
   const { default: json } = (await import(join(folder, 'manifest.json'), { with: { type: 'json' } })) as {
     default: unknown
   }
@@ -44,7 +44,7 @@ async function installed(folder: string, settings: Record<string, string>): Prom
   if (!config) throw new Error('The manifest starts nothing')
   const env = { ...config.env, XDG_DATA_HOME: mkdtempSync(join(work, 'data-')) }
   const peer = await connectV2(
-    { over: 'stdio', command: process.execPath, args: [...(config.args ?? [])], env, stderr: 'ignore' },
+    { transport: 'stdio', command: process.execPath, args: [...(config.args ?? [])], env, stderr: 'ignore' },
     'auto',
   )
   onTestFinished(() => peer.close())

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { published } from '../../scripts/published.ts'
-import { connectV1 } from '../interop/peer-v1.ts'
-import { connectV2 } from '../interop/peer-v2.ts'
-import type { Peer, Place } from '../interop/peers.ts'
-import { addressOf } from '../services/address.ts'
+import type { OfficialClient, ServerLocation } from '../kit/clients/official.client.ts'
+import { connectV1 } from '../kit/clients/official-v1.client.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { addressOf } from '../kit/processes/listening-address.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 const bin = join(root, 'node_modules/.bin')
@@ -51,7 +51,7 @@ const installed = (name: string, ...args: readonly string[]): { command: string;
 })
 
 /** Every official client, one after the other. */
-async function eachClient(place: Place, then: (peer: Peer) => Promise<void>): Promise<void> {
+async function eachClient(place: ServerLocation, then: (peer: OfficialClient) => Promise<void>): Promise<void> {
   const ways = [() => connectV1(place), () => connectV2(place, 'legacy'), () => connectV2(place, { pin: '2026-07-28' })]
   for (const connect of ways) {
     const peer = await connect()
@@ -109,7 +109,7 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
     writeFileSync(join(folder, 'server.ts'), programIn(document))
     return folder
   }
-  const shouts = async (peer: Peer): Promise<void> => {
+  const shouts = async (peer: OfficialClient): Promise<void> => {
     expect(peer.info).toMatchObject({ name: 'hello', version: '1.2.3' })
     expect(await peer.call('shout', { text: 'hi' })).toMatchObject({ content: [{ type: 'text', text: 'HI' }] })
   }
@@ -123,7 +123,7 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
   })
   test('answers every official client over stdio', patient, async () => {
     const args = [join(mine(), 'server.ts'), '--stdio']
-    await eachClient({ over: 'stdio', command: process.execPath, args, stderr: 'ignore' }, shouts)
+    await eachClient({ transport: 'stdio', command: process.execPath, args, stderr: 'ignore' }, shouts)
   })
   test('answers every official client over HTTP, started by itself', patient, async () => {
     const folder = mine()
@@ -135,7 +135,7 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
       child.kill('SIGKILL')
     })
     const { url } = await addressOf(child)
-    await eachClient({ over: 'http', url }, shouts)
+    await eachClient({ transport: 'http', url }, shouts)
   })
   test('answers every official client over HTTP and WebSocket, served by the command', patient, async () => {
     const folder = mine()
@@ -147,8 +147,8 @@ describe.each(['README.md', 'packages/sluice/README.md'])('the server of %s', (d
       child.kill('SIGKILL')
     })
     const { url } = await addressOf(child)
-    await eachClient({ over: 'http', url }, shouts)
-    await eachClient({ over: 'websocket', url: url.replace('http:', 'ws:').replace(/mcp$/, 'ws') }, shouts)
+    await eachClient({ transport: 'http', url }, shouts)
+    await eachClient({ transport: 'websocket', url: url.replace('http:', 'ws:').replace(/mcp$/, 'ws') }, shouts)
   })
 })
 
@@ -209,7 +209,7 @@ describe('the command', () => {
   })
   test('serves one of the five over stdio', patient, async () => {
     const place = installed('sluice', 'serve', 'routes', '--stdio', '--data', join(work, 'data'))
-    await eachClient({ over: 'stdio', ...place, stderr: 'ignore' }, async (peer) => {
+    await eachClient({ transport: 'stdio', ...place, stderr: 'ignore' }, async (peer) => {
       const route = await peer.call('calculate_route', { origin: 'Hanoi', destination: 'Hue' })
       expect(route).toMatchObject({ isError: false })
     })
@@ -222,7 +222,7 @@ test.each(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])(
   async (name) => {
     const { command, args } = installed(`sluice-${name}`, ...(name === 'knowledge' ? [join(root, 'docs')] : []))
     const own = { XDG_DATA_HOME: join(work, `data-${name}`), PATH: env.PATH }
-    const peer = await connectV2({ over: 'stdio', command, args, env: own, stderr: 'ignore' }, 'auto')
+    const peer = await connectV2({ transport: 'stdio', command, args, env: own, stderr: 'ignore' }, 'auto')
     onTestFinished(() => peer.close())
     expect((await peer.list('tools')).length).toBeGreaterThan(0)
   },

@@ -7,10 +7,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { RedisServer } from '../services/redis.ts'
-import { startRedis } from '../services/redis.ts'
-import type { Running } from './start.ts'
-import { start } from './start.ts'
+import type { RunningRuntime } from '../kit/processes/edge-runtimes.ts'
+import { startRuntime } from '../kit/processes/edge-runtimes.ts'
+import type { RedisServer } from '../kit/processes/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 const program = fileURLToPath(new URL('../../examples/edge-fleet.ts', import.meta.url))
 
@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => redis.stop())
 
 describe.each(['deno', 'bun'] as const)('%s', (runtime) => {
-  let processes: readonly Running[] = []
+  let processes: readonly RunningRuntime[] = []
   beforeAll(async () => {
     const env = { REDIS_URL: redis.url, SLUICE_SECRET: 'the same in every process' }
-    processes = await Promise.all([start(runtime, program, { env }), start(runtime, program, { env })])
+    processes = await Promise.all([startRuntime(runtime, program, { env }), startRuntime(runtime, program, { env })])
   }, 120_000)
   afterAll(() => Promise.all(processes.map(({ close }) => close())))
 

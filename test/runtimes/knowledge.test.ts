@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { outcomeOf, readScenarios } from '../conformance/results.ts'
 import { conformance } from '../conformance/suite.ts'
-import { connectV2 } from '../interop/peer-v2.ts'
-import { type Running, runtimes, start } from './start.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { type RunningRuntime, runtimes, startRuntime } from '../kit/processes/edge-runtimes.ts'
 
 const worker = fileURLToPath(new URL('knowledge-worker.js', import.meta.url))
 
@@ -32,15 +32,15 @@ const withoutFixture: { readonly [revision: string]: readonly string[] } = {
 }
 
 describe.each(runtimes)('%s', (runtime) => {
-  let running: Running
+  let running: RunningRuntime
   const url = (): string => `${running.url}/mcp`
   beforeAll(async () => {
-    running = await start(runtime, worker)
+    running = await startRuntime(runtime, worker)
   }, 60_000)
   afterAll(() => running?.close())
 
   test.each(['legacy', { pin: '2026-07-28' }] as const)('the official client searches and reads, %s', async (era) => {
-    const peer = await connectV2({ over: 'http', url: url() }, era)
+    const peer = await connectV2({ transport: 'http', url: url() }, era)
     onTestFinished(() => peer.close())
     expect(peer.info).toMatchObject({ name: 'sluice-knowledge-base' })
     expect(await peer.call('search_articles', { query: 'desing' })).toMatchObject({

@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Soak } from './soak.ts'
-import { soak } from './soak.ts'
+import { runSoaks } from './soak.ts'
 
 const script = new URL('../../scripts/soak.ts', import.meta.url).pathname
-const given = { times: (count: number) => count, minutes: 1, seed: 7, say: () => {} }
+const given = { times: (count: number) => count, minutes: 1, seed: 7, progress: () => {} }
 
 async function tried(runs: { readonly [name: string]: Soak }): Promise<{ whole: boolean; said: string }> {
   const lines: string[] = []
-  const whole = await soak(new Map(Object.entries(runs)), given, (line) => lines.push(line))
+  const whole = await runSoaks(new Map(Object.entries(runs)), given, (line) => lines.push(line))
   return { whole, said: lines.join('\n') }
 }
 

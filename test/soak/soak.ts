@@ -6,7 +6,7 @@
 import { random } from '../../packages/sluice/src/stores/contract-keys.ts'
 
 /** What a run is given. */
-export interface Given {
+export interface SoakContext {
   /** `count` in the long form; with `--scale` that part of it, and never less than one. */
   times(count: number): number
   /** How long a run goes on that goes by the clock. */
@@ -16,47 +16,47 @@ export interface Given {
   /** From 0 up to 1. */
   random(): number
   /** Tells whoever watches how far it is. */
-  say(line: string): void
+  progress(line: string): void
 }
 
-export interface Report {
+export interface SoakReport {
   readonly counted: { readonly [what: string]: number }
   /** Sentences. Empty is what everybody wants. */
   readonly lost: readonly string[]
 }
 
 /** What a file in `runs/` exports as `run`. */
-export type Soak = (given: Given) => Promise<Report>
+export type Soak = (given: SoakContext) => Promise<SoakReport>
 
 /** One after the other, so that none disturbs what another counts. Resolves with whether nothing was lost. */
-export async function soak(
+export async function runSoaks(
   runs: ReadonlyMap<string, Soak>,
-  given: Omit<Given, 'random'>,
+  given: Omit<SoakContext, 'random'>,
   print: (line: string) => void,
 ): Promise<boolean> {
   let whole = true
   for (const [name, run] of runs) {
     const begin = performance.now()
-    const { counted, lost } = await run({ ...given, random: chance(given.seed) }).catch(broken)
+    const { counted, lost } = await run({ ...given, random: createRandom(given.seed) }).catch(failedReport)
     const seconds = Math.round((performance.now() - begin) / 1000)
     const numbers = Object.entries(counted).map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
     print(`${name}: ${[...numbers, `${lost.length} lost`, `${seconds} s`, `seed ${given.seed}`].join(', ')}`)
-    for (const each of lost.slice(0, maxNamed)) print(`  ${each}`)
-    if (lost.length > maxNamed) print(`  and ${lost.length - maxNamed} more`)
+    for (const each of lost.slice(0, maxListed)) print(`  ${each}`)
+    if (lost.length > maxListed) print(`  and ${lost.length - maxListed} more`)
     whole &&= lost.length === 0
   }
   return whole
 }
 
-const maxNamed = 20
+const maxListed = 20
 
 /** A run that cannot be finished has shown nothing. */
-const broken = (thrown: unknown): Report => ({
+const failedReport = (thrown: unknown): SoakReport => ({
   counted: {},
   lost: [`It broke off: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`],
 })
 
-function chance(seed: number): () => number {
+function createRandom(seed: number): () => number {
   const below = random(seed)
   return () => below(2 ** 31) / 2 ** 31
 }

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Key, Store } from '../../packages/sluice/src/core/store.ts'
 import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
-import { startRedis } from '../services/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 export interface CrashReport {
   readonly kills: number
@@ -59,7 +59,7 @@ export async function crashSqlite(kills: number, random: () => number): Promise<
 type Acknowledged = readonly ['there' | 'gone', Key, string | undefined]
 
 async function writeUntilKilled(path: string, round: number, random: () => number): Promise<readonly Acknowledged[]> {
-  const writer = new URL('crash-writer.ts', import.meta.url).pathname
+  const writer = new URL('crash-writer.fixture.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [writer, path, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const said: Acknowledged[] = []
   const lines = createInterface({ input: child.stdout })

@@ -10,17 +10,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, health, limit, once, tool } from 'sluice'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
-import { holdLock, watchTurns } from '../services/sqlite-lock.ts'
+import { holdLock, watchEventLoop } from '../kit/processes/sqlite-lock.ts'
 
-export interface HeldReport {
+export interface HeldLockReport {
   readonly answered: number
   /** Answered with "the store is locked". */
-  readonly refused: number
+  readonly rejected: number
   readonly checks: number
   /** While the lock was held. */
   readonly longestTurnMs: number
   /** For as long, with the same calls and no lock: what this machine has to do otherwise. */
-  readonly usualTurnMs: number
+  readonly baselineTurnMs: number
   readonly slowestAnswerMs: number
   /** Sentences; empty is what everybody wants. */
   readonly lost: readonly string[]
@@ -41,13 +41,13 @@ const definition = defineServer({
   ],
 })
 
-export async function heldLock(holds: number, holdMs: number): Promise<HeldReport> {
+export async function heldLock(holds: number, holdMs: number): Promise<HeldLockReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-held-'))
   const path = join(folder, 'store.db')
   const store = sqliteStore(path)
   const server = createServer(definition, {
     ...{ store, clock: nodeClock, once: once(), health: health() },
-    limit: limit({ rate: { capacity: 100_000, perSecond: 100_000 } }),
+    limit: limit({ rate: { burst: 100_000, perSecond: 100_000 } }),
   })
   const { url, close } = await serveHttp(server, { port: 0, sessions: false })
   const lost: string[] = []
@@ -69,7 +69,7 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldRepor
   const healthz = new URL('/healthz', url)
   /** Calls and health checks for a while; resolves with the longest turn. */
   async function load(): Promise<number> {
-    const turns = watchTurns()
+    const turns = watchEventLoop()
     let isOver = false
     const over = sleep(holdMs).then(() => {
       isOver = true
@@ -107,5 +107,5 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldRepor
     await store.close()
     rmSync(folder, { recursive: true })
   }
-  return { answered, refused, checks, longestTurnMs, usualTurnMs, slowestAnswerMs, lost }
+  return { answered, rejected: refused, checks, longestTurnMs, baselineTurnMs: usualTurnMs, slowestAnswerMs, lost }
 }

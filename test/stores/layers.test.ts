@@ -24,9 +24,9 @@ import { createServer, nodeClock } from 'sluice/node'
 import { redisStore } from 'sluice/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
-import { callOf } from '../hostile/messages.ts'
-import type { RedisServer } from '../services/redis.ts'
-import { startRedis } from '../services/redis.ts'
+import { callOf } from '../kit/clients/valid-messages.ts'
+import type { RedisServer } from '../kit/processes/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 let redis: RedisServer
 beforeAll(async () => {
@@ -95,8 +95,8 @@ async function serve(more: Partial<Runtime> = {}) {
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
     authenticate: authenticate({ verifiers: [byName, keys] }),
-    tenant: tenant({ from: ({ claims }) => claims['org'] ?? claims['tenants'] }),
-    limit: limit({ tools: { limited: { capacity: 3, perSecond: 0.001 } } }),
+    tenant: tenant({ claim: ({ claims }) => claims['org'] ?? claims['tenants'] }),
+    limit: limit({ tools: { limited: { burst: 3, perSecond: 0.001 } } }),
     once: once(),
     audit: audit(),
     metrics: metrics(),

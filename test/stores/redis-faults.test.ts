@@ -12,9 +12,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { RedisOptions, RedisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { checkRedisDurability, redisBus, redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
-import type { RedisServer } from '../services/redis.ts'
-import { startRedis } from '../services/redis.ts'
-import { startRedisPair } from '../services/redis-pair.ts'
+import type { RedisServer } from '../kit/processes/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
+import { startRedisPair } from '../kit/processes/redis-pair.ts'
 
 let server: RedisServer
 beforeAll(async () => {
@@ -75,7 +75,7 @@ test('a server that stops answering costs one deadline, then nothing, and is fou
     await first
     // Not a deadline each: a limiter that falls back to a local bucket must not slow every call down.
     for (let i = 0; i < 5; i++)
-      await expect(store.take(['b'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject(unavailable)
+      await expect(store.take(['b'], { burst: 1, perSecond: 1 })).rejects.toMatchObject(unavailable)
   } finally {
     server.resume()
   }
@@ -132,7 +132,7 @@ test('a full Redis refuses what adds, whole, and still reads and deletes', async
     await expect(store.set(['b'], 'x')).rejects.toMatchObject(full)
     await expect(store.append(['log'], '2')).rejects.toMatchObject(full)
     await expect(store.swap(['a'], '1', '2')).rejects.toMatchObject(full)
-    await expect(store.take(['t'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject(full)
+    await expect(store.take(['t'], { burst: 1, perSecond: 1 })).rejects.toMatchObject(full)
     expect((await store.list([], { limit: 9 })).map(({ value }) => value)).toEqual(['1', '1'])
     await store.delete(['a'])
     expect(await store.get(['a'])).toBeUndefined()
@@ -201,7 +201,9 @@ test('a server that is a replica from the start is not read from', async () => {
     ...unavailable,
     message: expect.stringMatching(/^The store is (read-only|a replica without its primary)$/),
   })
-  await expect(open({ url: replica.url }).durable?.()).rejects.toThrow('it is a replica: connect to the primary')
+  await expect(open({ url: replica.url }).checkDurability?.()).rejects.toThrow(
+    'it is a replica: connect to the primary',
+  )
 })
 
 test('scripts that Redis has forgotten are sent again', async () => {
@@ -210,7 +212,7 @@ test('scripts that Redis has forgotten are sent again', async () => {
     await ask('SCRIPT', 'FLUSH')
     const [won, wait] = await Promise.all([
       store.swap(['a', String(i)], undefined, 'x'),
-      store.take(['t', String(i)], { capacity: 1, perSecond: 1 }),
+      store.take(['t', String(i)], { burst: 1, perSecond: 1 }),
       store.append(['log'], 'x'),
     ])
     expect([won, wait]).toEqual([true, 0])
@@ -220,7 +222,7 @@ test('scripts that Redis has forgotten are sent again', async () => {
 
 test('a bucket always expires, and the index forgets what has expired', async () => {
   const store = open()
-  const buckets = [1, 3, 1000].map((perSecond) => ({ capacity: 5, perSecond }))
+  const buckets = [1, 3, 1000].map((perSecond) => ({ burst: 5, perSecond }))
   await Promise.all(buckets.map((bucket, i) => store.take([String(i)], bucket)))
   await Promise.all(buckets.flatMap((bucket, i) => Array.from({ length: 9 }, () => store.take([String(i)], bucket))))
   const names = await ask<string[]>('KEYS', `{f${opened}}:b:*`)

@@ -4,8 +4,8 @@ import { afterAll, beforeAll } from 'vitest'
 import { busContract, storeContract } from '../../packages/sluice/src/stores/contract.ts'
 import type { RedisBus, RedisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { redisBus, redisStore } from '../../packages/sluice/src/stores/redis.ts'
-import type { RedisServer } from '../services/redis.ts'
-import { startRedis } from '../services/redis.ts'
+import type { RedisServer } from '../kit/processes/redis.ts'
+import { startRedis } from '../kit/processes/redis.ts'
 
 let server: RedisServer
 beforeAll(async () => {
@@ -26,13 +26,13 @@ storeContract('redis', () => {
   }
   return {
     store: open(),
-    another: async () => open(),
+    openAnother: async () => open(),
     async reopen() {
       await server.kill()
       await server.start()
       return open()
     },
-    elsewhere: { module: new URL('open-redis.ts', import.meta.url).href, argument: JSON.stringify(where) },
+    otherProcess: { module: new URL('open-redis.ts', import.meta.url).href, argument: JSON.stringify(where) },
     async close() {
       await Promise.all(stores.map((store) => store.close()))
     },
@@ -49,7 +49,7 @@ busContract('redis', () => {
   }
   return {
     bus: open(),
-    another: async () => open(),
+    openAnother: async () => open(),
     async close() {
       await Promise.all(buses.map((bus) => bus.close()))
     },

@@ -8,7 +8,7 @@ import type { Store } from '../../packages/sluice/src/core/store.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { memoryBus } from '../../packages/sluice/src/stores/memory-bus.ts'
 import { fakeClock, settle } from '../../packages/sluice/src/testing/clock.ts'
-import { scheduledBus, scheduledStore } from '../kit/scheduled-store.ts'
+import { scheduledBus, scheduledStore } from '../kit/servers/scheduled-store.ts'
 
 const uri = 'note:1'
 

@@ -11,8 +11,8 @@ import type { SqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { migrate } from '../../packages/sluice/src/stores/sqlite-file.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
-import { makeRoom, smallDisk } from '../services/small-disk.ts'
-import { holdLock } from '../services/sqlite-lock.ts'
+import { enlargeDisk, mountSmallDisk } from '../kit/processes/small-disk.ts'
+import { holdLock } from '../kit/processes/sqlite-lock.ts'
 import { heldLock } from './held-lock.ts'
 import { steps } from './migrate-steps.ts'
 
@@ -43,7 +43,7 @@ const ask = (path: string, sql: string): readonly unknown[] => {
   }
 }
 const migrateChild = (path: string, length: 'long' | 'short') => {
-  const child = spawn(process.execPath, [new URL('migrate-child.ts', import.meta.url).pathname, path, length], {
+  const child = spawn(process.execPath, [new URL('migrate-child.fixture.ts', import.meta.url).pathname, path, length], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return { child, exit: once(child, 'exit') }
@@ -74,7 +74,7 @@ test('of several processes that migrate at once one does each step', async () =>
 
 test('several processes may open a new file at the same moment', async () => {
   const folder = dirname(aPath())
-  const program = new URL('open-together.ts', import.meta.url).pathname
+  const program = new URL('open-together.fixture.ts', import.meta.url).pathname
   const begin = String(Date.now() + 1500)
   const exits = await Promise.all(
     [1, 2, 3, 4].map(() => once(spawn(process.execPath, [program, folder, begin, '50'], { stdio: 'inherit' }), 'exit')),
@@ -128,7 +128,7 @@ test('a file that another process keeps locked is unavailable for writing, and i
     expect(write).toMatchObject({
       reason: { reason: 'storeUnavailable', message: 'The store is locked by another process' },
     })
-  await expect(store.take(['t'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject({ reason: 'storeUnavailable' })
+  await expect(store.take(['t'], { burst: 1, perSecond: 1 })).rejects.toMatchObject({ reason: 'storeUnavailable' })
   expect(await store.list([], { limit: 9 })).toEqual([{ key: ['a'], value: '1' }])
   other.exec('ROLLBACK')
   other.close()
@@ -138,14 +138,14 @@ test('a file that another process keeps locked is unavailable for writing, and i
 test('while another process holds the write lock, calls and health checks are answered and no turn waits', {
   timeout: 60_000,
 }, async () => {
-  const { answered, refused, checks, longestTurnMs, usualTurnMs, lost } = await heldLock(1, 2500)
+  const { answered, rejected, checks, longestTurnMs, baselineTurnMs, lost } = await heldLock(1, 2500)
   expect(lost).toEqual([])
   // Writes are refused after a second; what only passes the rate limiter goes on by its local bucket.
-  expect(refused).toBeGreaterThan(5)
+  expect(rejected).toBeGreaterThan(5)
   expect(answered).toBeGreaterThan(5)
   expect(checks).toBeGreaterThan(20)
   // SQLite's own waiting would take a second each. A machine that is busy otherwise shows in both figures.
-  expect(longestTurnMs).toBeLessThan(2 * usualTurnMs + 300)
+  expect(longestTurnMs).toBeLessThan(2 * baselineTurnMs + 300)
 })
 
 test('a write that meets a lock is done when the lock is free, in order, and with those that came meanwhile', async () => {
@@ -157,7 +157,7 @@ test('a write that meets a lock is done when the lock is free, in order, and wit
   // The first try has met the lock; what comes now waits behind it.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   writes.push(store.append(['log'], '3'))
-  const taken = store.take(['t'], { capacity: 1, perSecond: 1 })
+  const taken = store.take(['t'], { burst: 1, perSecond: 1 })
   expect(await store.get(['a'])).toBe('0')
   await lock.release()
   await Promise.all(writes)
@@ -195,7 +195,7 @@ test('a damaged file is unavailable, and the path stays inside', async () => {
 })
 
 test('a full disk refuses what adds, keeps what was acknowledged, and works again with room', async ({ skip }) => {
-  const disk = smallDisk(closing)
+  const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const store = open(join(disk, 'store.db'))
   const kept: string[] = []
@@ -210,13 +210,13 @@ test('a full disk refuses what adds, keeps what was acknowledged, and works agai
   expect(refused).toMatchObject({ reason: 'storeUnavailable', message: 'The store is on a full disk' })
   expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length)
   expect(kept.length).toBeGreaterThan(5)
-  makeRoom(disk)
+  enlargeDisk(disk)
   await store.set(['k', 'more'], 'x'.repeat(40_000))
   expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length + 1)
 })
 
 test('a read-only disk is refused at the start, by name', async ({ skip }) => {
-  const disk = smallDisk(closing)
+  const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const path = join(disk, 'store.db')
   await open(path).set(['a'], '1')
@@ -231,14 +231,14 @@ test('expired entries and full buckets are swept, a bounded number at a time', a
   const store = open(path, clock)
   const count = (): number => Number(ask(path, 'SELECT count(*) FROM entries')[0])
   await Promise.all(Array.from({ length: 1000 }, (_, i) => store.set(['k', String(i)], 'x', 10)))
-  for (let i = 0; i < 200; i++) await store.take(['t', String(i)], { capacity: 1, perSecond: 1 })
+  for (let i = 0; i < 200; i++) await store.take(['t', String(i)], { burst: 1, perSecond: 1 })
   await clock.advance(10_000)
   const before = count()
   await Promise.all(Array.from({ length: 64 }, () => store.set(['one'], 'x')))
   expect(before - count()).toBeLessThanOrEqual(256)
   for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 64 }, () => store.set(['one'], 'x')))
   expect(count()).toBe(1)
-  for (let i = 0; i < 64; i++) await store.take(['one'], { capacity: 100, perSecond: 1 })
+  for (let i = 0; i < 64; i++) await store.take(['one'], { burst: 100, perSecond: 1 })
   expect(ask(path, 'SELECT count(*) FROM buckets')).toEqual([1])
 })
 
@@ -251,6 +251,6 @@ test('closing finishes the writes under way; later ones are refused', async () =
   const closed = { reason: 'storeUnavailable', message: 'The store is closed' }
   await expect(store.get(['a'])).rejects.toMatchObject(closed)
   await expect(store.set(['a'], '2')).rejects.toMatchObject(closed)
-  await expect(store.take(['a'], { capacity: 1, perSecond: 1 })).rejects.toMatchObject(closed)
+  await expect(store.take(['a'], { burst: 1, perSecond: 1 })).rejects.toMatchObject(closed)
   expect(await open(path).list([], { limit: 9 })).toHaveLength(2)
 })

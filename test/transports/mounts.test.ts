@@ -12,16 +12,16 @@ import { createHttpHandler } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { attacked } from '../hostile/fixture.ts'
-import { callOf, headersFor } from '../hostile/messages.ts'
-import { connectV2 } from '../interop/peer-v2.ts'
-import type { Mounted } from './mounts.ts'
-import { mountKinds } from './mounts.ts'
+import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import type { Mounted } from '../kit/servers/mounts.ts'
+import { mountKinds } from '../kit/servers/mounts.ts'
 
 describe.each(mountKinds)('$name', ({ open, sockets }) => {
   let mounted: Mounted
   beforeAll(async () => {
-    mounted = await open(attacked().server, { sse: sse(), websocket: websocket() })
+    mounted = await open(createAttackedServer().server, { sse: sse(), websocket: websocket() })
   })
   afterAll(() => mounted.close())
 
@@ -42,14 +42,14 @@ describe.each(mountKinds)('$name', ({ open, sockets }) => {
   })
 
   test('the official client of 2026-07-28', async () => {
-    const peer = await connectV2({ over: 'http', url: mounted.url }, { pin: '2026-07-28' })
+    const peer = await connectV2({ transport: 'http', url: mounted.url }, { pin: '2026-07-28' })
     onTestFinished(() => peer.close())
     expect(await peer.call('echo', { text: 'hello' })).toMatchObject({ content: [{ text: 'hello' }] })
   })
 })
 
 test('behind a body parser it refuses, and says what to do, instead of waiting for a body that is gone', async () => {
-  const { server, log, runs } = attacked()
+  const { server, log, runs } = createAttackedServer()
   const handler = createHttpHandler(server)
   const node = createNodeServer(express().use(express.json()).use('/mcp', handler))
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))

@@ -8,18 +8,18 @@ import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Attacked } from '../hostile/fixture.ts'
-import { attacked } from '../hostile/fixture.ts'
-import { initialize, request } from '../hostile/messages.ts'
-import type { RawHttp } from '../hostile/raw-http.ts'
-import { rawHttp, requestHead } from '../hostile/raw-http.ts'
-import { verifier } from './verifier.ts'
+import type { RawHttp } from '../kit/clients/raw-http.client.ts'
+import { rawHttp, requestHead } from '../kit/clients/raw-http.client.ts'
+import { initialize, request } from '../kit/clients/valid-messages.ts'
+import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { verifier } from '../kit/servers/verifier.fixture.ts'
 
-type Runtime = Parameters<typeof attacked>[0]
+type Runtime = Parameters<typeof createAttackedServer>[0]
 const serve = async (
   runtime?: Runtime,
-): Promise<Attacked & { readonly serving: HttpServing; readonly port: number }> => {
-  const all = attacked(runtime)
+): Promise<AttackedServer & { readonly serving: HttpServing; readonly port: number }> => {
+  const all = createAttackedServer(runtime)
   const serving = await serveHttp(all.server, { port: 0, sse: sse() })
   onTestFinished(() => serving.close())
   return { ...all, serving, port: Number(new URL(serving.url).port) }

@@ -13,18 +13,18 @@ import { websocket } from 'sluice/websocket'
 import { webSocketTransport } from 'sluice/websocket-client'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Attacked } from '../hostile/fixture.ts'
-import { attacked } from '../hostile/fixture.ts'
-import { callOf, initialize, request } from '../hostile/messages.ts'
-import { verifier } from './verifier.ts'
+import { callOf, initialize, request } from '../kit/clients/valid-messages.ts'
+import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { verifier } from '../kit/servers/verifier.fixture.ts'
 
-type Runtime = Parameters<typeof attacked>[0]
-interface Served extends Attacked {
+type Runtime = Parameters<typeof createAttackedServer>[0]
+interface Served extends AttackedServer {
   readonly serving: HttpServing
   readonly url: string
 }
 async function serve(runtime?: Runtime, options: SocketOptions = {}): Promise<Served> {
-  const all = attacked(runtime)
+  const all = createAttackedServer(runtime)
   const serving = await serveHttp(all.server, { port: 0, websocket: websocket(options) })
   onTestFinished(() => serving.close())
   return { ...all, serving, url: `ws://127.0.0.1:${new URL(serving.url).port}/ws` }

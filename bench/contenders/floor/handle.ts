@@ -1,6 +1,6 @@
 /** The floor in process: parse the message, check the arguments with Zod, print the answer. */
 import * as z from 'zod'
-import { callMessage, listMessage, said } from '../../lib/messages.ts'
+import { callMessage, echoText, listMessage } from '../../lib/messages.ts'
 import { echoSchema, toolShapes } from '../../lib/tools.ts'
 import { serveCases } from '../cases.ts'
 
@@ -20,7 +20,7 @@ const tools = toolShapes(200).map(({ name, description, schema }) => ({
 
 await serveCases({
   call: {
-    expect: said,
+    expect: echoText,
     call: () => {
       const { id, params }: Call = JSON.parse(call)
       const { text } = schema.parse(params.arguments)

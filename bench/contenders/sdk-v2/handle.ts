@@ -5,7 +5,7 @@
  * A hand-connected server speaks the earlier revisions, so there the messages have their form.
  */
 import { createMcpHandler, InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
-import { callMessage, httpHeaders, listMessage, openingMessages, said } from '../../lib/messages.ts'
+import { callMessage, echoText, httpHeaders, listMessage, openingMessages } from '../../lib/messages.ts'
 import { type Case, serveCases } from '../cases.ts'
 import { factory } from './server.ts'
 
@@ -40,8 +40,8 @@ for (const count of [1, 50, 200]) {
   const ask = await inMemory(count)
   const fetch = fetched(count)
   const [call, modernCall] = [callMessage('2025-11-25'), callMessage('2026-07-28')]
-  cases[`text-${count}`] = { expect: said, call: () => ask(call) }
-  cases[`fetch-${count}`] = { expect: said, call: () => fetch('tools/call', modernCall) }
+  cases[`text-${count}`] = { expect: echoText, call: () => ask(call) }
+  cases[`fetch-${count}`] = { expect: echoText, call: () => fetch('tools/call', modernCall) }
   if (count === 200) {
     const [list, modernList] = [listMessage('2025-11-25'), listMessage('2026-07-28')]
     cases['list-200'] = { expect: 'neighbour_199', call: () => ask(list) }

@@ -9,8 +9,8 @@ import { SignJWT } from 'jose'
 import type { Store } from 'sluice'
 import { authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
-import { createServer, fileLogger, gate, nodeClock, serveHttp } from 'sluice/node'
-import { served } from '../served.ts'
+import { admission, createServer, fileLogger, nodeClock, serveHttp } from 'sluice/node'
+import { reportUrl } from '../served.ts'
 import { define } from '../sluice/server.ts'
 
 const secret = 'thirty-two characters of a secret'
@@ -28,7 +28,7 @@ const token = await new SignJWT({ tenants: ['acme'], scope: 'echo' })
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-const plenty = { capacity: 1e9, perSecond: 1e9 }
+const highLimit = { burst: 1e9, perSecond: 1e9 }
 export async function serveFull(more: { readonly store?: Store } = {}): Promise<void> {
   const server = createServer(define(1, ['echo']), {
     ...more,
@@ -36,13 +36,13 @@ export async function serveFull(more: { readonly store?: Store } = {}): Promise<
     secret: 'another thirty-two characters long',
     log: log(fileLogger(join(folder, 'requests.log'))),
     authenticate: authenticate({ verifiers: [jwt({ secret, issuer, audience })] }),
-    tenant: tenant({ from: 'tenants' }),
-    limit: limit({ rate: plenty }),
+    tenant: tenant({ claim: 'tenants' }),
+    limit: limit({ rate: highLimit }),
     concurrency: concurrency(),
     once: once(),
     metrics: metrics(),
     health: health(),
   })
-  const http = await serveHttp(server, { port: 0, gate: gate({ perPeer: plenty }) })
-  served(http.url, { authorization: `Bearer ${token}` })
+  const http = await serveHttp(server, { port: 0, admission: admission({ perPeer: highLimit }) })
+  reportUrl(http.url, { authorization: `Bearer ${token}` })
 }

@@ -30,6 +30,6 @@ const server = createServer(define(200))
 const [list, call] = [listMessage('2026-07-28'), callMessage('2026-07-28')]
 process.send?.({
   list: await time(() => server.handle(JSON.parse(list))),
-  call: await time(() => server.text(JSON.parse(call))),
+  call: await time(() => server.handleText(JSON.parse(call))),
 })
 process.disconnect?.()

@@ -1,7 +1,7 @@
 /** Sluice over HTTP as it comes: Host and Origin checks and the log line per request are on. */
 import { serveHttp } from 'sluice/node'
-import { served } from '../served.ts'
+import { reportUrl } from '../served.ts'
 import { define } from './server.ts'
 
 const http = await serveHttp(define(1), { port: 0 })
-served(http.url)
+reportUrl(http.url)

@@ -1,13 +1,13 @@
 /** A tool of 20 ms behind a gate of ten: five hundred calls a second is all there is to have. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, tool } from 'sluice'
-import { gate, serveHttp } from 'sluice/node'
+import { admission, serveHttp } from 'sluice/node'
 import { toolShapes } from '../../lib/tools.ts'
-import { served } from '../served.ts'
+import { reportUrl } from '../served.ts'
 
 const tools = toolShapes(1).map(({ name, description, schema }) =>
   tool({ name, description, input: schema, run: ({ text }) => sleep(20, text) }),
 )
 const definition = defineServer({ info: { name: 'bench', version: '1.0.0' }, tools })
-const http = await serveHttp(definition, { port: 0, gate: gate({ concurrency: 10 }) })
-served(http.url)
+const http = await serveHttp(definition, { port: 0, admission: admission({ concurrency: 10 }) })
+reportUrl(http.url)

@@ -13,9 +13,9 @@ import { defineFitness } from '../../../servers/fitness/src/definition.ts'
 import { importInto } from '../../../servers/fitness/src/files/import.ts'
 import { createFileReader } from '../../../servers/fitness/src/files/reader.ts'
 import { sqliteFile } from '../../../servers/fitness/src/sqlite.ts'
-import { syntheticYear, yearly } from '../../../servers/fitness/src/synthetic.ts'
-import { fitFile } from '../../../servers/fitness/test/files.ts'
-import { median, number, progress, ratio, type Section } from '../../lib/figures.ts'
+import { activitiesPerYear, syntheticYear } from '../../../servers/fitness/src/synthetic.ts'
+import { fitFile } from '../../../servers/fitness/test/activity-files.fixture.ts'
+import { formatNumber, median, progress, ratio, type Section } from '../../lib/figures.ts'
 
 const tenants = 1_000
 const files = 1_000
@@ -36,12 +36,17 @@ export async function fitness(): Promise<Section> {
     ask: ask(),
   })
   const call = async (name: string, args: object): Promise<Result> => {
-    const text = await server.text({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+    const text = await server.handleText({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    })
     return (JSON.parse(text ?? '') as { result: Result }).result
   }
   try {
     await call('connect_provider', { provider: 'synthetic' })
-    const list = (format: string): Promise<Result> => call('get_activities', { limit: yearly, format })
+    const list = (format: string): Promise<Result> => call('get_activities', { limit: activitiesPerYear, format })
     const [json, toon] = [await list('json'), await list('toon')]
     const textTokens = [json, toon].map(({ content }) => countTokens(content[0]?.text ?? ''))
     const wholeTokens = [json, toon].map((result) => countTokens(JSON.stringify(result)))
@@ -60,7 +65,7 @@ export async function fitness(): Promise<Section> {
     const alone = await perCall()
     for (let at = 0; at < tenants; at++) {
       if (at % 100 === 0) progress(`fitness: tenant ${at} of ${tenants}`)
-      await archive.of(`tenant-${at}`).add(syntheticYear(`tenant-${at}`, nodeClock.now()))
+      await archive.forTenant(`tenant-${at}`).add(syntheticYear(`tenant-${at}`, nodeClock.now()))
     }
     const among = await perCall()
 
@@ -71,7 +76,7 @@ export async function fitness(): Promise<Section> {
       read: async () => fitFile({ start: new Date(Date.UTC(2020, 0, 1) + at * day).toISOString() }),
     }))
     const memory: number[] = []
-    const { added } = await importInto(archive.of('importer'), reader, sources, (done) => {
+    const { added } = await importInto(archive.forTenant('importer'), reader, sources, (done) => {
       if (done % 50 === 0) memory.push(process.memoryUsage().rss)
     })
     const quarter = Math.floor(memory.length / 4)
@@ -84,11 +89,11 @@ export async function fitness(): Promise<Section> {
       },
       tables: [
         {
-          title: `fitness: a year of ${yearly} activities, summary mode, in tokens (o200k_base)`,
+          title: `fitness: a year of ${activitiesPerYear} activities, summary mode, in tokens (o200k_base)`,
           columns: ['', 'compact JSON', 'TOON', 'saved'],
           rows: [
-            ['text block', ...textTokens.map(number), `${number(saved(textTokens))} %`],
-            ['whole result', ...wholeTokens.map(number), `${number(saved(wholeTokens))} %`],
+            ['text block', ...textTokens.map(formatNumber), `${formatNumber(saved(textTokens))} %`],
+            ['whole result', ...wholeTokens.map(formatNumber), `${formatNumber(saved(wholeTokens))} %`],
           ],
         },
         {
@@ -96,15 +101,17 @@ export async function fitness(): Promise<Section> {
           columns: ['', 'before', 'after', 'ratio'],
           rows: [
             [
-              `one tenant, then ${tenants} more with ${yearly} activities each`,
-              number(alone),
-              number(among),
-              number(ratio(among, alone)),
+              `one tenant, then ${tenants} more with ${activitiesPerYear} activities each`,
+              formatNumber(alone),
+              formatNumber(among),
+              formatNumber(ratio(among, alone)),
             ],
             [
               'memory, second quarter and last quarter of the import, MB',
-              ...[memory.slice(quarter, 2 * quarter), memory.slice(-quarter)].map((part) => number(median(part) / 1e6)),
-              number(growth),
+              ...[memory.slice(quarter, 2 * quarter), memory.slice(-quarter)].map((part) =>
+                formatNumber(median(part) / 1e6),
+              ),
+              formatNumber(growth),
             ],
           ],
         },

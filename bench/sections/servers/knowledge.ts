@@ -11,9 +11,9 @@ import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { fromIndex } from '@sluice/knowledge'
-import { answered } from '../../../test/knowledge/questions.ts'
+import { scoreRetrieval } from '../../../test/knowledge/questions.ts'
 import { type MadeArticle, makeLibrary, toMarkdown } from '../../lib/articles.ts'
-import { interleave, median, number, progress, ratio, type Section } from '../../lib/figures.ts'
+import { formatNumber, interleave, median, progress, ratio, type Section } from '../../lib/figures.ts'
 
 const count = 10_000
 const searches = 400
@@ -116,7 +116,9 @@ export async function knowledge(): Promise<Section> {
       taken.scan.push(performance.now() - between)
     }
     const p99 = { search: quantile(taken.search, 0.99), scan: quantile(taken.scan, 0.99) }
-    const { asked, right, first } = answered(fromIndex(JSON.parse(await readFile(join(dist, 'sluice.json'), 'utf8'))))
+    const { asked, right, first } = scoreRetrieval(
+      fromIndex(JSON.parse(await readFile(join(dist, 'sluice.json'), 'utf8'))),
+    )
     return {
       figures: {
         startMs: { files: start('files'), index: start('index') },
@@ -127,17 +129,17 @@ export async function knowledge(): Promise<Section> {
       },
       tables: [
         {
-          title: `knowledge: ${number(count)} articles, ms`,
+          title: `knowledge: ${formatNumber(count)} articles, ms`,
           notes: [
             `start: a process until it has answered a search, median of ${starts}`,
             `search: ${searches} queries of two to four words, one word in five misspelt, ${found} of them found something`,
           ],
           columns: ['', 'median', 'p99'],
           rows: [
-            ['start from the files', number(start('files')), ''],
-            ['start from the index', number(start('index')), ''],
-            ['search', number(median(taken.search)), number(p99.search)],
-            ['reading everything', number(median(taken.scan)), number(p99.scan)],
+            ['start from the files', formatNumber(start('files')), ''],
+            ['start from the index', formatNumber(start('index')), ''],
+            ['search', formatNumber(median(taken.search)), formatNumber(p99.search)],
+            ['reading everything', formatNumber(median(taken.scan)), formatNumber(p99.scan)],
           ],
         },
       ],

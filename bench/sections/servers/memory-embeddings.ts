@@ -13,8 +13,8 @@ import { wires } from '../../../servers/memory/dist/embeddings/wire.js'
 import { fuse } from '../../../servers/memory/dist/fuse.js'
 import { sqliteArchive } from '../../../servers/memory/dist/sqlite/archive.js'
 import { wordsOf } from '../../../servers/memory/dist/words.js'
-import { length, startEmbeddings } from '../../../test/services/embeddings.ts'
-import { number, progress, type Section } from '../../lib/figures.ts'
+import { startEmbeddings, vectorLength } from '../../../test/kit/processes/embedding-service.ts'
+import { formatNumber, progress, type Section } from '../../lib/figures.ts'
 import { type Kind, labelled } from '../../lib/labelled.ts'
 
 const kinds: readonly Kind[] = ['same words', 'same meaning', 'name']
@@ -106,23 +106,23 @@ export async function memoryEmbeddings(): Promise<Section> {
         {
           title: `memory with embeddings: right answer among the first ${within}, per cent`,
           notes: [
-            `${memories.length} memories, ${questions.length} questions; ${length} numbers a vector, kept as bytes`,
+            `${memories.length} memories, ${questions.length} questions; ${vectorLength} numbers a vector, kept as bytes`,
             'the service is a double whose meanings are made: this measures the joining, not a model',
           ],
           columns: ['', ...kinds, 'all'],
           rows: ways.map((way) => [
             way,
-            ...kinds.map((kind) => number(recall(`${way} ${kind}`, facts))),
-            number(whole[way]),
+            ...kinds.map((kind) => formatNumber(recall(`${way} ${kind}`, facts))),
+            formatNumber(whole[way]),
           ]),
         },
         {
           title: 'memory with embeddings: what they cost',
           columns: ['', ''],
           rows: [
-            ['bytes on disk a vector', number(vectorBytes / memories.length)],
-            ['embedded and stored per second, with the double', number(memories.length / (embedMs / 1000))],
-            [`both searches in ${memories.length}, p95, ms`, number(p95)],
+            ['bytes on disk a vector', formatNumber(vectorBytes / memories.length)],
+            ['embedded and stored per second, with the double', formatNumber(memories.length / (embedMs / 1000))],
+            [`both searches in ${memories.length}, p95, ms`, formatNumber(p95)],
           ],
         },
       ],

@@ -8,7 +8,16 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { interleave, median, number, progress, ratio, type Section, times, whole } from '../../lib/figures.ts'
+import {
+  formatFactor,
+  formatInteger,
+  formatNumber,
+  interleave,
+  median,
+  progress,
+  ratio,
+  type Section,
+} from '../../lib/figures.ts'
 import { type Generated, memories, questions } from '../../lib/memories.ts'
 import { openStdio, type StdioClient } from '../../lib/stdio-client.ts'
 
@@ -167,8 +176,8 @@ function report(growth: Growth, race: Race, sizes: Sizes): Section {
   const [searchTimes, writeTimes] = [ratio(...race.search), ratio(...race.write)]
   const row = (name: string, taken: readonly (readonly number[])[]): readonly string[] => [
     name,
-    number(p(taken, 0.5)),
-    number(p(taken, 0.95)),
+    formatNumber(p(taken, 0.5)),
+    formatNumber(p(taken, 0.95)),
   ]
   return {
     figures: {
@@ -178,9 +187,9 @@ function report(growth: Growth, race: Race, sizes: Sizes): Section {
       },
       fileBytes: sizes.fileBytes,
       textBytes: sizes.textBytes,
-      importPerSecond: whole(sizes.importPerSecond),
-      searchesPerSecond: { sluice: whole(race.search[0]), 'server-memory': whole(race.search[1]) },
-      writesPerSecond: { sluice: whole(race.write[0]), 'server-memory': whole(race.write[1]) },
+      importPerSecond: formatInteger(sizes.importPerSecond),
+      searchesPerSecond: { sluice: formatInteger(race.search[0]), 'server-memory': formatInteger(race.search[1]) },
+      writesPerSecond: { sluice: formatInteger(race.write[0]), 'server-memory': formatInteger(race.write[1]) },
     },
     tables: [
       {
@@ -196,8 +205,8 @@ function report(growth: Growth, race: Race, sizes: Sizes): Section {
         title: `memory: ${many} memories on disk, without embeddings`,
         columns: ['', 'MB'],
         rows: [
-          ['text', number(sizes.textBytes / 1e6)],
-          ['file', number(sizes.fileBytes / 1e6)],
+          ['text', formatNumber(sizes.textBytes / 1e6)],
+          ['file', formatNumber(sizes.fileBytes / 1e6)],
         ],
       },
       {
@@ -207,9 +216,9 @@ function report(growth: Growth, race: Race, sizes: Sizes): Section {
         ],
         columns: ['', 'search', 'write'],
         rows: [
-          ['sluice', number(race.search[0]), number(race.write[0])],
-          ['server-memory', number(race.search[1]), number(race.write[1])],
-          ['', times(searchTimes), times(writeTimes)],
+          ['sluice', formatNumber(race.search[0]), formatNumber(race.write[0])],
+          ['server-memory', formatNumber(race.search[1]), formatNumber(race.write[1])],
+          ['', formatFactor(searchTimes), formatFactor(writeTimes)],
         ],
       },
     ],

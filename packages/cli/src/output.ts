@@ -47,15 +47,15 @@ export function processTerminal(): Terminal {
       stderr.write(`${text}\n`)
     },
     async drained() {
-      await Promise.all([written(stdout), Promise.race([written(stderr), soon()])])
+      await Promise.all([flushed(stdout), Promise.race([flushed(stderr), shortDelay()])])
     },
   }
 }
 
 /** What was said for people is not waited for as long as data: nobody may ever read a log, and the process must end. */
-const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000).unref())
+const shortDelay = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000).unref())
 
-const written = (stream: NodeJS.WriteStream): Promise<void> =>
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   stream.writableLength === 0 ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))
 
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
@@ -65,13 +65,13 @@ export const styled = ({ isTty }: Pick<Terminal, 'isTty'>, style: Style, text: s
   isTty ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
 
 /** Of a column that has less room than this, nothing can be read. */
-const leastRoom = 10
+const minColumnWidth = 10
 
 /** Columns as wide as their widest cell. On a terminal, what has no room is left out, and the last one is cut. */
 export function table(terminal: Terminal, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
   const before = (at: number): number => widths.slice(0, at).reduce((sum, width) => sum + width + 2, 0)
-  const fits = (at: number): boolean => before(at) + Math.min(widths[at] ?? 0, leastRoom) <= terminal.columns
+  const fits = (at: number): boolean => before(at) + Math.min(widths[at] ?? 0, minColumnWidth) <= terminal.columns
   const shownColumns = head.filter((_, at) => at === 0 || !terminal.isTty || fits(at)).length
   const lineOf = (cells: readonly string[]): string => {
     const line = cells
@@ -85,7 +85,7 @@ export function table(terminal: Terminal, head: readonly string[], rows: readonl
 }
 
 /** Lines that end between words on a terminal, those after the first indented. A word longer than a line stays whole. */
-export function wrapped(terminal: Terminal, text: string, indent = 0): string {
+export function wrapText(terminal: Terminal, text: string, indent = 0): string {
   if (!terminal.isTty) return text
   const room = Math.max(terminal.columns - indent, 20)
   const lines = text.split('\n').flatMap((line) => {
@@ -101,7 +101,7 @@ export function wrapped(terminal: Terminal, text: string, indent = 0): string {
 }
 
 /** What is in a text from elsewhere must not steer the terminal. */
-export const shown = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character === '\n' || character === '\t'
       ? character

@@ -6,22 +6,22 @@ import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from '.
 import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
 import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
-import type { Around } from './commands/command.ts'
 import { completion } from './commands/completion.ts'
 import { configPrint, configSchemaPrint } from './commands/config.ts'
+import type { CommandContext } from './commands/context.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
 import { serve } from './commands/serve.ts'
 import { start } from './commands/start.ts'
-import { CommandError, exitCodes, type Terminal, wrapped } from './output.ts'
+import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
 
-export function createProgram(around: Around, done: (exitCode: number) => void): Command {
-  const { terminal } = around
+export function createProgram(context: CommandContext, done: (exitCode: number) => void): Command {
+  const { terminal } = context
   const program = new Command('sluice')
     .description(description)
     .version(version)
@@ -42,7 +42,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
       done(await work(...args))
   /** Ends with what the work returns, and soon after Ctrl-C, whatever it waits for. */
   const runs = <A extends unknown[]>(work: (...args: A) => Promise<number>): ((...args: A) => Promise<void>) =>
-    serves((...args) => Promise.race([work(...args), stopped(around.signal)]))
+    serves((...args) => Promise.race([work(...args), exitAfterSignal(context.signal)]))
   const json = new Option('--json', 'print JSON, for programs')
   const config = new Option(
     '-c, --config <file>',
@@ -70,7 +70,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('--console-port <port>', 'the console’s port')
     .option('--no-demo', 'without the demo identities alice and bob')
     .addOption(json)
-    .action(serves((options) => start(around, options)))
+    .action(serves((options) => start(context, options)))
 
   sub(
     program,
@@ -87,7 +87,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .addOption(data)
     .addOption(config)
     .option('--console-port <port>', 'the console’s port, where there is something to approve')
-    .action(serves((target: string, options) => serve(around, target, options)))
+    .action(serves((target: string, options) => serve(context, target, options)))
 
   sub(
     program,
@@ -104,7 +104,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .addOption(json)
     .action(
       runs((target: string, tool: string | undefined, args: string[], options) =>
-        call(around, target, tool, args, options),
+        call(context, target, tool, args, options),
       ),
     )
 
@@ -120,7 +120,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .addOption(config)
     .addOption(json)
-    .action(runs((url: string | undefined, options) => doctor(around, url, options)))
+    .action(runs((url: string | undefined, options) => doctor(context, url, options)))
 
   sub(
     program,
@@ -135,7 +135,7 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('-t, --token <token>', 'a key or token')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .addOption(json)
-    .action(runs((url: string, options) => bench(around, url, options)))
+    .action(runs((url: string, options) => bench(context, url, options)))
 
   const keys = sub(
     program,
@@ -152,12 +152,12 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('--scope <scope>', 'what it may do; may be repeated', collect)
     .option('--label <text>', 'for people')
     .option('--days <n>', 'how long it is good')
-    .action(runs((name: string, options) => keysCreate(around, name, options)))
+    .action(runs((name: string, options) => keysCreate(context, name, options)))
   operating(sub(keys, 'list', 'who has one, and when it was last used', 'sluice keys list --json')).action(
-    runs((options) => keysList(around, options)),
+    runs((options) => keysList(context, options)),
   )
   operating(sub(keys, 'revoke <id>', 'end a key', 'sluice keys revoke 574c5ff9cf3aa2ec')).action(
-    runs((id: string, options) => keysRevoke(around, id, options)),
+    runs((id: string, options) => keysRevoke(context, id, options)),
   )
 
   const approvals = sub(
@@ -183,9 +183,9 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
       ]),
     )
     .option('--tenant <id>', 'only theirs')
-    .action(runs((options) => approvalsList(around, options)))
+    .action(runs((options) => approvalsList(context, options)))
   operating(sub(approvals, 'show <id>', 'exactly what would run', 'sluice approvals show <id>')).action(
-    runs((id: string, options) => approvalsShow(around, id, options)),
+    runs((id: string, options) => approvalsShow(context, id, options)),
   )
   for (const [name, approved] of [
     ['approve', true],
@@ -201,9 +201,9 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     )
       .option('--note <text>', 'why; the caller reads it')
       .option('--as <name>', 'who decides, where several people share this account')
-      .action(runs((id: string, options) => approvalsDecide(around, id, approved, options)))
+      .action(runs((id: string, options) => approvalsDecide(context, id, approved, options)))
   operating(sub(approvals, 'rules', 'the operator’s rules, in their order', 'sluice approvals rules')).action(
-    runs((options) => approvalsRules(around, options)),
+    runs((options) => approvalsRules(context, options)),
   )
 
   const audit = sub(
@@ -217,13 +217,13 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     operating(command).requiredOption('--tenant <id>', 'whose; sluice tenants lists them')
   ofTenant(sub(audit, 'search [text]', 'newest first', 'sluice audit search transfer --tenant acme --limit 20'))
     .option('--limit <n>', 'at most so many', '50')
-    .action(runs((text: string | undefined, options) => auditSearch(around, text, options)))
+    .action(runs((text: string | undefined, options) => auditSearch(context, text, options)))
   operating(sub(audit, 'verify', 'whether it is as it was written; exit code 3 if not', 'sluice audit verify'))
     .option('--tenant <id>', 'only theirs')
-    .action(runs((options) => auditVerify(around, options)))
+    .action(runs((options) => auditVerify(context, options)))
   ofTenant(
     sub(audit, 'export', 'one record a line, oldest first', 'sluice audit export --tenant acme > audit.ndjson'),
-  ).action(runs((options) => auditExport(around, options)))
+  ).action(runs((options) => auditExport(context, options)))
   operating(
     sub(
       audit,
@@ -237,9 +237,9 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     .option('--days <n>', 'keep so many; by default audit.retention')
     .option('--megabytes <n>', 'keep so much; by default audit.retention')
     .option('--force', 'also what was changed; every later verify says so')
-    .action(runs((options) => auditPrune(around, options)))
+    .action(runs((options) => auditPrune(context, options)))
   operating(sub(program, 'tenants', 'who has called', 'sluice tenants --json')).action(
-    runs((options) => tenants(around, options)),
+    runs((options) => tenants(context, options)),
   )
 
   const configuration = sub(program, 'config', 'the configuration', 'sluice config print')
@@ -251,9 +251,9 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   )
     .addOption(config)
     .addOption(json)
-    .action(runs((options) => configPrint(around, options)))
+    .action(runs((options) => configPrint(context, options)))
   sub(configuration, 'schema', 'its JSON Schema', 'sluice config schema > sluice.schema.json').action(
-    runs(() => configSchemaPrint(around)),
+    runs(() => configSchemaPrint(context)),
   )
 
   sub(
@@ -262,17 +262,17 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     'completion for bash, zsh or fish',
     'source <(sluice completion bash)',
     'sluice completion fish > ~/.config/fish/completions/sluice.fish',
-  ).action(runs((shell: string) => completion(around, program, shell)))
+  ).action(runs((shell: string) => completion(context, program, shell)))
   return program
 }
 
 /** What a command does after Ctrl-C, such as saying how far it came, is waited for so long. */
-const afterStopMs = 1_000
+const exitDelayMs = 1_000
 
-const stopped = (signal: AbortSignal): Promise<number> =>
+const exitAfterSignal = (signal: AbortSignal): Promise<number> =>
   new Promise((resolve) => {
     const end = (): void => {
-      setTimeout(resolve, afterStopMs, 130)
+      setTimeout(resolve, exitDelayMs, 130)
     }
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
@@ -284,25 +284,25 @@ const outputOf = (terminal: Terminal): OutputConfiguration => ({
 })
 
 /** The exit code; never throws. */
-export async function run(argv: readonly string[], around: Around): Promise<number> {
+export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   let exitCode: number = exitCodes.ok
   try {
-    await createProgram(around, (code) => {
+    await createProgram(context, (code) => {
       exitCode = code
     }).parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
-    if (around.signal.aborted) return 130
-    around.terminal.err(
-      wrapped(around.terminal, thrown instanceof CommandError ? thrown.message : unexpected(thrown, around.env)),
+    if (context.signal.aborted) return 130
+    context.terminal.err(
+      wrapText(context.terminal, thrown instanceof CommandError ? thrown.message : messageFor(thrown, context.env)),
     )
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
   }
 }
 
 /** Messages of the library are written for people; a stack is for whoever asks for it. */
-const unexpected = (thrown: unknown, env: Around['env']): string => {
+const messageFor = (thrown: unknown, env: CommandContext['env']): string => {
   if (!(thrown instanceof Error)) return String(thrown)
   return env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message
 }

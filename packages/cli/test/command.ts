@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { addressOf, type Said } from '../../../test/services/address.ts'
+import { addressOf, type ListeningProcess } from '../../../test/kit/processes/listening-address.ts'
 import type { Terminal } from '../src/output.ts'
 import { run } from '../src/program.ts'
 
@@ -22,9 +22,9 @@ export function aFolder(): string {
  * For what listens: a machine that runs many tests at once lags, and a server that notices refuses requests as
  * overloaded. That it does is tested in `test/limits`.
  */
-const unhurried = { SLUICE_GATE: 'null' }
+const withoutGate = { SLUICE_GATE: 'null' }
 
-export interface Ended {
+export interface CommandResult {
   readonly out: string
   readonly err: string
   readonly code: number | null
@@ -37,10 +37,14 @@ const clean = (env: Record<string, string>): NodeJS.ProcessEnv => ({
 })
 
 /** What serves ends with its process, so it gets one; the rest runs here, as the process would run it. */
-export const sluice = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
-  args[0] === 'start' || args[0] === 'serve' ? inProcess(cwd, args, env) : here(cwd, args, env)
+export const sluice = (
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<CommandResult> =>
+  args[0] === 'start' || args[0] === 'serve' ? runInChild(cwd, args, env) : runHere(cwd, args, env)
 
-async function here(cwd: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+async function runHere(cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
   let [out, err] = ['', '']
   const terminal: Terminal = {
     isTty: false,
@@ -58,7 +62,7 @@ async function here(cwd: string, args: readonly string[], env: Record<string, st
   return { out, err, code }
 }
 
-async function inProcess(cwd: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+async function runInChild(cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
   const child = spawn(process.execPath, [main, ...args], { cwd, env: clean(env), stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
@@ -77,7 +81,7 @@ export interface Started {
   readonly console: string
   readonly keys: { readonly [name: string]: string }
   /** What it said so far. */
-  readonly said: () => string
+  readonly stderr: () => string
   url(name: string): string
   /** Ctrl-C, and how it ended. */
   stop(): Promise<number | null>
@@ -87,7 +91,7 @@ export interface Started {
 export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
     cwd,
-    env: clean(unhurried),
+    env: clean(withoutGate),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => {
@@ -109,7 +113,7 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
   return {
     child,
     ...table,
-    said: () => said,
+    stderr: () => said,
     url: (name) => table.servers.find((each) => each.name === name)?.url ?? '',
     async stop() {
       const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -120,10 +124,10 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
 }
 
 /** `sluice serve`, until it says where it listens. */
-export async function serveHttp(cwd: string, args: readonly string[]): Promise<Said> {
+export async function serveHttp(cwd: string, args: readonly string[]): Promise<ListeningProcess> {
   const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
     cwd,
-    env: clean(unhurried),
+    env: clean(withoutGate),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => {

@@ -7,12 +7,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Command } from 'commander'
-import { needNode } from 'sluice/main'
+import { requireNode } from 'sluice/main'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { words } from '../src/client/open.ts'
+import { splitWords } from '../src/client/open.ts'
 import { readArguments } from '../src/commands/arguments.ts'
-import { node } from '../src/doctor/here.ts'
-import { type Terminal, table, wrapped } from '../src/output.ts'
+import { checkNode } from '../src/doctor/machine.ts'
+import { type Terminal, table, wrapText } from '../src/output.ts'
 import { createProgram, run } from '../src/program.ts'
 import { aFolder, main, serveHttp, sluice } from './command.ts'
 
@@ -55,7 +55,7 @@ describe('help, and what to do when something is wrong', () => {
     const lines = table(narrow, ['ID', 'STATUS', 'TOOL', 'WHO', 'ARGUMENTS'], rows).split('\n')
     expect(lines[1]).toBe('bea2edbc-c09e-45f3-9369-484a901395e2  pending  memory/clear_all  ann@acme')
     expect(table(narrow, ['A', 'B'], [['x', 'y'.repeat(100)]]).split('\n')[1]).toBe(`x  ${'y'.repeat(76)}…`)
-    expect(wrapped({ ...narrow, columns: 30 }, 'Port 4301 is taken. Choose another with --port', 2)).toBe(
+    expect(wrapText({ ...narrow, columns: 30 }, 'Port 4301 is taken. Choose another with --port', 2)).toBe(
       'Port 4301 is taken. Choose\n  another with --port',
     )
   })
@@ -97,16 +97,16 @@ describe('help, and what to do when something is wrong', () => {
     expect(code).toBe(2)
   })
   test('an old Node is told what it needs', () => {
-    expect(node('20.20.2')).toMatchObject({ state: 'bad', fix: expect.stringContaining('22.13') })
-    expect(node('22.13.0')).toMatchObject({ state: 'good' })
+    expect(checkNode('20.20.2')).toMatchObject({ state: 'bad', fix: expect.stringContaining('22.13') })
+    expect(checkNode('22.13.0')).toMatchObject({ state: 'good' })
     const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
     const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => {
       vi.restoreAllMocks()
     })
-    needNode('sluice-memory', '22.13.0')
+    requireNode('sluice-memory', '22.13.0')
     expect(exit).not.toHaveBeenCalled()
-    needNode('sluice-memory', '20.20.2')
+    requireNode('sluice-memory', '20.20.2')
     expect(exit).toHaveBeenCalledWith(1)
     expect(said.mock.calls.join('')).toContain('sluice-memory needs Node 22.13 or newer')
   })
@@ -189,7 +189,7 @@ describe('a module of one’s own', () => {
   })
   test('is reloaded while clients stay connected, and they hear of it; a mistake leaves what runs', async () => {
     const cwd = aProject()
-    const { url, said } = await serveHttp(cwd, ['./server.ts', '--watch'])
+    const { url, stderr } = await serveHttp(cwd, ['./server.ts', '--watch'])
     const client = new Client({ name: 'a-client', version: '1.0.0' })
     const changed = new Promise<void>((resolve) =>
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
@@ -197,7 +197,7 @@ describe('a module of one’s own', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(url)))
     onTestFinished(() => client.close())
     writeFileSync(join(cwd, 'server.ts'), 'export default {')
-    await expect.poll(said, { timeout: 30_000 }).toContain('Not reloaded')
+    await expect.poll(stderr, { timeout: 30_000 }).toContain('Not reloaded')
     expect(await client.callTool({ name: 'hello', arguments: {} })).toMatchObject({ content: [{ text: 'hello!' }] })
     // What it imports is loaded anew too.
     writeFileSync(join(cwd, 'suffix.ts'), 'export const suffix: string = "?"')
@@ -269,7 +269,7 @@ test('arguments follow the schema', () => {
     raw: [1],
   })
   expect(() => readArguments(['nothing'], schema)).toThrow('key=value')
-  expect(words('npx -y "a b" \'c d\' e')).toEqual(['npx', '-y', 'a b', 'c d', 'e'])
+  expect(splitWords('npx -y "a b" \'c d\' e')).toEqual(['npx', '-y', 'a b', 'c d', 'e'])
 })
 
 test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command', async (shell) => {

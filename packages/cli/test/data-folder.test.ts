@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectTo, overStdio, programOf, textOf } from '../../../test/services/binary.ts'
+import { connectTo, overStdio, programOf, textOf } from '../../../test/kit/clients/binary.client.ts'
 import { aFolder, main, sluice, startAll } from './command.ts'
 
 const patient = { timeout: 240_000 }
@@ -85,9 +85,9 @@ test('loose rights are taken away and mentioned; those of the folder are only me
   chmodSync(data, 0o755)
   for (const name of ['secret', 'keys.json']) chmodSync(join(data, name), 0o644)
   const second = await startAll(cwd)
-  expect(second.said()).toMatch(/could read .*secret; now they cannot/)
-  expect(second.said()).toMatch(/could read .*keys\.json; now they cannot/)
-  expect(second.said()).toContain(`chmod 700 ${data}`)
+  expect(second.stderr()).toMatch(/could read .*secret; now they cannot/)
+  expect(second.stderr()).toMatch(/could read .*keys\.json; now they cannot/)
+  expect(second.stderr()).toContain(`chmod 700 ${data}`)
   expect(['', 'secret', 'keys.json'].map((name) => statSync(join(data, name)).mode & 0o777)).toEqual([
     0o755, 0o600, 0o600,
   ])

@@ -4,7 +4,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { words } from '../src/client/open.ts'
+import { splitWords } from '../src/client/open.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { createProgram } from '../src/program.ts'
 import { aFolder, sluice } from './command.ts'
@@ -14,7 +14,7 @@ const documents = globSync(['*.md', 'docs/**/*.md', '{packages,servers}/*/README
 
 /** Without what the shell keeps for itself: comments and where the output goes. */
 const toWords = (line: string): readonly string[] =>
-  words(
+  splitWords(
     line
       .replace(/^(npx @sluice\/cli|sluice) ?/, '')
       .replace(/\s+#\s.*$/, '')
@@ -70,6 +70,6 @@ const alone = /^(keys (create|list)|approvals (list|rules)|audit verify|tenants|
 const runnable = [...new Set(lines.map(({ line }) => toWords(line).join(' ')))].filter((line) => alone.test(line))
 
 test.each(runnable)('sluice %s', async (line) => {
-  const { code, err } = await sluice(aFolder(), words(line))
+  const { code, err } = await sluice(aFolder(), splitWords(line))
   expect(code, err).toBe(0)
 })

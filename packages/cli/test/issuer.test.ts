@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startIssuer } from '../../../test/auth/issuer.ts'
-import { connectTo, textOf } from '../../../test/services/binary.ts'
+import { connectTo, textOf } from '../../../test/kit/clients/binary.client.ts'
+import { startIssuer } from '../../../test/kit/servers/issuer.fixture.ts'
 import { aFolder, serveHttp, sluice } from './command.ts'
 
 const audience = 'https://fitness.example.com/fitness/mcp'

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { addressOf } from '../../../test/services/address.ts'
-import { connectTo, textOf } from '../../../test/services/binary.ts'
+import { connectTo, textOf } from '../../../test/kit/clients/binary.client.ts'
+import { addressOf } from '../../../test/kit/processes/listening-address.ts'
 import { aFolder, main, sluice } from './command.ts'
 
 test('on a full disk for logs calls are answered, health is good, and SIGTERM ends the process', async () => {

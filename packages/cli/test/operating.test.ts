@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Opened } from 'sluice'
+import type { OpenedServer } from 'sluice'
 import { apiKeys, ask, audit, authenticate, defineServer, once, tenant, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
@@ -106,7 +106,7 @@ async function twoTickets(folder: string, why?: string): Promise<readonly string
   const server = createServer(shop, {
     store,
     authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ from: 'tenants' }),
+    tenant: tenant({ claim: 'tenants' }),
     ask: ask(),
     approvals: approvals(),
     once: once(),
@@ -146,7 +146,7 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   const secret = 'what the chat and the server share'
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
   const host = await createHost(config, { env: { SLUICE_WEBHOOK_SECRET: secret }, logger, owner: 'you' })
-  const opened: Opened = { definition: shop, state: 'ready', close: async () => {} }
+  const opened: OpenedServer = { definition: shop, state: 'ready', close: async () => {} }
   const server = toServer({ name: 'shop', opened }, host, config)
   const serving = await host.console?.listen({ port: 0 })
   onTestFinished(async () => {

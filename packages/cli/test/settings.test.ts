@@ -4,16 +4,16 @@ import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import type { Opened } from 'sluice'
+import type { OpenedServer } from 'sluice'
 import { defineServer, tool } from 'sluice'
 import { nodeClock } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { overStdio, programOf, textOf } from '../../../test/services/binary.ts'
+import { overStdio, programOf, textOf } from '../../../test/kit/clients/binary.client.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { type Config, configSchema } from '../src/config/schema.ts'
 import { createHost } from '../src/host/host.ts'
-import { runSites, toServer } from '../src/host/run.ts'
+import { runServers, toServer } from '../src/host/run.ts'
 import { openServer } from '../src/host/servers.ts'
 import { aFolder, main, sluice } from './command.ts'
 
@@ -29,7 +29,7 @@ const definition = defineServer({
     tool({ name: 'who', description: 'd', input, scopes: ['repo:read'], run: (_, { caller }) => caller.subject }),
   ],
 })
-const own: Opened = { definition, state: 'ready', close: async () => {} }
+const own: OpenedServer = { definition, state: 'ready', close: async () => {} }
 
 const configured = (settings: object): Config =>
   configSchema.parse({ data: aFolder(), store: 'memory', console: null, port: 0, ...settings })
@@ -80,10 +80,10 @@ const post = (url: string, host: string, body: object): Promise<Asked> =>
   })
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
-async function serving(settings: object, named: readonly { readonly name: string; readonly opened: Opened }[]) {
+async function serving(settings: object, named: readonly { readonly name: string; readonly opened: OpenedServer }[]) {
   const config = configured({ authenticate: null, ...settings })
   const host = await createHost(config, { env: {}, logger, owner: 'you' })
-  const running = await runSites(named, host, config)
+  const running = await runServers(named, host, config)
   onTestFinished(() => running.serving.close())
   return running.serving.urls
 }

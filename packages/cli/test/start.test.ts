@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectTo } from '../../../test/services/binary.ts'
-import { startChromium } from '../../../test/services/chromium.ts'
+import { connectTo } from '../../../test/kit/clients/binary.client.ts'
+import { startChromium } from '../../../test/kit/processes/chromium.ts'
 import { aFolder, sluice, startAll } from './command.ts'
 
 const patient = { timeout: 180_000 }

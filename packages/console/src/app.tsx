@@ -2,10 +2,10 @@
 
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Session } from '../../sluice/src/operate/console/api.ts'
-import { ask, onEnd, problemOf, rememberCsrf } from './client.ts'
-import { closeFeed, hear, onConnected, openFeed } from './feed.ts'
-import { partsOf, setServerTime, usePlace } from './hooks.ts'
+import type { SessionInfo } from '../../sluice/src/operate/console/api.ts'
+import { callApi, onSessionEnd, problemOf, rememberCsrf } from './client.ts'
+import { closeEventStream, onConnected, openEventStream, subscribe } from './event-stream.ts'
+import { routeParts, setServerTime, useRoute } from './hooks.ts'
 import * as icons from './icons.tsx'
 import { ApprovalsPage } from './pages/approvals.tsx'
 import { AuditPage } from './pages/audit.tsx'
@@ -24,60 +24,60 @@ const pages = [
   ['audit', 'Audit', icons.Audit],
 ] as const
 
-type State = { readonly session: Session } | { readonly signIn: string | undefined } | 'loading'
+type State = { readonly session: SessionInfo } | { readonly signIn: string | undefined } | 'loading'
 
 export function App(): JSX.Element {
   const [state, setState] = useState<State>('loading')
-  const enter = useCallback((session: Session) => {
+  const enter = useCallback((session: SessionInfo) => {
     rememberCsrf(session.csrf)
     setServerTime(session.now)
     setState({ session })
   }, [])
   useEffect(() => {
-    onEnd(() => {
-      closeFeed()
+    onSessionEnd(() => {
+      closeEventStream()
       setState({ signIn: undefined })
     })
-    begin().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
+    startSession().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
     // A page that comes back from the browser's memory may be of somebody who has signed out.
     addEventListener('pageshow', (event) => event.persisted && location.reload())
   }, [enter])
 
   if (state === 'loading') return <main class="loading" aria-busy="true" />
   if ('signIn' in state) return <SignInPage problem={state.signIn} onSignedIn={enter} />
-  return <Frame session={state.session} />
+  return <Layout session={state.session} />
 }
 
 let cameByLink = false
 
 /** A link that was opened is spent and leaves no trace in the history. */
-async function begin(): Promise<Session> {
-  const [page, token] = partsOf(location.hash)
-  if (page !== 'sign-in' || token === undefined) return ask('getSession', {})
+async function startSession(): Promise<SessionInfo> {
+  const [page, token] = routeParts(location.hash)
+  if (page !== 'sign-in' || token === undefined) return callApi('getSession', {})
   cameByLink = true
   history.replaceState(null, '', '#/approvals')
-  await ask('signIn', { link: token })
-  return ask('getSession', {})
+  await callApi('signIn', { link: token })
+  return callApi('getSession', {})
 }
 const linkProblem = (thrown: unknown): string | undefined => {
   if (!cameByLink) return undefined
   return problemOf(thrown)
 }
 
-function Frame({ session }: { readonly session: Session }): JSX.Element {
-  const [page = '', ...rest] = usePlace()
+function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
+  const [page = '', ...rest] = useRoute()
   const [pending, setPending] = useState(0)
   const [connected, setConnected] = useState(true)
   useEffect(() => {
-    openFeed('')
+    openEventStream('')
     const leave = [
-      hear('tickets', ({ pending: count }) => setPending(count)),
-      hear('over', () => location.reload()),
+      subscribe('tickets', ({ pending: count }) => setPending(count)),
+      subscribe('over', () => location.reload()),
       onConnected(setConnected),
     ]
     return () => {
       for (const each of leave) each()
-      closeFeed()
+      closeEventStream()
     }
   }, [])
   const here = pages.some(([name]) => name === page) ? page : 'approvals'
@@ -135,7 +135,7 @@ function Frame({ session }: { readonly session: Session }): JSX.Element {
                 signOut().catch(() => location.reload())
               }}
             >
-              <icons.Leave />
+              <icons.SignOut />
             </button>
           </div>
         </div>
@@ -152,7 +152,7 @@ function Frame({ session }: { readonly session: Session }): JSX.Element {
 }
 
 async function signOut(): Promise<void> {
-  await ask('signOut', {}).catch(() => {})
+  await callApi('signOut', {}).catch(() => {})
   location.hash = ''
   location.reload()
 }

@@ -19,7 +19,7 @@ export function chunksOf(text: string): readonly string[] {
     if (to < text.length) {
       const line = text.lastIndexOf('\n', to - 1)
       if (line > from) to = line + 1
-      else if (isHigh(text.charCodeAt(to - 1))) to--
+      else if (isHighSurrogate(text.charCodeAt(to - 1))) to--
     }
     chunks.push(text.slice(from, to))
     from = to
@@ -27,7 +27,7 @@ export function chunksOf(text: string): readonly string[] {
   return chunks.length === 0 ? [''] : chunks
 }
 
-const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 export interface Change {
   readonly path: string
@@ -63,7 +63,7 @@ function leavesOf(text: string): ReadonlyMap<string, string> | undefined {
     if (leaves.size > maxLeaves) return
     const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
     if (members.length === 0) leaves.set(path === '' ? '(all)' : path, JSON.stringify(value))
-    for (const [name, member] of members) walk(member, Array.isArray(value) ? `${path}[${name}]` : joined(path, name))
+    for (const [name, member] of members) walk(member, Array.isArray(value) ? `${path}[${name}]` : joinPath(path, name))
   }
   try {
     walk(JSON.parse(text), '')
@@ -73,7 +73,7 @@ function leavesOf(text: string): ReadonlyMap<string, string> | undefined {
   return leaves.size > maxLeaves ? undefined : leaves
 }
 
-const joined = (path: string, name: string): string => {
+const joinPath = (path: string, name: string): string => {
   const shown = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)
   return path === '' ? shown : `${path}.${shown}`
 }

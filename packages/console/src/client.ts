@@ -1,12 +1,12 @@
 /** Asks the API. Names, inputs and answers come from the table the server itself is made from. */
 
-import type { Input, Output, Problem, RouteName } from '../../sluice/src/operate/console/api.ts'
+import type { ApiProblem, RouteInput, RouteName, RouteOutput } from '../../sluice/src/operate/console/api.ts'
 import { routes } from '../../sluice/src/operate/console/api.ts'
 
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly reason: string
-  constructor(status: number, { reason, message }: Problem) {
+  constructor(status: number, { reason, message }: ApiProblem) {
     super(message)
     this.status = status
     this.reason = reason
@@ -14,22 +14,22 @@ export class Refusal extends Error {
 }
 
 let csrf = ''
-let hearOfEnd = (): void => {}
+let sessionEndListener = (): void => {}
 
 /** What changes need besides the cookie. */
 export const rememberCsrf = (token: string): void => {
   csrf = token
 }
 /** Called when the server no longer knows who this is. */
-export const onEnd = (then: () => void): void => {
-  hearOfEnd = then
+export const onSessionEnd = (then: () => void): void => {
+  sessionEndListener = then
 }
 
-type Value = string | number | boolean
+type FieldValue = string | number | boolean
 
-export async function ask<Name extends RouteName>(name: Name, input: Input<Name>): Promise<Output<Name>> {
+export async function callApi<Name extends RouteName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>> {
   const { method, path } = routes[name]
-  const rest = new Map<string, Value>(Object.entries(input as Record<string, Value>))
+  const rest = new Map<string, FieldValue>(Object.entries(input as Record<string, FieldValue>))
   const filled = path.replace(/\{(\w+)\}/g, (_, field: string) => {
     const value = rest.get(field)
     rest.delete(field)
@@ -45,10 +45,10 @@ export async function ask<Name extends RouteName>(name: Name, input: Input<Name>
     }),
   })
   const body: unknown = await response.json().catch(() => ({ reason: 'internalError', message: 'No answer' }))
-  if (response.ok) return body as Output<Name>
-  if (response.status === 401 && name !== 'signIn') hearOfEnd()
-  throw new Refusal(response.status, body as Problem)
+  if (response.ok) return body as RouteOutput<Name>
+  if (response.status === 401 && name !== 'signIn') sessionEndListener()
+  throw new ApiError(response.status, body as ApiProblem)
 }
 
 export const problemOf = (thrown: unknown): string =>
-  thrown instanceof Refusal ? thrown.message : 'The console does not answer. Is the server running?'
+  thrown instanceof ApiError ? thrown.message : 'The console does not answer. Is the server running?'

@@ -10,37 +10,37 @@ export const setServerTime = (now: number): void => {
 }
 export const serverNow = (): number => Date.now() + offset
 
-const ticking = new Set<(now: number) => void>()
+const tickListeners = new Set<(now: number) => void>()
 setInterval(() => {
-  for (const tick of ticking) tick(serverNow())
+  for (const tick of tickListeners) tick(serverNow())
 }, 1000)
 
 /** Renders again every second: for the smallest thing that shows time, not for a page of it. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
-    ticking.add(setNow)
+    tickListeners.add(setNow)
     return () => {
-      ticking.delete(setNow)
+      tickListeners.delete(setNow)
     }
   }, [])
   return now
 }
 
-export interface Asked<T> {
+export interface QueryResult<T> {
   readonly data: T | undefined
   readonly problem: string | undefined
-  readonly again: () => void
+  readonly reload: () => void
 }
 
 /** Asks at once, when `key` changes, and when told. What came later than a newer answer is dropped. */
-export function useAsked<T>(load: () => Promise<T>, key: string): Asked<T> {
+export function useQuery<T>(load: () => Promise<T>, key: string): QueryResult<T> {
   const [data, setData] = useState<T>()
   const [problem, setProblem] = useState<string>()
   const turn = useRef(0)
   const latest = useRef(load)
   latest.current = load
-  const again = useCallback(() => {
+  const reload = useCallback(() => {
     const mine = ++turn.current
     latest.current().then(
       (found) => {
@@ -53,8 +53,8 @@ export function useAsked<T>(load: () => Promise<T>, key: string): Asked<T> {
       },
     )
   }, [])
-  useEffect(again, [again, key])
-  return { data, problem, again }
+  useEffect(reload, [reload, key])
+  return { data, problem, reload }
 }
 
 export interface Pages<Page> {
@@ -63,14 +63,14 @@ export interface Pages<Page> {
   /** Absent where there are no more. */
   readonly more: (() => void) | undefined
   /** From the first on. */
-  readonly again: () => void
+  readonly reload: () => void
 }
 
 /** A list that comes a page at a time. */
 export function usePages<Page extends { readonly next?: string | undefined }>(
   load: (after: { readonly after?: string }) => Promise<Page>,
 ): Pages<Page> {
-  const first = useAsked(() => load({}), '')
+  const first = useQuery(() => load({}), '')
   const [rest, setRest] = useState<readonly Page[]>([])
   const [problem, setProblem] = useState<string>()
   const after = (rest.at(-1) ?? first.data)?.next
@@ -84,27 +84,27 @@ export function usePages<Page extends { readonly next?: string | undefined }>(
         : () => {
             load({ after }).then(show, (thrown) => setProblem(problemOf(thrown)))
           },
-    again() {
+    reload() {
       setRest([])
-      first.again()
+      first.reload()
     },
   }
 }
 
 /** `#/approvals/123` is `['approvals', '123']`. */
-export function usePlace(): readonly string[] {
+export function useRoute(): readonly string[] {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const hear = (): void => setHash(location.hash)
     addEventListener('hashchange', hear)
     return () => removeEventListener('hashchange', hear)
   }, [])
-  return partsOf(hash)
+  return routeParts(hash)
 }
 
-export const partsOf = (hash: string): readonly string[] => hash.replace(/^#\/?/, '').split('/').map(decoded)
+export const routeParts = (hash: string): readonly string[] => hash.replace(/^#\/?/, '').split('/').map(decodePart)
 
-function decoded(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

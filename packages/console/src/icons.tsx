@@ -39,7 +39,7 @@ export const Sun = icon(
 export const Moon = icon('M20 14.500A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.500z')
 export const System = icon('M3.5 5h17v11h-17z', 'M9 20h6', 'M12 16v4')
 export const Back = icon('M14.5 5.500L8 12l6.5 6.5')
-export const Leave = icon('M14 4H6v16h8', 'M11 12h9.5', 'M17 8.500l3.5 3.5-3.5 3.5')
+export const SignOut = icon('M14 4H6v16h8', 'M11 12h9.5', 'M17 8.500l3.5 3.5-3.5 3.5')
 
 export const Brand = (): JSX.Element => (
   <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">

@@ -4,5 +4,5 @@ import './style/index.css'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
-const place = document.getElementById('app')
-if (place) render(<App />, place)
+const root = document.getElementById('app')
+if (root) render(<App />, root)

@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** Numbers and buttons stand on the right. */
   readonly right?: boolean
   /** Buttons say themselves what they are for: the name is for who cannot see them. */
-  readonly silent?: boolean
+  readonly visuallyHidden?: boolean
   readonly tone?: (row: Row) => string
 }
 
@@ -26,9 +26,9 @@ export function Table<Row extends { readonly id: string }>(props: {
       <table class="table">
         <thead>
           <tr>
-            {columns.map(({ name, right, silent }) => (
-              <th key={name} scope="col" class={right && !silent ? 'right' : undefined}>
-                {silent ? <span class="unseen">{name}</span> : name}
+            {columns.map(({ name, right, visuallyHidden }) => (
+              <th key={name} scope="col" class={right && !visuallyHidden ? 'right' : undefined}>
+                {visuallyHidden ? <span class="unseen">{name}</span> : name}
               </th>
             ))}
           </tr>
@@ -63,6 +63,6 @@ function cellOf<Row>(row: Row, { name, show, right, tone }: Column<Row>, isFirst
 export const Dim = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
   <span class="dim">{children}</span>
 )
-export const Sub = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+export const SubText = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
   <span class="dim sub">{children}</span>
 )

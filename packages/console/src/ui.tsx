@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { markedPieces } from '../../sluice/src/approvals/marks.ts'
+import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
 import { problemOf } from './client.ts'
 
 /** Anything that came from a caller, a tool or a client. */
@@ -65,15 +65,15 @@ export const Problem = ({ text }: { readonly text: string | undefined }): JSX.El
     </p>
   )
 
-export function Head(props: {
+export function PageHeader(props: {
   readonly title: string
   /** The page has its heading elsewhere, for who cannot see this one. */
-  readonly silent?: boolean
+  readonly visuallyHidden?: boolean
   readonly children?: ComponentChildren
 }): JSX.Element {
   return (
     <header class="head">
-      {props.silent ? (
+      {props.visuallyHidden ? (
         <p class="title" aria-hidden="true">
           {props.title}
         </p>
@@ -93,14 +93,14 @@ export const TableBox = (props: { readonly label: string; readonly children: Com
   </section>
 )
 
-export interface Choice {
+export interface SelectProps {
   readonly label: string
   readonly value: string
   readonly options: readonly (readonly [value: string, label: string])[]
   readonly onChoose: (value: string) => void
 }
 
-export const Select = ({ label, value, options, onChoose }: Choice): JSX.Element => (
+export const Select = ({ label, value, options, onChoose }: SelectProps): JSX.Element => (
   <label class="select">
     <span>{label}</span>
     <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
@@ -114,7 +114,7 @@ export const Select = ({ label, value, options, onChoose }: Choice): JSX.Element
 )
 
 /** "Everything", and one option each. */
-export const anyOf = (word: string, names: readonly string[]): readonly (readonly [string, string])[] => [
+export const withAnyOption = (word: string, names: readonly string[]): readonly (readonly [string, string])[] => [
   ['', word],
   ...names.map((name) => [name, name] as const),
 ]
@@ -181,7 +181,10 @@ export function Confirm(props: {
   )
 }
 
-export const More = (props: { readonly what: string; readonly more: (() => void) | undefined }): JSX.Element | null =>
+export const ShowMore = (props: {
+  readonly what: string
+  readonly more: (() => void) | undefined
+}): JSX.Element | null =>
   props.more === undefined ? null : (
     <p class="more">
       <button type="button" class="button" onClick={props.more}>
@@ -190,7 +193,7 @@ export const More = (props: { readonly what: string; readonly more: (() => void)
     </p>
   )
 
-export interface Revoking<T> {
+export interface Revocation<T> {
   readonly chosen: T | undefined
   readonly problem: string | undefined
   choose(what: T | undefined): void
@@ -198,7 +201,7 @@ export interface Revoking<T> {
   confirm(): void
 }
 
-export function useRevoking<T>(revoke: (what: T) => Promise<unknown>, then: () => void): Revoking<T> {
+export function useRevocation<T>(revoke: (what: T) => Promise<unknown>, then: () => void): Revocation<T> {
   const [chosen, choose] = useState<T>()
   const [problem, setProblem] = useState<string>()
   return {
@@ -213,7 +216,7 @@ export function useRevoking<T>(revoke: (what: T) => Promise<unknown>, then: () =
 
 export function Revoke<T>(props: {
   readonly what: string
-  readonly revoking: Revoking<T>
+  readonly revoking: Revocation<T>
   /** What it means. */
   readonly children: (chosen: T) => ComponentChildren
 }): JSX.Element | null {

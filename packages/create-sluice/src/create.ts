@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url'
 export const templates = ['node', 'workerd'] as const
 export type Template = (typeof templates)[number]
 
-export interface Wanted {
+export interface CreateOptions {
   readonly folder: string
   readonly template: Template
   /** What to depend on: a version, or a tarball while trying out what is not published. */
   readonly sluice?: string
 }
 
-const root = fileURLToPath(new URL('../template/', import.meta.url))
+const templateRoot = fileURLToPath(new URL('../template/', import.meta.url))
 
 /** Only into a folder that is not there yet, or empty: nothing of anybody's is overwritten. */
-export function create({ folder, template, sluice = '^0.1.0' }: Wanted): readonly string[] {
+export function create({ folder, template, sluice = '^0.1.0' }: CreateOptions): readonly string[] {
   const into = resolve(folder)
   const name = basename(into)
     .toLowerCase()
@@ -26,7 +26,7 @@ export function create({ folder, template, sluice = '^0.1.0' }: Wanted): readonl
     throw new Error(`"${basename(into)}" makes no package name; begin it with a letter or a digit`)
   if (existsSync(into) && readdirSync(into).length > 0) throw new Error(`${into} is not empty; choose another folder`)
   mkdirSync(into, { recursive: true })
-  for (const part of ['common', template]) cpSync(join(root, part), into, { recursive: true })
+  for (const part of ['common', template]) cpSync(join(templateRoot, part), into, { recursive: true })
   for (const file of readdirSync(into)) {
     const path = join(into, file)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('NAME', name))

@@ -11,8 +11,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { addressOf } from '../../../test/services/address.ts'
-import { freePort } from '../../../test/services/machine.ts'
+import { addressOf } from '../../../test/kit/processes/listening-address.ts'
+import { freePort } from '../../../test/kit/processes/programs.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const library = fileURLToPath(new URL('../../sluice', import.meta.url))

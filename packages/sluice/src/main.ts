@@ -3,8 +3,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Environment } from './environment.ts'
-import { removeVariables, takeEnvironment } from './environment.ts'
 import {
   createServer,
   nodeClock,
@@ -15,11 +13,13 @@ import {
   sessions,
   stderrLogger,
 } from './node.ts'
-import type { Open } from './open.ts'
+import type { OpenServer } from './open-server.ts'
 import type { Runtime } from './server.ts'
 import { makePrivateFolder } from './stores/private-files.ts'
+import type { Environment } from './transports/node/environment.ts'
+import { removeVariables, takeEnvironment } from './transports/node/environment.ts'
 
-export { ownerTenant } from './layers/tenants.ts'
+export { ownerTenant } from './layers/tenant-registry.ts'
 
 /** What a server’s own binary says of itself and brings along. */
 export interface MainOptions {
@@ -34,7 +34,7 @@ export interface MainOptions {
   /** Work it does instead of serving: `sluice-knowledge build …`. Each gets what stands behind its name. */
   readonly commands?: { readonly [name: string]: Command }
   /** What serves it over HTTP instead, where callers must be known: the binary alone does not then. */
-  readonly overHttp?: string
+  readonly httpAlternative?: string
   /** What the binary brings besides the defaults, such as approvals. */
   readonly runtime?: Runtime
 }
@@ -47,15 +47,15 @@ export interface Command {
   run(argv: readonly string[]): Promise<void>
 }
 
-const httpRows = [
+const httpUsage = [
   ['--http', 'serve http://127.0.0.1:3000/mcp'],
   ['--http --port 4000', 'on another port'],
 ] as const
 
-function usage({ name, about, argument, commands = {}, overHttp }: MainOptions): string {
+function usage({ name, about, argument, commands = {}, httpAlternative: overHttp }: MainOptions): string {
   const rows: readonly (readonly [takes: string, does: string])[] = [
     [argument === undefined ? '' : `[${argument}]`, 'speak MCP on stdin and stdout (what a client starts)'],
-    ...(overHttp === undefined ? httpRows : []),
+    ...(overHttp === undefined ? httpUsage : []),
     ['--data <folder>', 'keep its data there, as sluice start does'],
     ...Object.entries(commands).map(([command, { usage }]) => [`${command} ${usage[0]}`, usage[1]] as const),
     ['--version', ''],
@@ -87,10 +87,11 @@ export function dataFolder(name: string, data: string | undefined, env: Environm
 }
 
 /** Without it, who starts a server by hand sees nothing happen. */
-const typed = 'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
+const terminalHint =
+  'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
 
 /** Ends the process on a Node that is too old, saying which one it takes. */
-export function needNode(name: string, version: string = process.versions.node): void {
+export function requireNode(name: string, version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 13)) return
   process.stderr.write(`${name} needs Node 22.13 or newer; this is ${version}. Get one from https://nodejs.org\n`)
@@ -98,9 +99,9 @@ export function needNode(name: string, version: string = process.versions.node):
 }
 
 /** Ends only with the process. A bad flag is answered with the usage, on stderr, and exit code 2. */
-export async function runMain(open: Open, options: MainOptions): Promise<void> {
+export async function runMain(open: OpenServer, options: MainOptions): Promise<void> {
   const { argv = process.argv.slice(2), name, version } = options
-  needNode(name)
+  requireNode(name)
   const [first = '', ...rest] = argv
   const command = options.commands && Object.hasOwn(options.commands, first) ? options.commands[first] : undefined
   if (command) {
@@ -118,8 +119,8 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     process.stdout.write(`${usage(options)}\n`)
     return
   }
-  if (flags.http && options.overHttp !== undefined)
-    return giveUp(`its callers must be known; over HTTP use ${options.overHttp}`)
+  if (flags.http && options.httpAlternative !== undefined)
+    return giveUp(`its callers must be known; over HTTP use ${options.httpAlternative}`)
   if (flags.version) {
     process.stdout.write(`${version}\n`)
     return
@@ -156,7 +157,7 @@ export async function runMain(open: Open, options: MainOptions): Promise<void> {
     process.stderr.write(`${name} ${version} on ${serving.url}\n`)
     return
   }
-  if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${typed}\n`)
+  if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${terminalHint}\n`)
   await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: opened.close }).closed
 
   /** For the person who started it; there is no client yet. */

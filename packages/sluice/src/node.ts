@@ -2,68 +2,68 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from './core/log.ts'
-import { secretFrom } from './core/secrets.ts'
-import type { Environment } from './environment.ts'
-import { removeVariables } from './environment.ts'
-import { nodeClock } from './node-clock.ts'
+import { readSecret } from './core/secrets.ts'
 import { ask, health, log, once } from './parts.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 import type { Runtime } from './server.ts'
 import { createServer as createPortableServer } from './server.ts'
 import { memoryStore } from './stores/memory.ts'
-import type { StrayPolicy } from './strays.ts'
-import { traced, watchStrays } from './strays.ts'
-import type { Listening, ListenOptions, Mount } from './transports/http/listen.ts'
-import { listen } from './transports/http/listen.ts'
-import type { NodeSiteOptions } from './transports/http/node.ts'
-import { stderrLogger } from './transports/json-logger.ts'
-import type { StdioOptions, StdioServing } from './transports/stdio.ts'
-import { listenStdio } from './transports/stdio.ts'
+import { nodeClock } from './transports/node/clock.ts'
+import type { Environment } from './transports/node/environment.ts'
+import { removeVariables } from './transports/node/environment.ts'
+import type { NodeHttpOptions } from './transports/node/http-handler.ts'
+import { stderrLogger } from './transports/node/json-logger.ts'
+import type { HttpListener, ListenOptions, Mount } from './transports/node/listen.ts'
+import { listen } from './transports/node/listen.ts'
+import type { StdioListener, StdioOptions } from './transports/node/stdio.ts'
+import { listenStdio } from './transports/node/stdio.ts'
+import type { StrayPolicy } from './transports/node/strays.ts'
+import { handleStrays, withOrigin } from './transports/node/strays.ts'
 
 export { isLoopback } from './core/loopback.ts'
-export type { Environment } from './environment.ts'
-export { childEnvironment, removeVariables, takeEnvironment } from './environment.ts'
-export { nodeClock } from './node-clock.ts'
-export { readLines } from './read-lines.ts'
-export type { SignalOptions } from './signals.ts'
-export { onSignals } from './signals.ts'
 export {
   createPrivateFile,
-  isLoose,
+  isReadableByOthers,
   makePrivateFile,
   makePrivateFolder,
   readPrivateFile,
   replacePrivateFile,
-  tighten,
+  restrictToOwner,
 } from './stores/private-files.ts'
-export type { StrayPolicy } from './strays.ts'
 export type { HandleTextOptions } from './transports/handle-text.ts'
 export { handleText } from './transports/handle-text.ts'
-export { toFastify } from './transports/http/fastify.ts'
-export { gate } from './transports/http/gate.ts'
-export type { DrainOptions, Listening, ListenOptions } from './transports/http/listen.ts'
-export type { NodeHandler, NodeSiteOptions, Sockets, SocketWay } from './transports/http/node.ts'
-export { createHttpHandler } from './transports/http/node.ts'
-export { sessions } from './transports/http/session-routes.ts'
+export { admission } from './transports/http/admission.ts'
+export { sessions } from './transports/http/legacy/session-routes.ts'
 export { protectedResource } from './transports/http/well-known.ts'
-export type { JsonLogger } from './transports/json-logger.ts'
-export { fileLogger, stderrLogger } from './transports/json-logger.ts'
-export type { LogWriter } from './transports/log-writer.ts'
-export { createLogWriter, openLog, openStderr } from './transports/log-writer.ts'
-export type { StdioOptions, StdioServing } from './transports/stdio.ts'
+export { nodeClock } from './transports/node/clock.ts'
+export type { Environment } from './transports/node/environment.ts'
+export { childEnvironment, removeVariables, takeEnvironment } from './transports/node/environment.ts'
+export { toFastify } from './transports/node/fastify.ts'
+export type { NodeHandler, NodeHttpOptions, SocketServer, SocketTransport } from './transports/node/http-handler.ts'
+export { createHttpHandler } from './transports/node/http-handler.ts'
+export type { JsonLogger } from './transports/node/json-logger.ts'
+export { fileLogger, stderrLogger } from './transports/node/json-logger.ts'
+export type { DrainOptions, HttpListener, ListenOptions } from './transports/node/listen.ts'
+export type { LogWriter } from './transports/node/log-writer.ts'
+export { createLogWriter, openLog, openStderr } from './transports/node/log-writer.ts'
+export { readLines } from './transports/node/read-lines.ts'
+export type { SignalOptions } from './transports/node/signals.ts'
+export { onSignals } from './transports/node/signals.ts'
+export type { StdioListener, StdioOptions } from './transports/node/stdio.ts'
+export type { StrayPolicy } from './transports/node/strays.ts'
 
-let taken: readonly string[] | undefined
+let takenSecret: readonly string[] | undefined
 
 /**
  * Returns `SLUICE_SECRET`, or the content of the file that `SLUICE_SECRET_FILE` names; two values while rotating. Taken out of the environment,
  * which every program inherits that a tool starts; asked again, it is remembered.
  */
 export function secretFromEnvironment(env: Environment = process.env): readonly string[] | undefined {
-  const found = secretFrom(env, (path) => readFileSync(path, 'utf8'))
+  const found = readSecret(env, (path) => readFileSync(path, 'utf8'))
   removeVariables(['SLUICE_SECRET'])
-  taken = found ?? taken
-  return taken
+  takenSecret = found ?? takenSecret
+  return takenSecret
 }
 
 /** Runs a definition on Node: with its clock and, unless `store` names another, a store in this process's memory. */
@@ -95,7 +95,7 @@ function toNetworkServer(from: ServerDefinition | Server, runtime: Runtime = {})
 }
 
 /** A server that listens: where, and how to end it. */
-export interface HttpServing extends Omit<Listening, 'urls'> {
+export interface HttpServing extends Omit<HttpListener, 'urls'> {
   /** Where the endpoint is. */
   readonly url: string
 }
@@ -112,12 +112,12 @@ export interface StrayOptions {
 export type ServeHttpOptions = ListenOptions & StrayOptions & { readonly runtime?: Runtime }
 
 /** Listens, and takes care of errors that the tools leave behind until it is closed. */
-async function listenWatched(
+async function listenHandlingStrays(
   mounts: readonly [Mount, ...Mount[]],
   options: ListenOptions & StrayOptions,
-): Promise<Listening> {
+): Promise<HttpListener> {
   const [first, ...rest] = mounts
-  const toTraced = (mount: Mount): Mount => ({ ...mount, server: traced(mount.server) })
+  const toTraced = (mount: Mount): Mount => ({ ...mount, server: withOrigin(mount.server) })
   const listening = await listen([toTraced(first), ...rest.map(toTraced)], options)
   const exit = (): void => process.exit(1)
   let ending = false
@@ -125,7 +125,7 @@ async function listenWatched(
     if (!ending) listening.drain().then(exit, exit)
     ending = true
   }
-  const unwatch = watchStrays(
+  const unwatch = handleStrays(
     [first.server, ...rest.map(({ server }) => server)],
     options.strays === 'end' ? end : undefined,
   )
@@ -138,7 +138,7 @@ async function listenWatched(
 
 /** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
 export async function serveHttp(from: ServerDefinition | Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { urls, ...listening } = await listenWatched(
+  const { urls, ...listening } = await listenHandlingStrays(
     [{ base: '', server: toNetworkServer(from, options.runtime), options: {} }],
     options,
   )
@@ -146,26 +146,26 @@ export async function serveHttp(from: ServerDefinition | Server, options: ServeH
 }
 
 /** One of several servers on a port: with what differs from the port's options. */
-export interface SiteMount extends NodeSiteOptions {
+export interface ServerMount extends NodeHttpOptions {
   readonly server: ServerDefinition | Server
   readonly runtime?: Runtime
 }
 /** Servers that listen together: where each is, and how to end them. */
-export interface SitesServing extends Omit<Listening, 'urls'> {
+export interface ManyServing extends Omit<HttpListener, 'urls'> {
   /** Where each endpoint is, by the server's path. */
   readonly urls: { readonly [base: string]: string }
 }
 
 /** Several servers on one port, behind one gate, each below a path of its own: `/memory` has its endpoint at `/memory/mcp`. */
-export async function serveSites(
-  sites: { readonly [base: string]: SiteMount },
+export async function serveMany(
+  sites: { readonly [base: string]: ServerMount },
   options: ListenOptions & StrayOptions = {},
-): Promise<SitesServing> {
+): Promise<ManyServing> {
   const [first, ...rest] = Object.entries(sites).map(
     ([base, { server, runtime, ...own }]): Mount => ({ base, server: toNetworkServer(server, runtime), options: own }),
   )
   if (!first) throw new TypeError('sites: name at least one')
-  const { urls, ...listening } = await listenWatched([first, ...rest], options)
+  const { urls, ...listening } = await listenHandlingStrays([first, ...rest], options)
   return {
     ...listening,
     urls: Object.fromEntries([first, ...rest].map(({ base }, index) => [base, urls[index] ?? ''])),
@@ -176,15 +176,15 @@ export async function serveSites(
 export function serveStdio(
   from: ServerDefinition | Server,
   options: StdioOptions & StrayOptions & { readonly runtime?: Runtime } = {},
-): StdioServing {
+): StdioListener {
   const server = toServer(from, options.runtime)
-  const serving = listenStdio(traced(server), options)
+  const serving = listenStdio(withOrigin(server), options)
   // Pipes that were handed in are not all that this process does.
   if (options.input !== undefined || options.output !== undefined) return serving
   const exit = (): void => process.exit(1)
   const end = (): void => {
-    server.finish(options.drainMs ?? 0).then(exit, exit)
+    server.shutDown(options.drainMs ?? 0).then(exit, exit)
   }
-  const unwatch = watchStrays([server], options.strays === 'end' ? end : undefined)
+  const unwatch = handleStrays([server], options.strays === 'end' ? end : undefined)
   return { ...serving, closed: serving.closed.finally(unwatch) }
 }

@@ -3,8 +3,8 @@
  * here but in `server.ts`. Each is a function of its own, so that a bundle holds only those that are named.
  */
 
+import { dayMs } from './core/idempotency-record.ts'
 import type { Logger } from './core/log.ts'
-import { dayMs } from './core/once-record.ts'
 import type { Part } from './core/part.ts'
 import { createSeal } from './core/seal.ts'
 import { ask as askLayer } from './layers/ask.ts'
@@ -12,28 +12,28 @@ import type { AuthenticateOptions } from './layers/authenticate.ts'
 import { authenticate as authenticateLayer, publicMethods } from './layers/authenticate.ts'
 import type { ConcurrencyOptions } from './layers/concurrency.ts'
 import { concurrency as concurrencyLayer } from './layers/concurrency.ts'
-import { createIdentify, unauthorized } from './layers/identities/identify.ts'
-import { createWatch } from './layers/identities/watch.ts'
-import type { LimitOptions } from './layers/limit.ts'
-import { limit as limitLayer } from './layers/limit.ts'
-import type { OnceOptions } from './layers/once.ts'
-import { once as onceLayer } from './layers/once.ts'
-import { createGiveBack } from './layers/once-give-back.ts'
-import { createTake } from './layers/take.ts'
-import type { TenantOptions } from './layers/tenant.ts'
-import { tenant as tenantLayer } from './layers/tenant.ts'
-import { unanswered } from './layers/unanswered.ts'
+import type { IdempotencyOptions } from './layers/idempotency.ts'
+import { idempotency as onceLayer } from './layers/idempotency.ts'
+import { createCredentialAuthenticator, unauthorized } from './layers/identities/authenticate-credential.ts'
+import { createCredentialMonitor } from './layers/identities/credential-monitor.ts'
+import { observeElicitation } from './layers/observe-elicitation.ts'
+import type { RateLimitOptions } from './layers/rate-limit.ts'
+import { rateLimit as limitLayer } from './layers/rate-limit.ts'
+import { createClaimReleaser } from './layers/release-claim.ts'
+import { takeWithFallback } from './layers/shared-bucket.ts'
+import type { TenantsOptions } from './layers/tenants.ts'
+import { tenants as tenantLayer } from './layers/tenants.ts'
 import type { AuditOptions } from './observe/audit.ts'
 import { createAudit } from './observe/audit.ts'
-import { earlyLine } from './observe/early.ts'
-import { arrivalLine, line, notificationLine } from './observe/line.ts'
+import { arrivalLog, logObserver, notificationLog } from './observe/log-observer.ts'
 import type { MetricsOptions } from './observe/metrics.ts'
 import { createMetrics } from './observe/metrics.ts'
+import { rejectionLog } from './observe/rejection-log.ts'
 import { createRetention } from './observe/retention.ts'
 import type { HealthOptions } from './operate/health.ts'
 import { createHealth } from './operate/health.ts'
-import { numbersPage } from './operate/numbers.ts'
-import type { Readers } from './operate/readers.ts'
+import { metricsPage } from './operate/metrics-page.ts'
+import type { PageAccess } from './operate/page-access.ts'
 import { bridge } from './protocol/legacy/bridge.ts'
 import { memoryStore } from './stores/memory.ts'
 
@@ -41,7 +41,7 @@ import { memoryStore } from './stores/memory.ts'
 export const log =
   (logger: Logger): Part<'log'> =>
   ({ name, clock, counts }) => {
-    const arrived = arrivalLine(logger, name)
+    const arrived = arrivalLog(logger, name)
     if (logger.lost !== undefined)
       counts.push({
         name: 'sluice_log_lines_lost_total',
@@ -56,9 +56,9 @@ export const log =
         warn: (line) => logger.warn({ ...line, server: name }),
         error: (line) => logger.error({ ...line, server: name }),
       },
-      sink: line(logger, name),
-      refused: earlyLine(logger, name),
-      notified: notificationLine(logger, name, clock),
+      sink: logObserver(logger, name),
+      refused: rejectionLog(logger, name),
+      notified: notificationLog(logger, name, clock),
       ...(arrived && { arrived }),
     }
   }
@@ -67,9 +67,9 @@ export const log =
 export const authenticate =
   (options: AuthenticateOptions): Part<'authenticate'> =>
   ({ clock }) => {
-    const identify = createIdentify(options, clock)
+    const identify = createCredentialAuthenticator(options, clock)
     const isPublic = publicMethods(options)
-    const watch = createWatch(options.verifiers, identify, clock)
+    const watch = createCredentialMonitor(options.verifiers, identify, clock)
     return {
       part: 'authenticate',
       layer: authenticateLayer(options, clock, identify, watch),
@@ -87,15 +87,15 @@ export const authenticate =
 
 /** For whom callers work. Without it there is one tenant. */
 export const tenant =
-  (options: TenantOptions): Part<'tenant'> =>
+  (options: TenantsOptions): Part<'tenant'> =>
   ({ tenants }) => ({ part: 'tenant', layer: tenantLayer(options, tenants) })
 
 /** Rates per tenant, caller and target. Without it there are none. */
 export const limit =
-  (options: LimitOptions = {}): Part<'limit'> =>
+  (options: RateLimitOptions = {}): Part<'limit'> =>
   ({ store, clock, logger }) => {
     const local = store.inProcess ? store : memoryStore(clock)
-    return { part: 'limit', layer: limitLayer(options, createTake({ store, local, clock, logger })) }
+    return { part: 'limit', layer: limitLayer(options, takeWithFallback({ store, local, clock, logger })) }
   }
 
 /** Calls at once per tenant and tool. Without it a noisy neighbour can take every slot. */
@@ -109,17 +109,17 @@ export const ask =
   ({ secrets, name, clock, reference }) => ({
     part: 'ask',
     layer: askLayer(createSeal(secrets, `state ${name}`, clock)),
-    bridge: (sinks) => (next) => unanswered(sinks, clock, reference)(bridge(next)),
+    bridge: (sinks) => (next) => observeElicitation(sinks, clock, reference)(bridge(next)),
   })
 
 /** Work under an idempotency key runs once. Without it a call that brings a key is refused. */
 export const once =
-  (options: Pick<OnceOptions, 'keepMs' | 'maxRecord'> = {}): Part<'once'> =>
+  (options: Pick<IdempotencyOptions, 'keepMs' | 'maxRecord'> = {}): Part<'once'> =>
   ({ own, clock, logger, reference }) => {
-    const giveBack = createGiveBack(own, clock, options.keepMs ?? dayMs)
+    const giveBack = createClaimReleaser(own, clock, options.keepMs ?? dayMs)
     return {
       part: 'once',
-      layer: onceLayer(own, { clock, logger, reference, giveBack, ...options }),
+      layer: onceLayer(own, { clock, logger, newErrorId: reference, claimReleaser: giveBack, ...options }),
       close: async () => giveBack.close(),
     }
   }
@@ -141,8 +141,8 @@ export const audit =
     })
     return {
       part: 'audit',
-      sink: kept.sink,
-      layer: kept.started,
+      sink: kept.observer,
+      layer: kept.layer,
       record: kept.record,
       ready: async () => retention?.start(),
       async close() {
@@ -154,21 +154,21 @@ export const audit =
 
 /** Counters and histograms, at `/metrics`. */
 export const metrics =
-  ({ readers, ...options }: MetricsOptions & { readonly readers?: Readers } = {}): Part<'metrics'> =>
+  ({ readers, ...options }: MetricsOptions & { readonly readers?: PageAccess } = {}): Part<'metrics'> =>
   ({ counts, name }) => {
-    const { sink, refused, text } = createMetrics(options, counts, name)
+    const { observer: sink, rejected: refused, text } = createMetrics(options, counts, name)
     return {
       part: 'metrics',
       sink,
       refused: ({ reason }) => refused(String(reason)),
-      page: numbersPage(text, readers),
+      page: metricsPage(text, readers),
     }
   }
 
 /** `/healthz` and `/readyz`. */
 export const health =
-  (options: Pick<HealthOptions, 'readers' | 'withinMs'> = {}): Part<'health'> =>
+  (options: Pick<HealthOptions, 'readers' | 'storeTimeoutMs'> = {}): Part<'health'> =>
   ({ clock, store, closing }) => ({
     part: 'health',
-    page: createHealth({ clock, store, draining: closing, ...options }),
+    page: createHealth({ clock, store, isDraining: closing, ...options }),
   })

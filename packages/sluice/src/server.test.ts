@@ -61,7 +61,7 @@ test('a tool that needs an approval is refused where nobody can give one', async
 })
 
 test.each<[string, object]>([
-  ['options instead of a part', { limit: { rate: { capacity: 1, perSecond: 1 } } }],
+  ['options instead of a part', { limit: { rate: { burst: 1, perSecond: 1 } } }],
   ['a part in the place of another', { limit: audit() }],
   ['true', { metrics: true }],
 ])('%s is refused at the start, not ignored', (_, runtime) => {
@@ -76,7 +76,7 @@ test.each([0, -1, Number.NaN])(
 )
 
 test('tenants without anybody who vouches for callers do not start', () => {
-  expect(() => createServer({ info }, { tenant: tenant({ from: 'org' }) })).toThrow('tenant needs authenticate')
+  expect(() => createServer({ info }, { tenant: tenant({ claim: 'org' }) })).toThrow('tenant needs authenticate')
 })
 
 test('pages belong to the parts that bring them', async () => {
@@ -178,7 +178,7 @@ test('a client that must visit a page first gets a reference that is in the log'
 test('a part can be used alone, with surroundings of one’s own', async () => {
   const clock = fakeClock()
   const around = surroundings({ name: 'alone', store: memoryStore(clock), clock })
-  const { layer } = limit({ rate: { capacity: 1, perSecond: 1 } })(around)
+  const { layer } = limit({ rate: { burst: 1, perSecond: 1 } })(around)
   const serve = layer?.(async () => ({ content: [] }))
   await serve?.(aCall())
   await expect(serve?.(aCall())).rejects.toMatchObject({ reason: 'rateLimited' })

@@ -11,38 +11,38 @@ import { createHub } from './core/hub.ts'
 import type { Params } from './core/json.ts'
 import type { LogLine } from './core/log.ts'
 import type { Stop } from './core/stop.ts'
-import { approve } from './layers/approve.ts'
 import { authorize } from './layers/authorize.ts'
+import { refuseIdempotencyKeys } from './layers/idempotency-key.ts'
 import { observe } from './layers/observe.ts'
-import { refuseKeys } from './layers/once-key.ts'
+import { refuseWithoutApprovals } from './layers/refuse-without-approvals.ts'
 import { run } from './layers/run.ts'
-import { ownerTenant } from './layers/tenants.ts'
-import type { Stragglers, Underway } from './layers/timeout.ts'
+import { ownerTenant } from './layers/tenant-registry.ts'
+import type { RunningCalls, Stragglers } from './layers/timeout.ts'
 import { timeout } from './layers/timeout.ts'
 import { validate } from './layers/validate.ts'
 import { idOf, isOneWay } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
-import type { Context } from './protocol/dispatch.ts'
+import type { MessageContext } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
 import type { Reply } from './protocol/encode.ts'
 import { batchText, errorText } from './protocol/encode.ts'
 import type { Registry } from './protocol/registry.ts'
-import { compile } from './protocol/registry.ts'
+import { compileRegistry } from './protocol/registry.ts'
 import type { Server } from './protocol/server.ts'
-import { newsFor } from './protocol/subscriptions.ts'
+import { notificationFor } from './protocol/subscriptions.ts'
 import type { Runtime } from './runtime.ts'
 import { assemble } from './runtime.ts'
 
 export type { Runtime } from './runtime.ts'
 
-const here: Via = { transport: 'memory', peer: '', header: () => undefined }
+const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
 
-const nowhere: Context = { via: here }
+const memoryContext: MessageContext = { via: memoryVia }
 /** Handed on as it is where it is whole: transports make one per call, with methods of their own. */
-const toContext = (context: Partial<Context> = nowhere): Context =>
-  isWhole(context) ? context : { ...context, via: here }
-const isWhole = (context: Partial<Context>): context is Context => context.via !== undefined
+const toContext = (context: Partial<MessageContext> = memoryContext): MessageContext =>
+  isComplete(context) ? context : { ...context, via: memoryVia }
+const isComplete = (context: Partial<MessageContext>): context is MessageContext => context.via !== undefined
 
 /** Runs a definition with the parts an operator hands in. Without `store` nothing can be kept: `sluice/node` brings one. */
 export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
@@ -61,29 +61,34 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     for (const piece of all) piece.defined?.(from, to)
   }
   function compiled(from: ServerDefinition): Registry {
-    if (!runtime.ask) refuseAsking(from)
+    if (!runtime.ask) assertNoQuestions(from)
     tell(from, exposed)
-    return compile(defineServer(from), { hub, pageSize, errors, methods: all.flatMap((piece) => piece.methods ?? []) })
+    return compileRegistry(defineServer(from), {
+      hub,
+      pageSize,
+      errors,
+      methods: all.flatMap((piece) => piece.methods ?? []),
+    })
   }
   let current = definition
   let registry = compiled(definition)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
-  const underway: Underway = new Set()
+  const underway: RunningCalls = new Set()
   const gauge = (name: string, help: string, read: () => number): unknown =>
     around.counts.push({ name, help, type: 'gauge', read })
   gauge('sluice_stragglers', 'Work whose caller left.', () => stragglers.running)
   gauge('sluice_underway', 'Calls under way.', () => underway.size)
   gauge('sluice_connections', 'Connections.', () => connections.size)
-  gauge('sluice_listeners', 'Listeners.', () => hub.size)
+  gauge('sluice_listeners', 'Listeners.', () => hub.listenerCount)
 
-  const sinks = present(all.map(({ sink }) => sink))
+  const sinks = withoutUndefined(all.map(({ sink }) => sink))
   /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
     pieces.tracing?.layer,
     observe(sinks, clock, reference, pieces.log?.arrived),
     pieces.authenticate?.layer,
-    resolve,
+    resolveTarget,
     pieces.tenant?.layer,
     pieces.limit?.layer,
     authorize((call) => registry.refusal(call)),
@@ -92,37 +97,37 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     validate,
     ...(runtime.layers ?? []),
     pieces.ask?.layer,
-    pieces.approvals?.layer ?? approve,
+    pieces.approvals?.layer ?? refuseWithoutApprovals,
     pieces.audit?.layer,
-    pieces.once?.layer ?? refuseKeys,
+    pieces.once?.layer ?? refuseIdempotencyKeys,
   ]
-  const modern = pipeline(present(layers), run)
+  const modern = pipeline(withoutUndefined(layers), run)
   const refused = (line: LogLine): void => {
     for (const piece of all) piece.refused?.(line)
   }
   const dispatch = createDispatch({
     registry: () => registry,
     modern,
-    bridged: pipeline(present([pieces.ask?.bridge?.(sinks)]), modern),
+    bridged: pipeline(withoutUndefined([pieces.ask?.bridge?.(sinks)]), modern),
     caller: anonymous,
     tenant: runtime.tenant ? tenants.nobody : tenants.of(ownerTenant),
     publish: hub.publish,
-    leaving: () => phase === 'leaving',
+    isShuttingDown: () => phase === 'leaving',
     notified: pieces.log?.notified,
-    ...{ refused, errors, reference, maxResultLength },
+    ...{ rejected: refused, errors, newErrorId: reference, maxResultLength },
   })
 
   function hear(connection: Connection, send: (news: Params, position: string) => void, after?: string): () => void {
     const pass = (event: ServerEvent, position: string): void => {
-      if (connection.reading) {
+      if (connection.pendingSync) {
         const then = (): void => say(event, position)
-        connection.reading.then(then, then)
+        connection.pendingSync.then(then, then)
         return
       }
       say(event, position)
     }
     const say = (event: ServerEvent, position: string): void => {
-      const news = newsFor(connection, event)
+      const news = notificationFor(connection, event)
       if (news && !connection.closed) send(news, position)
     }
     return after === undefined ? hub.subscribe(pass) : hub.subscribeAfter(after, pass)
@@ -153,12 +158,12 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       if (reply === null) return null
       return 'length' in reply ? reply.map(encoder.toObject) : encoder.toObject(reply)
     },
-    async text(message, context) {
+    async handleText(message, context) {
       const reply = await dispatch(message, toContext(context))
       if (reply === null) return null
       return 'length' in reply ? batchText(reply, toText, reference) : toText(reply)
     },
-    refuse(thrown, via, message) {
+    reject(thrown, via, message) {
       const named = reference()
       const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
       const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
@@ -176,8 +181,8 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       }
     },
     answerWithinMs,
-    hear,
-    async listening() {
+    subscribe: hear,
+    async eventsReady() {
       await hub.ready()
     },
     shared,
@@ -189,18 +194,18 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
         if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
     },
     listChanged: (kind) => hub.publish({ kind }),
-    expose() {
+    assertSafeToExpose() {
       tell(current, true)
       exposed = true
     },
     async ready() {
       await Promise.all(all.map(async (piece) => piece.ready?.()))
     },
-    updated: (uri) => hub.publish({ kind: 'resource', uri }),
+    resourceUpdated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
     authenticates: runtime.authenticate !== undefined,
-    counts: around.counts,
+    gauges: around.counts,
     async page(path, peer) {
       for (const piece of all) {
         const found = await piece.page?.(path, peer)
@@ -208,23 +213,23 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       }
       return undefined
     },
-    async admit(via, stop, method) {
+    async authorizeConnection(via, stop, method) {
       for (const piece of all) await piece.admit?.(via, stop, method)
     },
     drain() {
       phase = 'draining'
     },
-    async finish(graceMs) {
+    async shutDown(graceMs) {
       phase = 'leaving'
-      hub.finish()
+      hub.closeSubscriptions()
       const until = clock.now() + graceMs
       while (calls().length > 0 && clock.now() < until)
-        await new Promise<void>((resolve) => clock.after(lookMs, resolve))
+        await new Promise<void>((resolve) => clock.after(pollMs, resolve))
       for (const stop of calls()) stop.stop(shuttingDown())
     },
     async close() {
       phase = 'leaving'
-      hub.finish()
+      hub.closeSubscriptions()
       await hub.close()
       for (const connection of [...connections]) connection.close()
       await Promise.all(all.map(async (piece) => piece.close?.()))
@@ -233,19 +238,20 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
 }
 
 /** How often it is looked whether calls are over. */
-const lookMs = 20
+const pollMs = 20
 
 /** At the start, not at the first call that would have asked: by then somebody relies on it. */
-function refuseAsking({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
+function assertNoQuestions({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
   const asking = [...tools, ...resources, ...prompts].find(({ asks }) => asks)
   if (asking)
     throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add ask: ask() to the options of createServer`)
 }
 
 /** A stranger is refused before its URI is compared with any template. */
-const resolve: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve() } : call)
+const resolveTarget: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve() } : call)
 
-const present = <T>(values: readonly (T | undefined)[]): readonly T[] => values.filter((value) => value !== undefined)
+const withoutUndefined = <T>(values: readonly (T | undefined)[]): readonly T[] =>
+  values.filter((value) => value !== undefined)
 
 const entriesOf = (targets: ServerDefinition['tools' | 'prompts' | 'resources']): string =>
   JSON.stringify(targets?.map(({ entry, policy }) => [entry, policy]))

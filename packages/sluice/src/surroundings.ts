@@ -4,13 +4,13 @@ import type { Bus } from './core/bus.ts'
 import type { Clock } from './core/clock.ts'
 import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/log.ts'
-import { silent } from './core/log.ts'
+import { silentLogger } from './core/log.ts'
 import type { Surroundings } from './core/part.ts'
 import type { Secret } from './core/secrets.ts'
-import { onEdge, secretsOf } from './core/secrets.ts'
+import { isEdgeRuntime, secretsOf } from './core/secrets.ts'
 import type { Store } from './core/store.ts'
-import { below, refusingStore } from './core/store.ts'
-import { createTenants } from './layers/tenants.ts'
+import { prefixed, refusingStore } from './core/store.ts'
+import { createTenants } from './layers/tenant-registry.ts'
 import { memoryBus } from './stores/memory-bus.ts'
 
 export interface SurroundingsOptions {
@@ -27,16 +27,16 @@ export interface SurroundingsOptions {
 
 /** What parts get from a server, made without one: for commands and tests. */
 export function surroundings(given: SurroundingsOptions): Surroundings {
-  const { name, clock = systemClock, logger = silent, bus = memoryBus() } = given
+  const { name, clock = systemClock, logger = silentLogger, bus = memoryBus() } = given
   const store = given.store ?? noStore
   return {
     name,
     store,
-    own: below(store, ['server', name]),
+    own: prefixed(store, ['server', name]),
     bus,
     clock,
     logger,
-    secrets: secretsOf(given.secret, { shared: store.shared !== undefined, edge: onEdge() }),
+    secrets: secretsOf(given.secret, { shared: store.shared !== undefined, edge: isEdgeRuntime() }),
     hasSecret: given.secret !== undefined,
     tenants: createTenants({ store, logger }),
     reference,

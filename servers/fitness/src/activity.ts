@@ -33,7 +33,7 @@ export interface Athlete {
 }
 
 /** Until somebody says otherwise. */
-export const usualAthlete: Athlete = { name: 'Athlete', restingHr: 55, maxHr: 190, thresholdHr: 168, ftp: 220 }
+export const defaultAthlete: Athlete = { name: 'Athlete', restingHr: 55, maxHr: 190, thresholdHr: 168, ftp: 220 }
 
 export const goalTypes = ['distance', 'time', 'frequency', 'performance', 'custom'] as const
 export interface Goal {
@@ -57,9 +57,9 @@ export const dayMs = 86_400_000
 /** What files, providers and people call a sport. */
 export function toSport(text: string): Sport {
   const word = text.toLowerCase().replace(/[^a-z]/g, '')
-  return families.find(([, known]) => known.test(word))?.[0] ?? 'other'
+  return sportFamilies.find(([, known]) => known.test(word))?.[0] ?? 'other'
 }
-const families: readonly (readonly [Sport, RegExp])[] = [
+const sportFamilies: readonly (readonly [Sport, RegExp])[] = [
   ['run', /run|jog/],
   ['ride', /ride|cycl|bik|velo|gravel/],
   ['swim', /swim/],

@@ -4,10 +4,10 @@
  */
 
 import type { Activity, Athlete, Goal, ProviderName, Sport } from './activity.ts'
-import { fingerprintOf, usualAthlete } from './activity.ts'
-import type { Row, Sql, Value } from './sql.ts'
+import { defaultAthlete, fingerprintOf } from './activity.ts'
+import type { Sql, SqlRow, SqlValue } from './sql.ts'
 
-export interface Query {
+export interface ActivityQuery {
   readonly provider?: ProviderName | undefined
   readonly sport?: Sport | undefined
   /** Seconds since the epoch. */
@@ -17,15 +17,15 @@ export interface Query {
   readonly offset?: number
 }
 
-export interface Log {
+export interface TrainingLog {
   readonly tenant: string
   /** How many were new: what is known already is left as it is. */
   add(activities: readonly Activity[]): Promise<number>
   /** Newest first. */
-  list(query?: Query): Promise<readonly Activity[]>
-  count(query?: Query): Promise<number>
+  list(query?: ActivityQuery): Promise<readonly Activity[]>
+  count(query?: ActivityQuery): Promise<number>
   get(id: string): Promise<Activity | undefined>
-  forget(provider: ProviderName): Promise<number>
+  deleteActivities(provider: ProviderName): Promise<number>
   athlete(): Promise<Athlete>
   setAthlete(athlete: Athlete): Promise<void>
   goals(): Promise<readonly Goal[]>
@@ -35,17 +35,17 @@ export interface Log {
   connect(provider: ProviderName, sealed: string, at: number): Promise<void>
   disconnect(provider: ProviderName): Promise<boolean>
   /** How far the provider's history was read; `undefined` before the first time. */
-  synced(provider: ProviderName): Promise<Synced | undefined>
-  setSynced(provider: ProviderName, synced: Synced): Promise<void>
+  synced(provider: ProviderName): Promise<SyncedRange | undefined>
+  setSynced(provider: ProviderName, synced: SyncedRange): Promise<void>
   /** A sign-in of this subject that waits for its code, sealed. */
   pending(subject: string): Promise<string | undefined>
   setPending(subject: string, sealed: string): Promise<void>
-  dropPending(subject: string): Promise<void>
+  deletePending(subject: string): Promise<void>
   touch(subject: string, at: number): Promise<void>
   lastActive(subject: string): Promise<number | undefined>
 }
 /** Everything the provider has between the two moments is here. In seconds since the epoch. */
-export interface Synced {
+export interface SyncedRange {
   /** 0 once the whole history is here. */
   readonly completeBackTo: number
   readonly completeUntil: number
@@ -56,7 +56,7 @@ export interface Connection {
 }
 
 export interface Archive {
-  of(tenant: string): Log
+  forTenant(tenant: string): TrainingLog
   close(): Promise<void>
 }
 
@@ -68,25 +68,27 @@ const insert = `INSERT INTO activities (${columns.join(', ')})
   VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')}) ON CONFLICT DO NOTHING`
 
 /** Written in one transaction: more would hold up everybody else. */
-const batch = 200
+const batchRows = 200
 /** Read in one go: more would block the event loop for tens of milliseconds. */
 const pageRows = 500
 
 export const createArchive = (sql: Sql): Archive => ({
-  of: (tenant) => logOf(sql, tenant),
+  forTenant: (tenant) => createTrainingLog(sql, tenant),
   close: () => sql.close(),
 })
 
-function logOf(sql: Sql, tenant: string): Log {
-  const json = async <T>(text: string, values: readonly Value[]): Promise<readonly T[]> =>
-    (await sql.rows(text, values)).map(({ json }) => JSON.parse(String(json)) as T)
+function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
+  const json = async <T>(text: string, values: readonly SqlValue[]): Promise<readonly T[]> =>
+    (await sql.query(text, values)).map(({ json }) => JSON.parse(String(json)) as T)
   return {
     tenant,
     async add(activities) {
       let added = 0
-      for (let from = 0; from < activities.length; from += batch) {
-        const changes = activities.slice(from, from + batch).map((each) => [insert, valuesOf(tenant, each)] as const)
-        for (const count of await sql.together(changes)) added += count
+      for (let from = 0; from < activities.length; from += batchRows) {
+        const changes = activities
+          .slice(from, from + batchRows)
+          .map((each) => [insert, valuesOf(tenant, each)] as const)
+        for (const count of await sql.transaction(changes)) added += count
       }
       return added
     },
@@ -99,7 +101,7 @@ function logOf(sql: Sql, tenant: string): Log {
         const size = Math.min(pageRows, limit - found.length)
         const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
         const text = `SELECT * FROM activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
-        const rows = await sql.rows(text, [...values, size, offset])
+        const rows = await sql.query(text, [...values, size, offset])
         found.push(...rows.map(toActivity))
         if (rows.length < size) break
         last = found.at(-1)
@@ -109,73 +111,75 @@ function logOf(sql: Sql, tenant: string): Log {
     },
     async count(query = {}) {
       const { where, values } = conditions(tenant, query)
-      const [row] = await sql.rows(`SELECT COUNT(*) AS n FROM activities WHERE ${where}`, values)
+      const [row] = await sql.query(`SELECT COUNT(*) AS n FROM activities WHERE ${where}`, values)
       return Number(row?.['n'] ?? 0)
     },
     async get(id) {
-      const [row] = await sql.rows('SELECT * FROM activities WHERE tenant = $1 AND id = $2', [tenant, id])
+      const [row] = await sql.query('SELECT * FROM activities WHERE tenant = $1 AND id = $2', [tenant, id])
       return row && toActivity(row)
     },
-    async forget(provider) {
+    async deleteActivities(provider) {
       const some = 'SELECT id FROM activities WHERE tenant = $1 AND provider = $2 LIMIT $3'
       const text = `DELETE FROM activities WHERE tenant = $1 AND id IN (${some})`
       let removed = 0
       for (let count = pageRows; count === pageRows; removed += count)
-        count = await sql.change(text, [tenant, provider, pageRows])
-      await sql.change('DELETE FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
+        count = await sql.execute(text, [tenant, provider, pageRows])
+      await sql.execute('DELETE FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
       return removed
     },
     async athlete() {
-      return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? usualAthlete
+      return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? defaultAthlete
     },
     async setAthlete(athlete) {
       const text = 'INSERT INTO athletes VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET json = excluded.json'
-      await sql.change(text, [tenant, JSON.stringify(athlete)])
+      await sql.execute(text, [tenant, JSON.stringify(athlete)])
     },
     goals: () => json<Goal>('SELECT json FROM goals WHERE tenant = $1 ORDER BY id', [tenant]),
     async setGoal(goal) {
       const text = 'INSERT INTO goals VALUES ($1, $2, $3) ON CONFLICT (tenant, id) DO UPDATE SET json = excluded.json'
-      await sql.change(text, [tenant, goal.id, JSON.stringify(goal)])
+      await sql.execute(text, [tenant, goal.id, JSON.stringify(goal)])
     },
     async connection(provider) {
       const text = 'SELECT sealed, at FROM connections WHERE tenant = $1 AND provider = $2'
-      const [row] = await sql.rows(text, [tenant, provider])
+      const [row] = await sql.query(text, [tenant, provider])
       return row && { sealed: String(row['sealed']), at: Number(row['at']) }
     },
     async connect(provider, sealed, at) {
       const text = `INSERT INTO connections VALUES ($1, $2, $3, $4)
         ON CONFLICT (tenant, provider) DO UPDATE SET sealed = excluded.sealed, at = excluded.at`
-      await sql.change(text, [tenant, provider, sealed, at])
+      await sql.execute(text, [tenant, provider, sealed, at])
     },
     disconnect: async (provider) =>
-      (await sql.change('DELETE FROM connections WHERE tenant = $1 AND provider = $2', [tenant, provider])) > 0,
+      (await sql.execute('DELETE FROM connections WHERE tenant = $1 AND provider = $2', [tenant, provider])) > 0,
     async synced(provider) {
-      return (await json<Synced>('SELECT json FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider]))[0]
+      return (
+        await json<SyncedRange>('SELECT json FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
+      )[0]
     },
     async setSynced(provider, synced) {
       const text =
         'INSERT INTO syncs VALUES ($1, $2, $3) ON CONFLICT (tenant, provider) DO UPDATE SET json = excluded.json'
-      await sql.change(text, [tenant, provider, JSON.stringify(synced)])
+      await sql.execute(text, [tenant, provider, JSON.stringify(synced)])
     },
     async pending(subject) {
       const text = 'SELECT sealed FROM pending WHERE tenant = $1 AND subject = $2'
-      const [row] = await sql.rows(text, [tenant, subject])
+      const [row] = await sql.query(text, [tenant, subject])
       return row && String(row['sealed'])
     },
     async setPending(subject, sealed) {
       const text =
         'INSERT INTO pending VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET sealed = excluded.sealed'
-      await sql.change(text, [tenant, subject, sealed])
+      await sql.execute(text, [tenant, subject, sealed])
     },
-    async dropPending(subject) {
-      await sql.change('DELETE FROM pending WHERE tenant = $1 AND subject = $2', [tenant, subject])
+    async deletePending(subject) {
+      await sql.execute('DELETE FROM pending WHERE tenant = $1 AND subject = $2', [tenant, subject])
     },
     async touch(subject, at) {
       const text = 'INSERT INTO active VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET at = excluded.at'
-      await sql.change(text, [tenant, subject, at])
+      await sql.execute(text, [tenant, subject, at])
     },
     async lastActive(subject) {
-      const [row] = await sql.rows('SELECT at FROM active WHERE tenant = $1 AND subject = $2', [tenant, subject])
+      const [row] = await sql.query('SELECT at FROM active WHERE tenant = $1 AND subject = $2', [tenant, subject])
       return row && Number(row['at'])
     },
   }
@@ -183,11 +187,11 @@ function logOf(sql: Sql, tenant: string): Log {
 
 function conditions(
   tenant: string,
-  { provider, sport, before, after }: Query,
+  { provider, sport, before, after }: ActivityQuery,
   behind?: Activity,
-): { readonly where: string; readonly values: readonly Value[] } {
-  const values: Value[] = [tenant]
-  const also = (condition: string, value: Value | undefined): string => {
+): { readonly where: string; readonly values: readonly SqlValue[] } {
+  const values: SqlValue[] = [tenant]
+  const also = (condition: string, value: SqlValue | undefined): string => {
     if (value === undefined) return ''
     values.push(value)
     return ` AND ${condition} $${values.length}`
@@ -199,13 +203,13 @@ function conditions(
   return { where: `${where} AND (started_at < ${at} OR (started_at = ${at} AND id > ${id}))`, values }
 }
 
-const valuesOf = (tenant: string, each: Activity): readonly Value[] => [
+const valuesOf = (tenant: string, each: Activity): readonly SqlValue[] => [
   ...[tenant, each.id, each.provider, fingerprintOf(each), each.sport, each.name],
   ...[Math.round(each.startedAt), each.durationS, each.distanceM, each.elevationM],
   ...[each.averageHr ?? null, each.maxHr ?? null, each.averagePower ?? null, each.calories ?? null],
 ]
 
-function toActivity(row: Row): Activity {
+function toActivity(row: SqlRow): Activity {
   const number = (column: string): number => Number(row[column])
   const perhaps = (column: string): number | undefined => (row[column] === null ? undefined : Number(row[column]))
   return {

@@ -2,20 +2,20 @@
 
 import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
+import type { App } from './app.ts'
+import { isSynthetic, trainingLogFor } from './app.ts'
 import { loadChart } from './chart.ts'
-import type { Ground } from './ground.ts'
-import { isSynthetic, logFor } from './ground.ts'
 import { description, version } from './package.ts'
 import { activityTools } from './tools/activities.ts'
+import { toActivityDetail } from './tools/activity-rows.ts'
 import { analysisTools } from './tools/analysis.ts'
 import { connectionTools } from './tools/connections.ts'
 import { goalTools } from './tools/goals.ts'
-import { toDetail } from './tools/shown.ts'
 import { loadOf } from './training.ts'
 
 const perPage = 100
 
-export const defineFitness = (ground: Ground): ServerDefinition =>
+export const defineFitness = (ground: App): ServerDefinition =>
   defineServer({
     info: { name: 'fitness', version, title: 'Fitness', description },
     instructions:
@@ -29,7 +29,7 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
         mimeType: 'application/json',
         async list({ cursor }, work) {
           const offset = Number(cursor ?? 0)
-          const found = await (await logFor(ground, work)).list({ limit: perPage, offset })
+          const found = await (await trainingLogFor(ground, work)).list({ limit: perPage, offset })
           return {
             resources: found.map(({ id, name, startedAt, provider }) => ({
               uri: `activity://${id}`,
@@ -40,8 +40,8 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
           }
         },
         async read({ id }, work) {
-          const found = await (await logFor(ground, work)).get(String(id))
-          return found && JSON.stringify(toDetail(found))
+          const found = await (await trainingLogFor(ground, work)).get(String(id))
+          return found && JSON.stringify(toActivityDetail(found))
         },
       }),
       resource({
@@ -51,7 +51,7 @@ export const defineFitness = (ground: Ground): ServerDefinition =>
         description: 'Fitness, fatigue and form of the last year, as a picture.',
         mimeType: 'image/svg+xml',
         async read(_, work) {
-          const log = await logFor(ground, work)
+          const log = await trainingLogFor(ground, work)
           const all = await log.list()
           const days = loadOf(all, await log.athlete(), ground.clock.now())
           return loadChart(days.slice(-365), isSynthetic(all) ? 'Training load (made-up data)' : 'Training load')

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { dataFolder, ownerTenant } from 'sluice/main'
 import { nodeClock } from 'sluice/node'
+import { deleteSynthetic } from './app.ts'
 import type { Source } from './files/import.ts'
 import { importInto } from './files/import.ts'
 import { createFileReader } from './files/reader.ts'
-import { dropSynthetic } from './ground.ts'
 import { archiveFrom } from './open.ts'
 
 export async function importCommand(argv: readonly string[]): Promise<void> {
@@ -23,13 +23,13 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
   const archive = await archiveFrom({ folder, env: process.env })
   const reader = createFileReader(nodeClock)
   try {
-    const log = archive.of(values.tenant)
+    const log = archive.forTenant(values.tenant)
     const sources = positionals.flatMap(sourcesIn)
-    const { added, known, skipped } = await importInto(log, reader, sources, bar)
-    if (added > 0) await dropSynthetic(log)
+    const { added, known, skipped } = await importInto(log, reader, sources, drawProgressBar)
+    if (added > 0) await deleteSynthetic(log)
     process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
     process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
-    for (const why of skipped) process.stderr.write(`  ${plain(why)}\n`)
+    for (const why of skipped) process.stderr.write(`  ${withoutControlCharacters(why)}\n`)
   } finally {
     await reader.close()
     await archive.close()
@@ -46,15 +46,15 @@ function sourcesIn(path: string): readonly Source[] {
     .map((file) => ({ name: file, read: () => readFile(file) }))
 }
 
-function bar(done: number, total: number, name: string): void {
+function drawProgressBar(done: number, total: number, name: string): void {
   if (!process.stderr.isTTY) return
   const width = 30
   const share = done / Math.max(1, total)
   const filled = Math.round(share * width)
   process.stderr.write(
-    `\r\u001b[K${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${Math.round(share * 100)} % ${plain(name.slice(-40))}`,
+    `\r\u001b[K${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${Math.round(share * 100)} % ${withoutControlCharacters(name.slice(-40))}`,
   )
 }
 
 /** Names come from archives of strangers: none may steer the terminal. */
-const plain = (text: string): string => text.replace(/\p{Cc}/gu, '?')
+const withoutControlCharacters = (text: string): string => text.replace(/\p{Cc}/gu, '?')

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The binary. What it is made of is loaded last: on an old Node, which has no SQLite, that fails without a word of help. */
 
-import { needNode } from 'sluice/main'
+import { requireNode } from 'sluice/main'
 
-needNode('sluice-fitness')
+requireNode('sluice-fitness')
 await import('./binary.ts')

@@ -1,7 +1,7 @@
 /** What a host runs: the archive and the providers that the environment names. */
 
 import { join } from 'node:path'
-import type { Open, Site } from 'sluice'
+import type { HostContext, OpenServer } from 'sluice'
 import type { Archive } from './archive.ts'
 import { createArchive } from './archive.ts'
 import { defineFitness } from './definition.ts'
@@ -11,7 +11,7 @@ import { createStrava, settingsFrom } from './strava/oauth.ts'
 import { createVault } from './strava/seal.ts'
 
 /** PostgreSQL where the environment names one, else a file in the server's folder. */
-export async function archiveFrom({ folder, env }: Pick<Site, 'folder' | 'env'>): Promise<Archive> {
+export async function archiveFrom({ folder, env }: Pick<HostContext, 'folder' | 'env'>): Promise<Archive> {
   const url = env['FITNESS_POSTGRES']
   if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
   const { postgres } = await import('./postgres.ts')
@@ -32,7 +32,7 @@ const maxMessageBytes = 4 * 1024 * 1024
 const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
 
 /** Opens the archive and the providers that the environment names. */
-export const open: Open = async ({ folder, env, clock, logger }) => {
+export const open: OpenServer = async ({ folder, env, clock, logger }) => {
   const archive = await archiveFrom({ folder, env })
   const files = createFileReader(clock)
   const settings = settingsFrom(env)
@@ -41,7 +41,7 @@ export const open: Open = async ({ folder, env, clock, logger }) => {
     definition: defineFitness({ archive, files, strava, clock, logger }),
     maxMessageBytes,
     publicMethods,
-    ...(!env['FITNESS_POSTGRES'] && { keepsFiles: 'set FITNESS_POSTGRES to a PostgreSQL database' }),
+    ...(!env['FITNESS_POSTGRES'] && { sharedStoreAdvice: 'set FITNESS_POSTGRES to a PostgreSQL database' }),
     secrets: ['FITNESS_KEY', 'FITNESS_POSTGRES', 'STRAVA_CLIENT_SECRET'],
     state: 'ready',
     async close() {

@@ -31,10 +31,10 @@ export async function postgres(url: string): Promise<Sql> {
     await client.query(moreTables)
   })
   return {
-    rows: (text, values = []) => guarded(async () => (await pool.query(text, [...values])).rows),
-    change: (text, values = []) => guarded(async () => (await pool.query(text, [...values])).rowCount ?? 0),
-    together: (changes) =>
-      guarded(() =>
+    query: (text, values = []) => mapErrors(async () => (await pool.query(text, [...values])).rows),
+    execute: (text, values = []) => mapErrors(async () => (await pool.query(text, [...values])).rowCount ?? 0),
+    transaction: (changes) =>
+      mapErrors(() =>
         transaction(pool, async (client) => {
           const counts: number[] = []
           for (const [text, values] of changes) counts.push((await client.query(text, [...values])).rowCount ?? 0)
@@ -61,7 +61,7 @@ async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<
 }
 
 /** What the database says about itself is for the log. */
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
+async function mapErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

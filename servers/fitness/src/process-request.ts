@@ -3,7 +3,7 @@
  * A thin adapter over `handle`; docs/documents.md#001 says what it does as written.
  */
 
-import type { Logger, Server, Site } from 'sluice'
+import type { HostContext, Logger, Server } from 'sluice'
 import { dataFolder } from 'sluice/main'
 import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
 import { open } from './open.ts'
@@ -37,7 +37,7 @@ export const toProcessRequest =
       await server.handle({ jsonrpc, method, ...(isObject(params) && { params }) })
       return null
     }
-    const refused = refusalOf(jsonrpc, method, params)
+    const refused = problemWith(jsonrpc, method, params)
     const answered = isId(id) ? { id } : {}
     if (refused !== undefined) return { jsonrpc: '2.0', ...answered, error: internal(refused) }
     const token = auth_token === undefined ? headers['authorization'] : `Bearer ${String(auth_token)}`
@@ -50,7 +50,7 @@ export const toProcessRequest =
     const message = { jsonrpc, method, id: isId(id) ? id : 'no id', ...paramsOf(method, params) }
     const response = (await server.handle(message, { via })) as ProcessedResponse | null
     if (!response) return null
-    const { result, error } = inItsWords(String(method), response)
+    const { result, error } = toDocumentedResponse(String(method), response)
     return { jsonrpc: '2.0', ...answered, ...(result && { result }), ...(error && { error }) }
   }
 
@@ -66,7 +66,7 @@ const isObject = (value: unknown): value is { readonly [name: string]: unknown }
 const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id)
 
 /** The document's own checks, in its words and under its one code. */
-function refusalOf(jsonrpc: unknown, method: unknown, params: unknown): string | undefined {
+function problemWith(jsonrpc: unknown, method: unknown, params: unknown): string | undefined {
   if (jsonrpc !== '2.0') return `Invalid JSON-RPC version: got '${String(jsonrpc ?? '').slice(0, 20)}', expected '2.0'`
   if (typeof method !== 'string' || method === '') return 'Missing method'
   if (method === 'tools/call' && !isObject(params)) return 'Missing parameters for tools/call'
@@ -86,7 +86,10 @@ function paramsOf(method: unknown, params: unknown): { readonly params?: object 
 const protocolVersion = '2025-06-18'
 const clientInfo = { name: 'unknown', version: '0' }
 
-function inItsWords(method: string, { result, error }: ProcessedResponse): Pick<ProcessedResponse, 'result' | 'error'> {
+function toDocumentedResponse(
+  method: string,
+  { result, error }: ProcessedResponse,
+): Pick<ProcessedResponse, 'result' | 'error'> {
   // Whatever is below the two prefixes is answered; a name that does not exist has nothing in it.
   const family = /^(resources|prompts)\//.exec(method)?.[1]
   if (error?.code === -32601 && family !== undefined) return { result: { [family]: [] } }
@@ -97,7 +100,7 @@ function inItsWords(method: string, { result, error }: ProcessedResponse): Pick<
 }
 
 /** Opens a processor of its own on the site's data, for one athlete. */
-export async function openRequestProcessor(site: Site): Promise<RequestProcessor> {
+export async function openRequestProcessor(site: HostContext): Promise<RequestProcessor> {
   const { definition, close } = await open(site)
   const server = createServer(definition, { ...nodeRuntime(site.logger), errors: 'json-rpc', clock: site.clock })
   return {
@@ -115,7 +118,7 @@ let processor: Promise<RequestProcessor> | undefined
 export async function processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null> {
   const logger = stderrLogger()
   try {
-    processor ??= openHere(logger)
+    processor ??= openDefaultProcessor(logger)
     return await (await processor).processRequest(request, headers)
   } catch (thrown) {
     processor = undefined
@@ -124,5 +127,5 @@ export async function processRequest(request: unknown, headers?: Headers): Promi
   }
 }
 
-const openHere = (logger: Logger): Promise<RequestProcessor> =>
+const openDefaultProcessor = (logger: Logger): Promise<RequestProcessor> =>
   openRequestProcessor({ folder: dataFolder('sluice-fitness', undefined), env: process.env, clock: nodeClock, logger })

@@ -1,13 +1,13 @@
 /** As much of a database as the archive needs, the same for SQLite and PostgreSQL: `$1` stands for the first value. */
 
-export type Value = string | number | null
-export type Row = { readonly [column: string]: Value }
+export type SqlValue = string | number | null
+export type SqlRow = { readonly [column: string]: SqlValue }
 
 export interface Sql {
-  rows(text: string, values?: readonly Value[]): Promise<readonly Row[]>
+  query(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>
   /** How many rows it changed. */
-  change(text: string, values?: readonly Value[]): Promise<number>
+  execute(text: string, values?: readonly SqlValue[]): Promise<number>
   /** All of them or none. Returns what each changed. */
-  together(changes: readonly (readonly [text: string, values: readonly Value[]])[]): Promise<readonly number[]>
+  transaction(changes: readonly (readonly [text: string, values: readonly SqlValue[]])[]): Promise<readonly number[]>
   close(): Promise<void>
 }

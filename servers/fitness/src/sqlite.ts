@@ -2,12 +2,12 @@
 
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
-import type { Row, Sql, Value } from './sql.ts'
+import type { Sql, SqlRow, SqlValue } from './sql.ts'
 import { moreTables, tables } from './tables.ts'
 
 /** "Fitn" */
 const applicationId = 0x4669_746e
-const restAfterRows = 50
+const yieldAfterRows = 50
 
 export function sqliteFile(path: string): Sql {
   const database = openDatabase(path, {
@@ -24,16 +24,16 @@ export function sqliteFile(path: string): Sql {
     prepared.set(text, made)
     return made
   }
-  const run = (text: string, values: readonly Value[]): number => Number(statement(text).run(...values).changes)
+  const run = (text: string, values: readonly SqlValue[]): number => Number(statement(text).run(...values).changes)
   return {
-    async rows(text, values = []) {
-      const found = await read(() => statement(text).all(...values) as Row[])
+    async query(text, values = []) {
+      const found = await read(() => statement(text).all(...values) as SqlRow[])
       // SQLite reads synchronously: reads in a row must not add up to one long turn.
-      if (found.length > restAfterRows) await new Promise((resolve) => setImmediate(resolve))
+      if (found.length > yieldAfterRows) await new Promise((resolve) => setImmediate(resolve))
       return found
     },
-    change: (text, values = []) => writer.write(() => run(text, values)),
-    together: (changes) => writer.write(() => changes.map(([text, values]) => run(text, values))),
+    execute: (text, values = []) => writer.write(() => run(text, values)),
+    transaction: (changes) => writer.write(() => changes.map(([text, values]) => run(text, values))),
     async close() {
       await writer.flush()
       database.close()

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import type { Activity, Sport } from './activity.ts'
 
-export const yearly = 400
+export const activitiesPerYear = 400
 
-export function syntheticYear(tenant: string, nowMs: number, count: number = yearly): readonly Activity[] {
+export function syntheticYear(tenant: string, nowMs: number, count: number = activitiesPerYear): readonly Activity[] {
   const random = randomOf(tenant)
   const today = Math.floor(nowMs / 86_400_000)
   return Array.from({ length: count }, (_, at): Activity => {

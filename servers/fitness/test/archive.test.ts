@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../test/services/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../../test/kit/processes/postgres.ts'
 import type { Activity } from '../src/activity.ts'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
@@ -10,7 +10,7 @@ import { archiveFrom } from '../src/open.ts'
 import { postgres } from '../src/postgres.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 import { syntheticYear } from '../src/synthetic.ts'
-import { aFolder, now } from './server.ts'
+import { aFolder, now } from './server.fixture.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
 
   test('what was added is there as it was, newest first, and counted', async () => {
     const archive = await opened()
-    const log = archive.of(aTenant())
+    const log = archive.forTenant(aTenant())
     const [first, second] = [an(), an({ id: 'b', startedAt: 1_700_100_000, averageHr: undefined })]
     expect(await log.add([first, second])).toBe(2)
     expect(await log.list()).toEqual([second, first])
@@ -56,7 +56,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
 
   test('the same activity from another file is known already', async () => {
     const archive = await opened()
-    const log = archive.of(aTenant())
+    const log = archive.forTenant(aTenant())
     expect(await log.add([an()])).toBe(1)
     expect(await log.add([an(), an({ id: 'other', startedAt: 1_700_000_012 })])).toBe(0)
     expect(await log.add([an({ id: 'ride', sport: 'ride' })])).toBe(1)
@@ -66,8 +66,8 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
   test('tenants do not see each other, whatever they are called', async () => {
     const archive = await opened()
     const [a, b] = [aTenant(), aTenant()]
-    await archive.of(a).add([an()])
-    await archive.of(a).setGoal({
+    await archive.forTenant(a).add([an()])
+    await archive.forTenant(a).setGoal({
       id: 'g',
       title: 't',
       type: 'distance',
@@ -76,24 +76,24 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
       until: '2026-02-01',
       sport: undefined,
     })
-    await archive.of(a).connect('strava', 'sealed', 1)
-    await archive.of(a).touch('x', 5)
+    await archive.forTenant(a).connect('strava', 'sealed', 1)
+    await archive.forTenant(a).touch('x', 5)
     for (const other of [b, `${a}%`, `${a}' OR '1'='1`, '']) {
-      const log = archive.of(other)
+      const log = archive.forTenant(other)
       expect(await log.list()).toEqual([])
       expect(await log.get('a')).toBeUndefined()
       expect(await log.goals()).toEqual([])
       expect(await log.connection('strava')).toBeUndefined()
       expect(await log.lastActive('x')).toBeUndefined()
-      expect(await log.forget('files')).toBe(0)
+      expect(await log.deleteActivities('files')).toBe(0)
     }
-    expect(await archive.of(a).count()).toBe(1)
+    expect(await archive.forTenant(a).count()).toBe(1)
     await archive.close()
   })
 
   test('athlete, goals, connections and last visits are kept and replaced', async () => {
     const archive = await opened()
-    const log = archive.of(aTenant())
+    const log = archive.forTenant(aTenant())
     expect((await log.athlete()).ftp).toBe(220)
     await log.setAthlete({ ...(await log.athlete()), ftp: 300 })
     await log.setAthlete({ ...(await log.athlete()), ftp: 310 })
@@ -110,11 +110,11 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
 
   test('a year is added once, however often and from however many at once', async () => {
     const archive = await opened()
-    const log = archive.of(aTenant())
+    const log = archive.forTenant(aTenant())
     const year = syntheticYear('a', now)
     const counts = await Promise.all([log.add(year), log.add(year), log.add(year)])
     expect(counts.reduce((a, b) => a + b, 0)).toBe(await log.count())
-    expect(await log.forget('synthetic')).toBeGreaterThan(350)
+    expect(await log.deleteActivities('synthetic')).toBeGreaterThan(350)
     await archive.close()
   })
 })

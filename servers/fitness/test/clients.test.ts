@@ -6,10 +6,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
-import { overHttp, overStdio, programOf } from '../../../test/services/binary.ts'
-import { aFolder } from './server.ts'
+import { overHttp, overStdio, programOf } from '../../../test/kit/clients/binary.client.ts'
+import { aFolder } from './server.fixture.ts'
 
-async function walkThrough(client: Client): Promise<void> {
+async function useEveryFeature(client: Client): Promise<void> {
   expect((await client.listTools()).tools).toHaveLength(16)
   await client.callTool({ name: 'connect_provider', arguments: { provider: 'synthetic' } })
   const answer = await client.callTool({ name: 'get_activities', arguments: { limit: 5, format: 'toon' } })
@@ -25,7 +25,7 @@ test('over stdio, twice on the same data', async () => {
   const folder = aFolder()
   for (let start = 0; start < 2; start++) {
     const client = await overStdio('fitness', folder)
-    await walkThrough(client)
+    await useEveryFeature(client)
     await client.close()
   }
 })
@@ -41,4 +41,4 @@ test('when its client is gone it closes its file before it ends', async () => {
   expect(readdirSync(join(folder, 'servers/fitness'))).toEqual(['fitness.db'])
 })
 
-test('over HTTP', async () => walkThrough(await (await overHttp('fitness', aFolder()))()))
+test('over HTTP', async () => useEveryFeature(await (await overHttp('fitness', aFolder()))()))

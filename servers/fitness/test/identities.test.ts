@@ -9,13 +9,13 @@ import { apiKeys, ask, authenticate, memoryStore, tenant } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { nodeClock } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Issuer } from '../../../test/auth/issuer.ts'
-import { startIssuer } from '../../../test/auth/issuer.ts'
-import type { Serving } from '../../../test/auth/serve.ts'
-import { serve } from '../../../test/auth/serve.ts'
+import type { AuthenticatedServer } from '../../../test/kit/servers/authenticated.fixture.ts'
+import { serveAuthenticated } from '../../../test/kit/servers/authenticated.fixture.ts'
+import type { Issuer } from '../../../test/kit/servers/issuer.fixture.ts'
+import { startIssuer } from '../../../test/kit/servers/issuer.fixture.ts'
 import { open } from '../src/index.ts'
-import { base64, gpxFile } from './files.ts'
-import { aFolder } from './server.ts'
+import { base64, gpxFile } from './activity-files.fixture.ts'
+import { aFolder } from './server.fixture.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
 const keys = apiKeys(memoryStore())
@@ -32,13 +32,13 @@ beforeAll(async () => {
 })
 afterAll(() => issuer.close())
 
-async function serveFitness(): Promise<Serving> {
+async function serveFitness(): Promise<AuthenticatedServer> {
   const opened = await open({ folder: aFolder(), env: {}, logger: silent, clock: nodeClock })
   const { publicMethods = [] } = opened
-  const serving = await serve({
+  const serving = await serveAuthenticated({
     definition: opened.definition,
     authorizationServers: [issuer.url],
-    runtime: { ask: ask(), tenant: tenant({ from: 'tenants' }) },
+    runtime: { ask: ask(), tenant: tenant({ claim: 'tenants' }) },
     authenticate: (url) =>
       authenticate({
         verifiers: [keys, jwt({ jwks: `${issuer.url}/jwks`, issuer: issuer.url, audience: url })],
@@ -53,7 +53,7 @@ async function serveFitness(): Promise<Serving> {
   return serving
 }
 
-interface As {
+interface ConnectOptions {
   /** A client of the authorization server, who gets a token when the server asks for one. */
   readonly client?: string
   readonly key?: string
@@ -62,8 +62,8 @@ interface As {
 }
 
 async function connect(
-  { url }: Serving,
-  { client: clientId, key, headers = {}, mode = 'legacy' }: As,
+  { url }: AuthenticatedServer,
+  { client: clientId, key, headers = {}, mode = 'legacy' }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({ name: 'a-client', version: '1.0.0' }, { versionNegotiation: { mode } })
   const authProvider =
@@ -82,11 +82,11 @@ async function connect(
 
 const athletes = ['alice', 'bob', 'carol'] as const
 type Athlete = (typeof athletes)[number]
-const markOf = (athlete: Athlete): string => `the secret loop of ${athlete}`
+const markerOf = (athlete: Athlete): string => `the secret loop of ${athlete}`
 
 /** Their name, a goal, and one activity each, at the same minute, so that nothing but the tenant tells them apart. */
-async function moveIn(client: Client, athlete: Athlete): Promise<void> {
-  const name = markOf(athlete)
+async function addPrivateData(client: Client, athlete: Athlete): Promise<void> {
+  const name = markerOf(athlete)
   const content = base64(gpxFile({ name }))
   const goal = { title: name, goal_type: 'distance', target_value: 100, target_date: '2100-01-01' }
   await client.callTool({ name: 'import_activities', arguments: { files: [{ name: 'a.gpx', content }] } })
@@ -94,14 +94,14 @@ async function moveIn(client: Client, athlete: Athlete): Promise<void> {
   await client.callTool({ name: 'set_goal', arguments: goal })
 }
 
-interface Seen {
+interface VisibleData {
   readonly text: string
   readonly activity: string
   readonly goal: string
 }
 
 /** Everything there is to read, with every tool that only reads and every resource. */
-async function lookAround(client: Client): Promise<Seen> {
+async function readEverything(client: Client): Promise<VisibleData> {
   const call = async (name: string, args: object = {}): Promise<Record<string, unknown>> => {
     const result = await client.callTool({ name, arguments: { ...args } })
     expect(result, name).toMatchObject({ isError: false })
@@ -132,17 +132,17 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
       bob: await connect(serving, { client: 'bob', mode }),
       carol: await connect(serving, { key, mode }),
     }
-    await Promise.all(athletes.map((athlete) => moveIn(clients[athlete], athlete)))
+    await Promise.all(athletes.map((athlete) => addPrivateData(clients[athlete], athlete)))
     const seen = Object.fromEntries(
-      await Promise.all(athletes.map(async (athlete) => [athlete, await lookAround(clients[athlete])] as const)),
-    ) as Record<Athlete, Seen>
-    expect(serving.inside.filter(({ caller }) => caller.subject.endsWith(' alice')).length).toBeGreaterThan(10)
+      await Promise.all(athletes.map(async (athlete) => [athlete, await readEverything(clients[athlete])] as const)),
+    ) as Record<Athlete, VisibleData>
+    expect(serving.calls.filter(({ caller }) => caller.subject.endsWith(' alice')).length).toBeGreaterThan(10)
 
     for (const athlete of athletes)
       for (const other of athletes) {
-        if (athlete === other) expect(seen[athlete].text).toContain(markOf(athlete))
+        if (athlete === other) expect(seen[athlete].text).toContain(markerOf(athlete))
         else {
-          for (const theirs of [markOf(other), seen[other].activity, seen[other].goal])
+          for (const theirs of [markerOf(other), seen[other].activity, seen[other].goal])
             expect(seen[athlete].text).not.toContain(theirs)
           const { activity, goal } = seen[other]
           const client = clients[athlete]
@@ -159,7 +159,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
     // What one throws away, the others keep.
     const thrown = await clients.bob.callTool({ name: 'disconnect_provider', arguments: { provider: 'files' } })
     expect(thrown).toMatchObject({ structuredContent: { removed: 1 } })
-    expect(await lookAround(clients.alice)).toMatchObject({ activity: seen.alice.activity, goal: seen.alice.goal })
+    expect(await readEverything(clients.alice)).toMatchObject({ activity: seen.alice.activity, goal: seen.alice.goal })
   })
 
   test('without a credential the tools are listed, and nothing else answers', async () => {
@@ -173,7 +173,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
       () => client.getPrompt({ name: 'weekly-review' }),
     ])
       await expect(refused()).rejects.toThrow(/Authentication required|Unauthorized|401/)
-    expect(serving.inside.map(({ method }) => method)).not.toContain('tools/call')
+    expect(serving.calls.map(({ method }) => method)).not.toContain('tools/call')
   })
 })
 
@@ -197,5 +197,5 @@ test('who belongs to nobody, and who has a token for somewhere else, runs nothin
   await expect(stranger.callTool({ name: 'get_athlete', arguments: {} })).rejects.toThrow('belongs to no tenant')
   const key = await issuer.token('https://elsewhere.example/mcp', undefined, 'alice')
   await expect(connect(serving, { key })).rejects.toThrow(/Authentication required|Unauthorized|401/)
-  expect(serving.inside.map(({ method }) => method)).not.toContain('tools/call')
+  expect(serving.calls.map(({ method }) => method)).not.toContain('tools/call')
 })

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { importInto } from '../src/files/import.ts'
 import { readActivity, UnreadableFile } from '../src/files/read.ts'
-import { base64, fitFile, gpxFile, tcxFile, zipOf } from './files.ts'
-import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.ts'
+import { base64, fitFile, gpxFile, tcxFile, zipOf } from './activity-files.fixture.ts'
+import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.fixture.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -85,7 +85,7 @@ describe('files from strangers', () => {
 describe('importing', () => {
   const source = (name: string, content: Uint8Array) => ({ name, read: async () => content.slice() })
   test('a ZIP as a provider exports it: activities in, the rest left alone, damaged ones named', async () => {
-    const log = anArchive().of('a')
+    const log = anArchive().forTenant('a')
     const zip = zipOf({
       'activities/1.fit': fitFile(),
       'activities/2.gpx': gpxFile(),
@@ -103,7 +103,7 @@ describe('importing', () => {
     expect(seen).toEqual([0, 1])
   })
   test('one large ZIP reports on its way, and can be stopped there', async () => {
-    const log = anArchive().of('a')
+    const log = anArchive().forTenant('a')
     let state = 1
     const filler = new Uint8Array(200_000).map(() => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -134,7 +134,7 @@ describe('importing', () => {
     await expect(stopped).rejects.toThrow('abort')
   })
   test('a ZIP that unpacks to far more than it is, or is cut off, takes nothing with it', async () => {
-    const log = anArchive().of('a')
+    const log = anArchive().forTenant('a')
     const bomb = zipOf({ 'a.gpx': new Uint8Array(65 * 1024 * 1024) })
     expect(await importInto(log, aFileReader(), [source('bomb.zip', bomb)], () => {})).toMatchObject({
       added: 0,
@@ -156,7 +156,7 @@ describe('importing', () => {
     ]
     expect(dataOf(await alice('import_activities', { files }))).toEqual({ added: 2, known: 0, skipped: [] })
     expect(dataOf(await alice('get_activities'))).toMatchObject({ total: 2, synthetic: false })
-    expect(client.heard).toMatchObject([
+    expect(client.received).toMatchObject([
       { params: { progress: 0, total: 2 } },
       { params: { progress: 1, total: 2 } },
       { params: { progress: 2, total: 2 } },

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { holdLock } from '../../../test/services/sqlite-lock.ts'
+import { holdLock } from '../../../test/kit/processes/sqlite-lock.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 
 test('writing is refused after a second, the event loop goes on meanwhile, and reading does too', async () => {
@@ -14,7 +14,7 @@ test('writing is refused after a second, the event loop goes on meanwhile, and r
   const file = sqliteFile(path)
   onTestFinished(() => file.close())
   const count = 'SELECT count(*) AS count FROM activities'
-  const write = () => file.change('DELETE FROM activities WHERE 1 = 0')
+  const write = () => file.execute('DELETE FROM activities WHERE 1 = 0')
   await write()
   const lock = await holdLock(path)
   let ticks = 0
@@ -25,7 +25,7 @@ test('writing is refused after a second, the event loop goes on meanwhile, and r
   })
   clearInterval(timer)
   expect(ticks).toBeGreaterThan(20)
-  expect(await file.rows(count)).toMatchObject([{ count: 0 }])
+  expect(await file.query(count)).toMatchObject([{ count: 0 }])
   await lock.release()
   expect(await write()).toBe(0)
 })

@@ -3,8 +3,8 @@
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { importInto } from '../src/files/import.ts'
-import { fitFile, zipOf } from './files.ts'
-import { aFileReader, anArchive } from './server.ts'
+import { fitFile, zipOf } from './activity-files.fixture.ts'
+import { aFileReader, anArchive } from './server.fixture.ts'
 
 const source = (name: string, content: Uint8Array) => ({ name, read: async () => content })
 /** Packs to some kilobytes and takes many seconds to parse. */
@@ -16,7 +16,7 @@ const large = (): Uint8Array =>
 test('a file that takes longer than the deadline is left out by name, and the next file is read', async () => {
   const clock = fakeClock()
   const reader = aFileReader({ threads: 1 }, clock)
-  const log = anArchive().of('a')
+  const log = anArchive().forTenant('a')
   let done = 0
   const importing = importInto(log, reader, [source('slow.zip', slow()), source('b.fit', fitFile())], (now) => {
     done = now
@@ -34,7 +34,7 @@ test('a file that takes longer than the deadline is left out by name, and the ne
 
 test('a file that needs more memory than a thread has is left out by name, and the next file is read', async () => {
   const reader = aFileReader({ maxHeapMb: 48 })
-  const log = anArchive().of('a')
+  const log = anArchive().forTenant('a')
   const imported = await importInto(log, reader, [source('large.zip', large()), source('b.fit', fitFile())], () => {})
   expect(imported).toEqual({ added: 1, known: 0, skipped: ['large.zip: reading it takes more than 48 MB'] })
 })

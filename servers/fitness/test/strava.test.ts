@@ -7,15 +7,15 @@ import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../../test/services/machine.ts'
+import { freePort } from '../../../test/kit/processes/programs.ts'
 import { createStrava } from '../src/strava/oauth.ts'
 import { createVault } from '../src/strava/seal.ts'
-import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.ts'
+import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.fixture.ts'
 
 interface Double {
   url: string
   /** What was asked of the API: its query and its token. */
-  readonly asked: { readonly query: URLSearchParams; readonly token: string }[]
+  readonly requests: { readonly query: URLSearchParams; readonly token: string }[]
   /** Tokens the API takes no more. */
   readonly expired: Set<string>
   status: number
@@ -26,9 +26,9 @@ interface Double {
 
 /** oidc-provider with Strava's paths and its comma-separated scopes; the API takes whatever token it handed out. */
 async function stravaDouble(redirect: string): Promise<Double> {
-  const asked: Double['asked'] = []
+  const asked: Double['requests'] = []
   const expired = new Set<string>()
-  const double: Double = { url: '', asked, expired, status: 200, history: [activity], failAt: 0 }
+  const double: Double = { url: '', requests: asked, expired, status: 200, history: [activity], failAt: 0 }
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const server: Server = createServer((request, response) => {
     if (request.url?.startsWith('/api/v3/')) return api(request, response)
@@ -132,7 +132,7 @@ const activity = {
 }
 
 /** A browser that keeps cookies and follows redirects. */
-async function browse(start: string): Promise<{ readonly status: number; readonly text: string }> {
+async function followLink(start: string): Promise<{ readonly status: number; readonly text: string }> {
   const jar = new Map<string, string>()
   let url = start
   for (let hops = 0; hops < 15; hops++) {
@@ -176,14 +176,14 @@ const codeOn = ({ status, text }: { readonly status: number; readonly text: stri
 type Caller = Awaited<ReturnType<typeof openFitness>>['alice']
 async function connected(caller: Caller): Promise<void> {
   const { url } = dataOf(await caller('connect_provider', { provider: 'strava' })) as { url: string }
-  const code = codeOn(await browse(url))
+  const code = codeOn(await followLink(url))
   expect(dataOf(await caller('connect_provider', { provider: 'strava', code }))).toMatchObject({ connected: true })
 }
 
 test('connect, consent, activities, disconnect; tokens are unreadable where they are kept', async () => {
   const { alice, archive, double } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
-  const code = codeOn(await browse(url))
+  const code = codeOn(await followLink(url))
   expect(dataOf(await alice('connect_provider', { provider: 'strava' }))).toMatchObject({
     connected: false,
     next: expect.stringContaining('code'),
@@ -203,10 +203,12 @@ test('connect, consent, activities, disconnect; tokens are unreadable where they
       },
     ],
   })
-  expect((await archive.of('alice').connection('strava'))?.sealed).not.toContain(double.asked[0]?.token ?? 'x')
+  expect((await archive.forTenant('alice').connection('strava'))?.sealed).not.toContain(
+    double.requests[0]?.token ?? 'x',
+  )
   // The second time only what is newer is asked for.
   await alice('get_activities', { provider: 'strava' })
-  expect(double.asked.at(-1)?.query.get('after')).toBe(String(now / 1000 - 86_400))
+  expect(double.requests.at(-1)?.query.get('after')).toBe(String(now / 1000 - 86_400))
   await alice('disconnect_provider', { provider: 'strava' })
   expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
 })
@@ -217,7 +219,7 @@ test('a token that has run out is renewed before it is used', async () => {
   await alice('get_activities', { provider: 'strava' })
   await clock.advance(7 * 3600 * 1000)
   await alice('get_activities', { provider: 'strava' })
-  expect(double.asked.at(-1)?.token).not.toBe(double.asked[0]?.token)
+  expect(double.requests.at(-1)?.token).not.toBe(double.requests[0]?.token)
 })
 
 test('a state that is not ours, of another tenant’s making, too old or used for another code is refused', async () => {
@@ -228,11 +230,11 @@ test('a state that is not ours, of another tenant’s making, too old or used fo
   const [body = '', code = ''] = state.split('.')
   const forged = Buffer.from(JSON.stringify(['bob', 'bob', Number.MAX_SAFE_INTEGER])).toString('base64url')
   for (const bad of ['', 'x.y', `${forged}.${code}`, `${body}.${code.slice(1)}`])
-    expect((await browse(`${callback}?code=c&state=${bad}`)).status).toBe(400)
-  expect((await browse(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
+    expect((await followLink(`${callback}?code=c&state=${bad}`)).status).toBe(400)
+  expect((await followLink(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
   await clock.advance(16 * 60_000)
-  expect((await browse(`${callback}?code=c&state=${state}`)).status).toBe(400)
-  expect(await archive.of('bob').connection('strava')).toBeUndefined()
+  expect((await followLink(`${callback}?code=c&state=${state}`)).status).toBe(400)
+  expect(await archive.forTenant('bob').connection('strava')).toBeUndefined()
   expect(await strava.link('alice', 'alice')).toContain('code_challenge_method=S256')
 })
 
@@ -241,21 +243,21 @@ test('a sign-in link that somebody else opens connects nothing: only the caller 
   // Mallory sends her link to a victim, who consents.
   const mallory = await as('mallory')
   const { url } = dataOf(await mallory('connect_provider', { provider: 'strava' })) as { url: string }
-  const code = codeOn(await browse(url))
-  expect(await archive.of('mallory').connection('strava')).toBeUndefined()
+  const code = codeOn(await followLink(url))
+  expect(await archive.forTenant('mallory').connection('strava')).toBeUndefined()
   expect(textOf(await mallory('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
   // The code is good for nobody else, and guessing it ends the sign-in.
   expect(textOf(await alice('connect_provider', { provider: 'strava', code }))).toContain('Start again')
   for (let tries = 0; tries < 5; tries++)
     expect(textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))).toContain('wrong')
   expect(textOf(await mallory('connect_provider', { provider: 'strava', code }))).toContain('Start again')
-  expect(await archive.of('mallory').connection('strava')).toBeUndefined()
+  expect(await archive.forTenant('mallory').connection('strava')).toBeUndefined()
 })
 
 test('a code is good once, and for ten minutes', async () => {
   const { alice, clock } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
-  const code = codeOn(await browse(url))
+  const code = codeOn(await followLink(url))
   await clock.advance(11 * 60_000)
   expect(textOf(await alice('connect_provider', { provider: 'strava', code }))).toContain('Start again')
 })
@@ -276,9 +278,9 @@ test('a first sync that breaks off goes on where it stopped: no older activity i
   await clock.advance(3_600_000)
   expect(dataOf(await alice('get_activities', { provider: 'strava' }))).toMatchObject({ total: 251 })
   // From then on only what is new is asked for.
-  const before = double.asked.length
+  const before = double.requests.length
   await alice('get_activities', { provider: 'strava' })
-  expect(double.asked.slice(before).map(({ query }) => query.has('after'))).toEqual([true])
+  expect(double.requests.slice(before).map(({ query }) => query.has('after'))).toEqual([true])
 })
 
 test.each([

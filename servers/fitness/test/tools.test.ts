@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Activity } from '../src/activity.ts'
-import { usualAthlete } from '../src/activity.ts'
+import { defaultAthlete } from '../src/activity.ts'
 import { loadChart } from '../src/chart.ts'
 import { loadOf, riegel, slopeOf, stressOf } from '../src/training.ts'
-import { anArchive, dataOf, now, openFitness, textOf } from './server.ts'
+import { anArchive, dataOf, now, openFitness, textOf } from './server.fixture.ts'
 
 describe('who may do what', () => {
   test('the list of tools is open to everybody, calls are not', async () => {
@@ -59,12 +59,12 @@ describe('activities', () => {
   test('an empty log says so in every tool, and reading it makes nothing up', async () => {
     const { alice, archive } = await openFitness()
     for (const [name, args] of reading) expect(textOf(await alice(name, args)), name).toContain('No activities yet')
-    expect(await archive.of('alice').count()).toBe(0)
+    expect(await archive.forTenant('alice').count()).toBe(0)
   })
   test('made-up activities come only when they are asked for, are marked in every tool, and lie before now', async () => {
     const { alice, archive } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
-    const [first, second] = await archive.of('alice').list({ limit: 2 })
+    const [first, second] = await archive.forTenant('alice').list({ limit: 2 })
     for (const [name, args] of [
       ...reading,
       ['get_athlete', {}],
@@ -127,11 +127,11 @@ describe('activities', () => {
   test('last active is noted, and a note that fails costs no answer', async () => {
     const { alice, archive, clock } = await openFitness()
     await alice('get_athlete')
-    await expect.poll(() => archive.of('alice').lastActive('alice')).toBe(clock.now())
+    await expect.poll(() => archive.forTenant('alice').lastActive('alice')).toBe(clock.now())
     const broken = anArchive()
     const failing = {
       ...broken,
-      of: (tenant: string) => ({ ...broken.of(tenant), touch: async () => Promise.reject(new Error('down')) }),
+      of: (tenant: string) => ({ ...broken.forTenant(tenant), touch: async () => Promise.reject(new Error('down')) }),
     }
     const other = await openFitness({ archive: failing })
     expect(await other.alice('get_athlete')).toMatchObject({ isError: false })
@@ -156,8 +156,8 @@ describe('what it means', () => {
   })
 
   test('an hour at threshold is 100; fitness and fatigue follow by 1/42 and 1/7', () => {
-    expect(stressOf(ride(0, usualAthlete.ftp), usualAthlete)).toBeCloseTo(100)
-    const [first, second] = loadOf([ride(1, usualAthlete.ftp)], usualAthlete, now)
+    expect(stressOf(ride(0, defaultAthlete.ftp), defaultAthlete)).toBeCloseTo(100)
+    const [first, second] = loadOf([ride(1, defaultAthlete.ftp)], defaultAthlete, now)
     expect(first).toMatchObject({ stress: 100, ctl: 2.4, atl: 14.3, tsb: 0 })
     expect(second?.ctl).toBeCloseTo((100 / 42) * (41 / 42), 1)
     expect(second?.tsb).toBeCloseTo(100 / 42 - 100 / 7, 1)
@@ -182,7 +182,7 @@ describe('what it means', () => {
     expect(slopeOf([300, null, 310, null, 320])).toBeCloseTo(5)
     expect([slopeOf([]), slopeOf([null, 7]), slopeOf([1, 2, 3])]).toEqual([0, 0, 1])
     const archive = anArchive()
-    await archive.of('alice').add([ride(30, 200), { ...ride(2, 200), averageHr: 140 }])
+    await archive.forTenant('alice').add([ride(30, 200), { ...ride(2, 200), averageHr: 140 }])
     const { alice } = await openFitness({ archive })
     const { weeks } = dataOf(
       await alice('analyze_performance_trends', { metric: 'heart_rate', timeframe: 'month' }),
@@ -228,7 +228,7 @@ describe('what it means', () => {
       distanceM: 10_000,
       durationS: seconds,
     })
-    await archive.of('alice').add([run(25, 3600), run(11, 3300), run(2, 3000), ride(3, 200), ride(1, 200)])
+    await archive.forTenant('alice').add([run(25, 3600), run(11, 3300), run(2, 3000), ride(3, 200), ride(1, 200)])
     const { alice } = await openFitness({ archive })
     const trend = await alice('analyze_performance_trends', { metric: 'pace', timeframe: 'month' })
     expect(dataOf(trend)).toMatchObject({ sport_type: 'run', direction: 'faster', synthetic: false })
@@ -249,7 +249,7 @@ describe('what it means', () => {
     expect(dataOf(await alice('get_activity_intelligence', { activity_id: row?.id }))).toHaveProperty('insight')
   })
   test('the chart is a picture with three lines, and a name in it cannot become markup', () => {
-    const days = loadOf([ride(40, 200), ride(20, 250), ride(1, 220)], usualAthlete, now)
+    const days = loadOf([ride(40, 200), ride(20, 250), ride(1, 220)], defaultAthlete, now)
     const chart = loadChart(days, '<script>alert(1)</script>')
     expect(chart.match(/<polyline/g)).toHaveLength(3)
     expect(chart).not.toContain('<script>')

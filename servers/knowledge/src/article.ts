@@ -20,7 +20,7 @@ export interface Reference {
 }
 
 /** What the front matter says, or what stands in for it: see `markdown.ts`. */
-export interface Matter {
+export interface FrontMatter {
   readonly title: string
   readonly longTitle?: string
   readonly description: string
@@ -40,7 +40,7 @@ export interface Matter {
 }
 
 /** A file of Markdown: its front matter, where it is, its text. */
-export interface Article extends Matter {
+export interface Article extends FrontMatter {
   /** The folder it is in. */
   readonly collection: string
   /** The name of its file. Two collections may have the same one. */
@@ -60,7 +60,7 @@ export const isVisible = ({ status }: Pick<Article, 'status'>): boolean =>
 
 /** Newest first; of one day in the order of their names, so that two lists of the same articles are the same list. */
 export const byDate = (a: Article, b: Article): number =>
-  compare(b.lastUpdated, a.lastUpdated) || compare(keyOf(a), keyOf(b))
+  compareCodeUnits(b.lastUpdated, a.lastUpdated) || compareCodeUnits(keyOf(a), keyOf(b))
 
 /** By code units: the order must not depend on where the server runs. */
-export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const compareCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

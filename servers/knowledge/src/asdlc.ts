@@ -1,7 +1,7 @@
 /** The base that `handleMethod` serves: a few articles on building software with agents, in code, so that it needs no file. */
 
+import { type App, createApp } from './app.ts'
 import type { Article } from './article.ts'
-import { type Base, createBase } from './base.ts'
 
 const articles: readonly Article[] = [
   {
@@ -57,4 +57,4 @@ const articles: readonly Article[] = [
   },
 ]
 
-export const asdlc: Base = createBase('ASDLC', articles)
+export const asdlc: App = createApp('ASDLC', articles)

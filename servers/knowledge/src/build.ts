@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command } from 'sluice/main'
-import { createBase } from './base.ts'
+import { createApp } from './app.ts'
 import { openFolder } from './folder.ts'
 
 export const build: Command = {
@@ -18,7 +18,7 @@ export const build: Command = {
     // Half of the articles would look like all of them once they are deployed.
     if (problems.length > 0)
       throw new Error(`nothing was written:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
-    const base = createBase(values.title ?? basename(resolve(folder)), put)
+    const base = createApp(values.title ?? basename(resolve(folder)), put)
     const json = JSON.stringify(base.toIndex())
     await writeFile(values.out, json)
     const hidden = put.length - base.articles.length

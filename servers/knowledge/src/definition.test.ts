@@ -2,8 +2,8 @@ import { createServer } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import pkg from '../package.json' with { type: 'json' }
+import { createApp } from './app.ts'
 import { asdlc } from './asdlc.ts'
-import { createBase } from './base.ts'
 import { knowledge } from './definition.ts'
 import { version } from './version.ts'
 
@@ -14,8 +14,8 @@ test('the version is the package’s', () => {
 })
 
 test('the server is named after what its articles are about', () => {
-  expect(knowledge(createBase('My Café notes!', [])).info).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
-  expect(knowledge(createBase('', [])).info).toMatchObject({ name: 'knowledge-base' })
+  expect(knowledge(createApp('My Café notes!', [])).info).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
+  expect(knowledge(createApp('', [])).info).toMatchObject({ name: 'knowledge-base' })
 })
 
 test('an article can be read at its address, and one that is not there cannot', async () => {
@@ -31,7 +31,7 @@ test('all articles are listed, the newest first, over as many pages as they need
     ...{ collection: 'c d', slug: `s${i}`, title: `T${i}`, description: '', tags: [], body: '' },
     ...{ lastUpdated: `2026-01-${String((i % 28) + 1).padStart(2, '0')}`, status: 'Live' as const },
   }))
-  const base = createBase('Many', many)
+  const base = createApp('Many', many)
   const crowded = await testClient(createServer(knowledge(base), { pageSize: 200 }))
   const seen: string[] = []
   let cursor: unknown

@@ -1,7 +1,7 @@
 /** A base of articles as an MCP server. Plain data: the same on Node and on the edge. */
 
 import { defineServer, type Layer, Prepared, type ServerDefinition } from 'sluice'
-import type { Base } from './base.ts'
+import type { App } from './app.ts'
 import { promptsOf } from './prompts.ts'
 import { resourcesOf } from './resources.ts'
 import { toolsOf } from './tools.ts'
@@ -14,7 +14,7 @@ const nameOf = (title: string): string => {
 }
 
 /** The server of a base. */
-export const knowledge = (base: Base): ServerDefinition =>
+export const knowledge = (base: App): ServerDefinition =>
   defineServer({
     info: { name: nameOf(base.title), version, title: `${base.title} knowledge base` },
     instructions: `Articles about ${base.title}. Search before you answer, then get the article by the slug you were given; never guess a slug. Cite articles as [collection/slug].`,

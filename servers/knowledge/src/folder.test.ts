@@ -1,7 +1,7 @@
 import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aFolder } from '../../../test/knowledge/a-folder.ts'
+import { aFolder } from '../../../test/kit/generators/markdown-folder.ts'
 import { keyOf } from './article.ts'
 import { openFolder } from './folder.ts'
 

@@ -10,9 +10,9 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
-import { BadArticle, parseMarkdown } from './markdown.ts'
+import { InvalidArticle, parseMarkdown } from './markdown.ts'
 
-export interface Reading {
+export interface FolderChanges {
   /** New or changed since the last reading. */
   readonly put: readonly Article[]
   /** Keys of those that are gone. */
@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** One file as it was read last. */
-interface Known {
+interface KnownFile {
   readonly stamp: string
   readonly article?: Article
   readonly problem?: string
@@ -31,19 +31,19 @@ interface Known {
 /** What is longer is something else with this ending. */
 const maxBytes = 1024 * 1024
 /** Files read at once. */
-const width = 32
+const maxParallelReads = 32
 
 /** The function reads the folder; it throws only where the folder itself cannot be read. */
-export function openFolder(root: string): () => Promise<Reading> {
-  let known: ReadonlyMap<string, Known> = new Map()
+export function openFolder(root: string): () => Promise<FolderChanges> {
+  let known: ReadonlyMap<string, KnownFile> = new Map()
   let articles: ReadonlyMap<string, Article> = new Map()
   return async function read() {
     const files = await findFiles(root)
-    const found = new Map<string, Known>()
-    for (let at = 0; at < files.length; at += width) {
-      const some = files.slice(at, at + width)
+    const found = new Map<string, KnownFile>()
+    for (let at = 0; at < files.length; at += maxParallelReads) {
+      const some = files.slice(at, at + maxParallelReads)
       const read = await Promise.all(
-        some.map(async (file) => [file, await readOne(root, file, known.get(file))] as const),
+        some.map(async (file) => [file, await readArticleFile(root, file, known.get(file))] as const),
       )
       for (const [file, one] of read) if (one) found.set(file, one)
     }
@@ -79,7 +79,11 @@ async function findFiles(root: string, below = ''): Promise<readonly string[]> {
 }
 
 /** Nothing for a file that went away meanwhile. */
-async function readOne(root: string, file: string, before: Known | undefined): Promise<Known | undefined> {
+async function readArticleFile(
+  root: string,
+  file: string,
+  before: KnownFile | undefined,
+): Promise<KnownFile | undefined> {
   const path = join(root, file)
   const { ctimeNs, mtime, size } = (await stat(path, { bigint: true }).catch(() => undefined)) ?? {}
   if (size === undefined || mtime === undefined) return undefined
@@ -94,7 +98,7 @@ async function readOne(root: string, file: string, before: Known | undefined): P
     const parsed = parseMarkdown({ file, name, changed: mtime.toISOString().slice(0, 10), text })
     return { stamp, article: { collection: collectionOf(file), slug: name, ...parsed } }
   } catch (thrown) {
-    if (thrown instanceof BadArticle) return { stamp, problem: thrown.message }
+    if (thrown instanceof InvalidArticle) return { stamp, problem: thrown.message }
     const why = thrown instanceof TypeError ? 'not UTF-8' : 'cannot be read'
     return { stamp, problem: `${file}: ${why}` }
   }

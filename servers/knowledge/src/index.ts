@@ -1,8 +1,8 @@
 /** A folder of Markdown as an MCP server. */
 
+export type { App } from './app.ts'
+export { createApp } from './app.ts'
 export type { Article, Reference, Status } from './article.ts'
-export type { Base } from './base.ts'
-export { createBase } from './base.ts'
 export { flatInfo, knowledge } from './definition.ts'
 export { handleMethod } from './handle-method.ts'
 export type { Index } from './index-file.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BadArticle, parseMarkdown } from './markdown.ts'
+import { InvalidArticle, parseMarkdown } from './markdown.ts'
 
 const parse = (text: string) => parseMarkdown({ file: 'concepts/a.md', name: 'a', changed: '2026-01-02', text })
 const withMatter = (yaml: string, body = 'Text.') => parse(`---\n${yaml}\n---\n\n${body}\n`)
@@ -65,7 +65,7 @@ test.each([
   ['- a list', /front matter: /],
   [`a: &a [x]\n${Array.from({ length: 200 }, (_, i) => `b${i}: *a`).join('\n')}`, /front matter: |title: /],
 ])('wrong front matter names file and field, %#', (yaml, problem) => {
-  expect(() => withMatter(yaml)).toThrow(BadArticle)
+  expect(() => withMatter(yaml)).toThrow(InvalidArticle)
   expect(() => withMatter(yaml)).toThrow(/^concepts\/a\.md: /)
   expect(() => withMatter(yaml)).toThrow(problem)
 })
@@ -127,7 +127,7 @@ test('whatever a file holds, it is an article or the reason why not', () => {
         expect(title.length).toBeLessThanOrEqual(120)
         expect(description.length).toBeLessThanOrEqual(200)
       } catch (thrown) {
-        expect(thrown).toBeInstanceOf(BadArticle)
+        expect(thrown).toBeInstanceOf(InvalidArticle)
       }
     }),
   )

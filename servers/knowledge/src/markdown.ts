@@ -6,12 +6,12 @@
 
 import { parse } from 'yaml'
 import * as z from 'zod'
-import type { Matter } from './article.ts'
+import type { FrontMatter } from './article.ts'
 import { statuses } from './article.ts'
 
 /** What is wrong with one file, worded for whoever wrote it. */
-export class BadArticle extends Error {
-  override readonly name = 'BadArticle'
+export class InvalidArticle extends Error {
+  override readonly name = 'InvalidArticle'
 }
 
 export interface Source {
@@ -24,10 +24,10 @@ export interface Source {
 }
 
 const date = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'write a date such as 2026-11-16' })
-const words = (most: number): z.ZodString => z.string().trim().min(1).max(most)
-const list = z.array(z.string().trim().min(1))
+const shortString = (most: number): z.ZodString => z.string().trim().min(1).max(most)
+const stringList = z.array(z.string().trim().min(1))
 /** YAML reads `2024` and `9780131103627` as numbers. */
-const spelled = z.union([z.string(), z.number().transform(String)])
+const stringOrNumber = z.union([z.string(), z.number().transform(String)])
 
 const reference = z
   .object({
@@ -35,11 +35,11 @@ const reference = z
     title: z.string().min(1),
     url: z.url().exactOptional(),
     author: z.string().exactOptional(),
-    authors: list.exactOptional(),
+    authors: stringList.exactOptional(),
     publisher: z.string().exactOptional(),
-    published: spelled.exactOptional(),
+    published: stringOrNumber.exactOptional(),
     accessed: date.exactOptional(),
-    isbn: spelled.exactOptional(),
+    isbn: stringOrNumber.exactOptional(),
     doi: z.string().exactOptional(),
     annotation: z.string().exactOptional(),
   })
@@ -49,35 +49,35 @@ const reference = z
   })
 
 /** Fields that are not ours are left alone: other programs keep theirs in the same place. */
-const matter: z.ZodType<Matter> = z.object({
-  title: words(40),
-  longTitle: words(120).exactOptional(),
+const frontMatter: z.ZodType<FrontMatter> = z.object({
+  title: shortString(40),
+  longTitle: shortString(120).exactOptional(),
   description: z.string().trim().max(200).default(''),
-  tags: list.default([]),
+  tags: stringList.default([]),
   publishedDate: date.exactOptional(),
   lastUpdated: date,
   status: z.enum(statuses).default('Draft'),
-  supersededBy: list.exactOptional(),
-  relatedIds: list.exactOptional(),
+  supersededBy: stringList.exactOptional(),
+  relatedIds: stringList.exactOptional(),
   references: z.array(reference).exactOptional(),
   difficulty: z.string().exactOptional(),
   category: z.string().exactOptional(),
-  tools: list.exactOptional(),
-  prerequisites: list.exactOptional(),
+  tools: stringList.exactOptional(),
+  prerequisites: stringList.exactOptional(),
   estimatedMinutes: z.number().positive().exactOptional(),
-  agentPrompt: words(440).exactOptional(),
+  agentPrompt: shortString(440).exactOptional(),
 })
 
-export function parseMarkdown(source: Source): Matter & { readonly body: string } {
+export function parseMarkdown(source: Source): FrontMatter & { readonly body: string } {
   const { file } = source
   const text = source.text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
-  if (!/^---[ \t]*\n/.test(text)) return { ...toMatter({ ...source, text }), body: text.trim() }
+  if (!/^---[ \t]*\n/.test(text)) return { ...toFrontMatter({ ...source, text }), body: text.trim() }
   const end = /\n---[ \t]*(?:\n|$)/.exec(text)
-  if (!end) throw new BadArticle(`${file}: front matter: the line --- that ends it is missing`)
-  const parsed = matter.safeParse(readYaml(text.slice(text.indexOf('\n'), end.index + 1), file))
+  if (!end) throw new InvalidArticle(`${file}: front matter: the line --- that ends it is missing`)
+  const parsed = frontMatter.safeParse(readYaml(text.slice(text.indexOf('\n'), end.index + 1), file))
   if (parsed.success) return { ...parsed.data, body: text.slice(end.index + end[0].length).trim() }
   const [issue] = parsed.error.issues
-  throw new BadArticle(`${file}: ${issue?.path.join('.') || 'front matter'}: ${issue?.message ?? 'not understood'}`)
+  throw new InvalidArticle(`${file}: ${issue?.path.join('.') || 'front matter'}: ${issue?.message ?? 'not understood'}`)
 }
 
 function readYaml(yaml: string, file: string): unknown {
@@ -89,23 +89,23 @@ function readYaml(yaml: string, file: string): unknown {
       : value
   } catch (thrown) {
     const [first = 'not YAML'] = thrown instanceof Error ? thrown.message.split('\n') : []
-    throw new BadArticle(`${file}: front matter: ${first.replace(/:$/, '')}`)
+    throw new InvalidArticle(`${file}: front matter: ${first.replace(/:$/, '')}`)
   }
 }
 
 const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
 /** What a paragraph does not begin with: headings, lists, tables, quotes, code, rules, HTML and pictures. */
-const notProse = /^(?:[#>|<*+-]|\d+[.)] |```|~~~|!\[| {4})/
+const nonProseStart = /^(?:[#>|<*+-]|\d+[.)] |```|~~~|!\[| {4})/
 
-function toMatter({ text, name, changed }: Source): Matter {
+function toFrontMatter({ text, name, changed }: Source): FrontMatter {
   const title = heading.exec(withoutCode(text))?.[1] ?? name
   const prose = withoutCode(text)
     .split(/\n\s*\n/)
     .map((block) => block.trim().replace(/^#{1,6} .*\n/, ''))
-    .find((block) => block !== '' && (!notProse.test(block) || block.startsWith('**')))
+    .find((block) => block !== '' && (!nonProseStart.test(block) || block.startsWith('**')))
   return {
-    title: cut(toPlain(title), 120),
-    description: cut(toPlain(prose ?? ''), 200),
+    title: truncate(toPlainText(title), 120),
+    description: truncate(toPlainText(prose ?? ''), 200),
     tags: [],
     lastUpdated: changed,
     status: 'Live',
@@ -115,7 +115,7 @@ function toMatter({ text, name, changed }: Source): Matter {
 const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?^\1[ \t]*$/gm, '')
 
 /** Markdown's marks mean nothing in a list of titles. */
-const toPlain = (markdown: string): string =>
+const toPlainText = (markdown: string): string =>
   markdown
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/\*\*|__|`/g, '')
@@ -123,7 +123,7 @@ const toPlain = (markdown: string): string =>
     .trim()
 
 /** At the end of a sentence where there is one, else between two words. */
-function cut(text: string, most: number): string {
+function truncate(text: string, most: number): string {
   if (text.length <= most) return text
   const short = text.slice(0, most)
   const sentence = short.lastIndexOf('. ')

@@ -2,11 +2,11 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Open, Opened, Server, Site } from 'sluice'
-import type { Base } from './base.ts'
-import { createBase } from './base.ts'
+import type { HostContext, OpenedServer, OpenServer, Server } from 'sluice'
+import type { App } from './app.ts'
+import { createApp } from './app.ts'
 import { flatInfo, knowledge } from './definition.ts'
-import { openFolder, type Reading } from './folder.ts'
+import { type FolderChanges, openFolder } from './folder.ts'
 import { fromIndex } from './index-file.ts'
 import { refresh } from './refresh.ts'
 import { watchFolder } from './watch.ts'
@@ -15,7 +15,7 @@ import { watchFolder } from './watch.ts'
 const ownDocuments = join(import.meta.dirname, '../dist/sluice.json')
 
 /** Opens the folder or the index that the command line names; without one, these documents. */
-export const open: Open = async (site) => {
+export const open: OpenServer = async (site) => {
   const named = site.argument ?? site.env['SLUICE_KNOWLEDGE_FOLDER']
   const path = named === undefined ? ownDocuments : resolve(named)
   const found = await stat(path).catch(() => undefined)
@@ -23,12 +23,12 @@ export const open: Open = async (site) => {
   return found.isDirectory() ? serveFolder(path, site) : serveIndex(path)
 }
 
-async function serveIndex(path: string): Promise<Opened> {
+async function serveIndex(path: string): Promise<OpenedServer> {
   const definition = knowledge(load(path, await readFile(path, 'utf8')))
   return { definition, layers: [flatInfo(definition)], stateless: true, state: 'ready', close: async () => {} }
 }
 
-function load(path: string, json: string): Base {
+function load(path: string, json: string): App {
   try {
     return fromIndex(parse(json))
   } catch (thrown) {
@@ -36,10 +36,10 @@ function load(path: string, json: string): Base {
   }
 }
 
-async function serveFolder(path: string, { env, logger, clock }: Site): Promise<Opened> {
+async function serveFolder(path: string, { env, logger, clock }: HostContext): Promise<OpenedServer> {
   const read = openFolder(path)
   const reading = await read()
-  const base = createBase(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
+  const base = createApp(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
   const definition = knowledge(base)
   const complained = new Set<string>()
   let unwatch = (): void => {}
@@ -47,7 +47,7 @@ async function serveFolder(path: string, { env, logger, clock }: Site): Promise<
   complain(reading)
 
   /** Each problem once: the folder is read often. */
-  function complain({ problems }: Pick<Reading, 'problems'>): void {
+  function complain({ problems }: Pick<FolderChanges, 'problems'>): void {
     for (const problem of problems) if (!complained.has(problem)) logger.warn({ event: 'article left out', problem })
     complained.clear()
     for (const problem of problems) complained.add(problem)
@@ -73,7 +73,7 @@ async function serveFolder(path: string, { env, logger, clock }: Site): Promise<
   }
 }
 
-function stateOf(path: string, { put, problems }: Reading, visible: number): string {
+function stateOf(path: string, { put, problems }: FolderChanges, visible: number): string {
   const [first] = problems
   if (first !== undefined)
     return `${problems.length === 1 ? 'a file is' : `${problems.length} files are`} left out: ${first}`

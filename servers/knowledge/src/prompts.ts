@@ -2,21 +2,21 @@
 
 import { type Prompt, prompt } from 'sluice'
 import * as z from 'zod'
+import type { App } from './app.ts'
 import { keyOf, uriOf } from './article.ts'
-import type { Base } from './base.ts'
 import { toText } from './texts.ts'
 
 /** Enough to answer most questions, and little enough to read. */
-const mostArticles = 4
+const maxArticles = 4
 
-export const promptsOf = (base: Base): readonly Prompt[] => [
+export const promptsOf = (base: App): readonly Prompt[] => [
   prompt({
     name: 'answer_with_citations',
     title: `Ask the ${base.title} knowledge base`,
     description: `Answer a question from the ${base.title} articles, with citations`,
     input: z.object({ question: z.string().min(1).max(500).describe('What you want to know') }),
     run({ question }) {
-      const found = base.search(question).slice(0, mostArticles)
+      const found = base.search(question).slice(0, maxArticles)
       const how =
         found.length === 0
           ? `The ${base.title} knowledge base has no article on this. Say so; do not answer from memory. You may try search_articles with other words first.`

@@ -1,22 +1,22 @@
 /** What changed on disk goes into the base, and whoever listens hears of it. */
 
 import type { Server } from 'sluice'
+import type { App } from './app.ts'
 import type { Article } from './article.ts'
 import { keyOf, uriOf } from './article.ts'
-import type { Base } from './base.ts'
 import { knowledge } from './definition.ts'
-import type { Reading } from './folder.ts'
+import type { FolderChanges } from './folder.ts'
 
-export function refresh(base: Base, { put, removed }: Pick<Reading, 'put' | 'removed'>, server: Server): void {
+export function refresh(base: App, { put, removed }: Pick<FolderChanges, 'put' | 'removed'>, server: Server): void {
   const changed = new Set<string>()
   let lists = false
   const compare = (key: string, change: () => void): void => {
-    const [before] = base.named(key)
+    const [before] = base.findByName(key)
     change()
-    const [after] = base.named(key)
+    const [after] = base.findByName(key)
     // Hidden before and after: nobody may know that it is there.
     for (const article of [before, after]) if (article) changed.add(uriOf(article))
-    lists ||= listed(before) !== listed(after)
+    lists ||= listEntryOf(before) !== listEntryOf(after)
   }
   for (const key of removed) compare(key, () => base.remove(key))
   for (const article of put) compare(keyOf(article), () => base.put(article))
@@ -24,9 +24,9 @@ export function refresh(base: Base, { put, removed }: Pick<Reading, 'put' | 'rem
   // The collections are part of the tools' schemas.
   server.update(knowledge(base))
   if (lists) server.listChanged('resources')
-  for (const uri of changed) server.updated(uri)
+  for (const uri of changed) server.resourceUpdated(uri)
 }
 
 /** What the list says of an article. */
-const listed = (article: Article | undefined): string | undefined =>
+const listEntryOf = (article: Article | undefined): string | undefined =>
   article && JSON.stringify([article.title, article.description, article.lastUpdated])

@@ -1,14 +1,14 @@
 /** Every article at `article://collection/slug`, for clients that let people pick what a model reads. */
 
 import { type Resource, type ResourceEntry, resource } from 'sluice'
+import type { App } from './app.ts'
 import type { Article } from './article.ts'
-import { compare, keyOf, uriOf } from './article.ts'
-import type { Base } from './base.ts'
+import { compareCodeUnits, keyOf, uriOf } from './article.ts'
 import { toText } from './texts.ts'
 
 const pageSize = 200
 
-export const resourcesOf = (base: Base): readonly Resource[] => [
+export const resourcesOf = (base: App): readonly Resource[] => [
   resource({
     uri: 'article://{collection}/{slug}',
     name: 'article',
@@ -27,25 +27,25 @@ export const resourcesOf = (base: Base): readonly Resource[] => [
       ],
     },
     list({ cursor }) {
-      const from = cursor === undefined ? 0 : base.articles.findIndex((article) => isAfter(article, cursor))
+      const from = cursor === undefined ? 0 : base.articles.findIndex((article) => isAfterCursor(article, cursor))
       const shown = from === -1 ? [] : base.articles.slice(from, from + pageSize)
       const last = shown.at(-1)
       const more = last !== undefined && from + pageSize < base.articles.length
-      return { resources: shown.map(toEntry), ...(more && { next: placeOf(last) }) }
+      return { resources: shown.map(toEntry), ...(more && { next: cursorOf(last) }) }
     },
     read({ collection, slug }) {
-      const [article] = base.named(`${collection}/${slug}`)
+      const [article] = base.findByName(`${collection}/${slug}`)
       return article && toText(article)
     },
   }),
 ]
 
 /** Where a page ended, as values and not as a count: articles come and go between two pages. */
-const placeOf = (article: Article): string => `${article.lastUpdated} ${keyOf(article)}`
+const cursorOf = (article: Article): string => `${article.lastUpdated} ${keyOf(article)}`
 
-function isAfter(article: Article, place: string): boolean {
+function isAfterCursor(article: Article, place: string): boolean {
   const [date = '', ...key] = place.split(' ')
-  const order = compare(date, article.lastUpdated) || compare(keyOf(article), key.join(' '))
+  const order = compareCodeUnits(date, article.lastUpdated) || compareCodeUnits(keyOf(article), key.join(' '))
   return order > 0
 }
 

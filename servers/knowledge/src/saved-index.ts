@@ -6,14 +6,14 @@
 
 import MiniSearch, { type AsPlainObject, type Options } from 'minisearch'
 
-type Plain = Omit<AsPlainObject, 'index'>
+type SavedHeader = Omit<AsPlainObject, 'index'>
 
 /** Places: fields behind each other with `;` between, each its number and then pairs of article and how often. */
-export interface Saved extends Plain {
+export interface PackedIndex extends SavedHeader {
   readonly words: readonly (readonly [word: string, places: string])[]
 }
 
-export function pack({ index, ...plain }: AsPlainObject): Saved {
+export function pack({ index, ...plain }: AsPlainObject): PackedIndex {
   const toPlaces = (fields: (typeof index)[number][1]): string =>
     Object.entries(fields)
       .map(([field, places]) => [field, ...Object.entries(places).flat()].join(' '))
@@ -22,7 +22,7 @@ export function pack({ index, ...plain }: AsPlainObject): Saved {
 }
 
 export class SavedIndex<T> extends MiniSearch<T> {
-  constructor(options: Options<T>, saved: Saved) {
+  constructor(options: Options<T>, saved: PackedIndex) {
     super(options)
     this._documentCount = saved.documentCount
     this._nextId = saved.nextId
@@ -33,12 +33,12 @@ export class SavedIndex<T> extends MiniSearch<T> {
     this._fieldLength = toMap(saved.fieldLength)
     this._storedFields = toMap(saved.storedFields)
     for (const [short, id] of this._documentIds) this._idToShortId.set(id, short)
-    for (const [word, places] of saved.words) this._index.set(word, new Word(places))
+    for (const [word, places] of saved.words) this._index.set(word, new LazyPostings(places))
   }
 }
 
 /** Field → article → how often. MiniSearch gets a field, or walks over all of them, before it does anything else. */
-class Word extends Map<number, Map<number, number>> {
+class LazyPostings extends Map<number, Map<number, number>> {
   #packed: string | undefined
   constructor(packed: string) {
     super()

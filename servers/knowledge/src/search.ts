@@ -6,7 +6,7 @@
 import MiniSearch, { type Options, type SearchOptions } from 'minisearch'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
-import { pack, type Saved, SavedIndex } from './saved-index.ts'
+import { type PackedIndex, pack, SavedIndex } from './saved-index.ts'
 
 export interface Search {
   add(article: Article): void
@@ -15,7 +15,7 @@ export interface Search {
   find(query: string): readonly string[]
   /** Titles that look alike, where `find` has nothing. */
   suggest(query: string): readonly string[]
-  save(): Saved
+  save(): PackedIndex
 }
 
 interface Entry {
@@ -47,14 +47,14 @@ const stopWords = new Set(
 )
 
 /** What is longer is no word: keys and pictures in a text would fill the index. */
-const longestWord = 40
+const maxWordLength = 40
 
 /** Letters and digits in one piece; names such as `get_article` and `createServer` whole and in their parts. */
 const tokenize = (text: string): string[] =>
   (text.match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((name) => {
     const parts = name.split(/_+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== '')
     const words = parts.length > 1 ? [name, ...parts] : parts
-    return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= longestWord)
+    return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= maxWordLength)
   })
 
 /** `rotate`, `rotates`, `rotated`, `rotating` and `rotation` are one word. Cut by rule, so the rest may be no word: it is never shown. */
@@ -66,15 +66,15 @@ function stem(word: string): string {
 }
 
 /** Letters that may be wrong in a word of this length. */
-const tolerance = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
+const maxTypos = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
 
 /** Each guess looks through all words there are. A question with more unknown words than this is not misspelt. */
-const maxGuessed = 4
+const maxFuzzyWords = 4
 
 /** Results past this are not what was asked for. */
-const most = 20
+const maxResults = 20
 
-export function createSearch(articles: Iterable<Article>, saved?: Saved): Search {
+export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): Search {
   const known = new Set<string>(saved?.words.map(([word]) => word))
   const options: Options<Entry> = {
     fields: Object.keys(boost),
@@ -98,7 +98,7 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
   const asking = (guessed = new Set<string>()): SearchOptions => {
     const mayGuess = (word: string): boolean => {
       if (known.has(word)) return false
-      if (guessed.size < maxGuessed) guessed.add(word)
+      if (guessed.size < maxFuzzyWords) guessed.add(word)
       return guessed.has(word)
     }
     return {
@@ -106,7 +106,7 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
       boostDocument: (key) => (isReference(String(key)) ? referenceWeight : 1),
       tokenize,
       processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
-      fuzzy: (word) => mayGuess(word) && tolerance(word),
+      fuzzy: (word) => mayGuess(word) && maxTypos(word),
       prefix: (word) => mayGuess(word) && word.length > 2,
     }
   }
@@ -126,12 +126,12 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
         [...new Set(words)].reduce((sum, word) => sum + (known.has(word) ? 1 : 0.5), 0)
       return mini
         .search(query, { ...asking(), filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
-        .slice(0, most)
+        .slice(0, maxResults)
         .map(({ id }) => String(id))
     },
     suggest: (query) =>
       mini
-        .search(tokenize(query).slice(0, maxGuessed).join(' '), {
+        .search(tokenize(query).slice(0, maxFuzzyWords).join(' '), {
           ...asking(),
           fields: ['title', 'tags'],
           fuzzy: 0.34,
@@ -144,11 +144,11 @@ export function createSearch(articles: Iterable<Article>, saved?: Saved): Search
 }
 
 /** Between two lines of fence. */
-const fenced = /^(```|~~~)[^\n]*\n[\s\S]*?^\1/gm
+const fencedCode = /^(```|~~~)[^\n]*\n[\s\S]*?^\1/gm
 
 /** Programs repeat the same few names, so they weigh less than what is said about them. */
 const toEntry = (article: Article): Entry => {
-  const prose = article.body.replace(fenced, '')
+  const prose = article.body.replace(fencedCode, '')
   return {
     id: keyOf(article),
     title: [article.title, article.longTitle, article.slug].join(' '),
@@ -156,6 +156,6 @@ const toEntry = (article: Article): Entry => {
     description: article.description,
     headings: [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => heading).join('\n'),
     body: prose,
-    code: article.body.match(fenced)?.join('\n') ?? '',
+    code: article.body.match(fencedCode)?.join('\n') ?? '',
   }
 }

@@ -3,7 +3,7 @@
 import type { Article, Reference } from './article.ts'
 import { keyOf } from './article.ts'
 
-export const line = (name: string, { title, description }: Article): string =>
+export const listLine = (name: string, { title, description }: Article): string =>
   description === '' ? `- [${name}] ${title}` : `- [${name}] ${title}: ${description}`
 
 export const didYouMean = (articles: readonly Article[]): string =>
@@ -13,14 +13,14 @@ export const didYouMean = (articles: readonly Article[]): string =>
 export function toText(article: Article): string {
   const { title, longTitle = title, body, references = [] } = article
   return [
-    ...recipe(article),
+    ...recipeFields(article),
     // Plain Markdown brings its heading along.
     body.startsWith(`# ${longTitle}\n`) ? body : `# ${longTitle}\n\n${body}`,
-    ...(references.length > 0 ? [`## References\n\n${references.map(cite).join('\n\n')}`] : []),
+    ...(references.length > 0 ? [`## References\n\n${references.map(formatReference).join('\n\n')}`] : []),
   ].join('\n\n')
 }
 
-function recipe({
+function recipeFields({
   difficulty,
   category,
   tools,
@@ -43,7 +43,7 @@ function recipe({
   ]
 }
 
-function cite(reference: Reference, index: number): string {
+function formatReference(reference: Reference, index: number): string {
   const { title, author, authors, published, url, publisher, isbn, doi, accessed, type, annotation } = reference
   const rows = Object.entries({
     [authors && authors.length > 1 ? 'Authors' : 'Author']: authors?.join(', ') ?? author,

@@ -1,8 +1,8 @@
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
-import { anArticle } from '../test/an-article.ts'
+import { anArticle } from '../test/article.fixture.ts'
+import { createApp } from './app.ts'
 import { asdlc } from './asdlc.ts'
-import { createBase } from './base.ts'
 import { knowledge } from './definition.ts'
 
 const client = await testClient(knowledge(asdlc))
@@ -94,7 +94,7 @@ test('fifty are listed where nobody says how many', async () => {
     status: 'Live' as const,
     body: '',
   }))
-  const crowded = await testClient(knowledge(createBase('Many', many)))
+  const crowded = await testClient(knowledge(createApp('Many', many)))
   const result = await crowded.call('list_articles')
   expect(textsOf(result)[0]?.split('\n')).toHaveLength(50)
   expect(textsOf(result)[0]).toMatch(/^- \[c\/s0\] T\n/)
@@ -109,7 +109,7 @@ test.each([0, -1, 1.5])('a limit of %d is refused with what is allowed', async (
 })
 
 test('an empty base says so', async () => {
-  const empty = await testClient(knowledge(createBase('Nothing', [])))
+  const empty = await testClient(knowledge(createApp('Nothing', [])))
   expect(textsOf(await empty.call('list_articles'))).toEqual(['No articles found.'])
   expect(textsOf(await empty.call('search_articles', { query: 'x' }))).toEqual(["No articles found matching 'x'."])
   expect(await empty.request('resources/list')).toMatchObject({ resources: [] })
@@ -132,8 +132,8 @@ test('a slug of two collections gives the first and names the other', async () =
 
 test('a hidden article and one that never was get the same answer', async () => {
   const draft = anArticle({ slug: 'hush', title: 'Hush', status: 'Draft' })
-  const withDraft = await testClient(knowledge(createBase('B', [draft])))
-  const without = await testClient(knowledge(createBase('B', [])))
+  const withDraft = await testClient(knowledge(createApp('B', [draft])))
+  const without = await testClient(knowledge(createApp('B', [])))
   for (const [name, args] of [
     ['get_article', { slug: 'hush' }],
     ['get_article', { slug: 'c/hush' }],
@@ -204,7 +204,7 @@ test('references and a recipe’s fields are part of the text', async () => {
       { type: 'book' as const, title: 'Fire', authors: ['B', 'C'], isbn: '1', annotation: 'Chapter two.' },
     ],
   })
-  const cook = await testClient(knowledge(createBase('Food', [recipe])))
+  const cook = await testClient(knowledge(createApp('Food', [recipe])))
   expect(textsOf(await cook.call('get_article', { slug: 'r' }))[0]).toBe(`## Usage Hint
 
 Mind the pan.

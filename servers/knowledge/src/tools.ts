@@ -2,10 +2,10 @@
 
 import { fail, type Tool, type ToolResult, tool } from 'sluice'
 import * as z from 'zod'
+import type { App } from './app.ts'
 import type { Article } from './article.ts'
 import { keyOf, statuses, uriOf } from './article.ts'
-import type { Base } from './base.ts'
-import { didYouMean, line, toText } from './texts.ts'
+import { didYouMean, listLine, toText } from './texts.ts'
 
 const summary = z.object({
   collection: z.string(),
@@ -31,20 +31,20 @@ const answer = (structuredContent: object, ...texts: readonly string[]): ToolRes
 })
 
 /** Fuzzy search is dear for long texts, and no question is longer. */
-const longest = 500
+const maxQueryLength = 500
 /** Whole articles in one answer: more would crowd out everything else a model has to read. */
-const mostWhole = 5
+const maxFullArticles = 5
 /** In one list: more would take too long to write, and no model reads them. */
-const mostListed = 500
+const maxListed = 500
 const annotations = { readOnlyHint: true, openWorldHint: false }
 
-export const toolsOf = (base: Base): readonly Tool[] => [
+export const toolsOf = (base: App): readonly Tool[] => [
   tool({
     name: 'list_articles',
     description: `List all ${base.title} knowledge base articles (Live and Experimental only)`,
     annotations,
     input: z.object({
-      category: oneOf(base.collections).describe('Filter by content category').optional(),
+      category: enumOf(base.collections).describe('Filter by content category').optional(),
       limit: z
         .number()
         .refine((limit) => Number.isInteger(limit) && limit > 0, 'must be a whole number, 1 or more')
@@ -54,8 +54,8 @@ export const toolsOf = (base: Base): readonly Tool[] => [
     output: z.object({ total: z.number(), articles: z.array(summary) }),
     run({ category, limit = 50 }) {
       const all = base.articles.filter(({ collection }) => category === undefined || collection === category)
-      const shown = all.slice(0, Math.min(limit, mostListed))
-      const lines = shown.map((article) => line(keyOf(article), article))
+      const shown = all.slice(0, Math.min(limit, maxListed))
+      const lines = shown.map((article) => listLine(keyOf(article), article))
       return answer({ total: all.length, articles: shown.map(toSummary) }, lines.join('\n') || 'No articles found.')
     },
   }),
@@ -66,10 +66,10 @@ export const toolsOf = (base: Base): readonly Tool[] => [
     input: z.object({ slug: z.string().describe('Article slug (filename without extension)') }),
     output: full.extend({ others: z.array(z.string()).describe('Articles of the same slug in other collections') }),
     run({ slug }) {
-      const [article, ...rest] = base.named(slug)
+      const [article, ...rest] = base.findByName(slug)
       if (!article) {
-        const meant = base.suggest(slug.slice(0, longest))
-        throw fail(`Article '${slug.slice(0, longest)}' not found or not available.${didYouMean(meant)}`)
+        const meant = base.suggest(slug.slice(0, maxQueryLength))
+        throw fail(`Article '${slug.slice(0, maxQueryLength)}' not found or not available.${didYouMean(meant)}`)
       }
       const others = rest.map(keyOf)
       const note = others.length === 0 ? [] : [`Other articles with this slug: ${others.join(', ')}`]
@@ -83,7 +83,7 @@ export const toolsOf = (base: Base): readonly Tool[] => [
     input: z.object({
       query: z
         .string()
-        .refine(({ length }) => length <= longest, `must have at most ${longest} characters`)
+        .refine(({ length }) => length <= maxQueryLength, `must have at most ${maxQueryLength} characters`)
         .describe('Search query'),
       include_content: z.boolean().default(false).describe('Include full markdown content in results'),
     }),
@@ -92,7 +92,7 @@ export const toolsOf = (base: Base): readonly Tool[] => [
       suggestions: z.array(summary).describe('Where nothing was found: what may have been meant'),
     }),
     run({ query, include_content }) {
-      const found = base.search(query).slice(0, include_content ? mostWhole : undefined)
+      const found = base.search(query).slice(0, include_content ? maxFullArticles : undefined)
       if (found.length === 0) {
         const meant = base.suggest(query)
         const text = `No articles found matching '${query}'.${didYouMean(meant)}`
@@ -100,18 +100,18 @@ export const toolsOf = (base: Base): readonly Tool[] => [
       }
       const texts = include_content
         ? found.map(toText)
-        : [found.map((article) => line(shortName(base, article), article)).join('\n')]
+        : [found.map((article) => listLine(shortName(base, article), article)).join('\n')]
       return answer({ articles: found.map(include_content ? toFull : toSummary), suggestions: [] }, ...texts)
     },
   }),
 ]
 
 /** The slug, except where it would get another article. */
-const shortName = (base: Base, article: Article): string =>
-  base.named(article.slug)[0] === article ? article.slug : keyOf(article)
+const shortName = (base: App, article: Article): string =>
+  base.findByName(article.slug)[0] === article ? article.slug : keyOf(article)
 
 /** An enum of what there is; an empty base has nothing to choose from. */
-function oneOf(names: readonly string[]): z.ZodType<string, string> {
+function enumOf(names: readonly string[]): z.ZodType<string, string> {
   const [first, ...rest] = names
   return first === undefined ? z.string() : z.enum([first, ...rest])
 }

@@ -9,7 +9,7 @@ import type { Clock } from 'sluice'
 /** Editors write a file in several steps; a moment later it is whole. */
 const settleMs = 50
 /** How old news may get where the system tells nothing. */
-const lookMs = 10_000
+const pollMs = 10_000
 
 /** One call at a time; `changed` must not reject. Returns what ends it. */
 export function watchFolder(folder: string, clock: Clock, changed: () => Promise<void>): () => void {
@@ -43,7 +43,7 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
     if (busy) again = true
     else
       callOff = clock.after(ms, () => {
-        look().catch(() => wake(lookMs))
+        look().catch(() => wake(pollMs))
       })
   }
   async function look(): Promise<void> {
@@ -56,10 +56,10 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
     }
     const soon = again
     again = false
-    wake(soon ? settleMs : lookMs)
+    wake(soon ? settleMs : pollMs)
   }
   arm()
-  wake(lookMs)
+  wake(pollMs)
   return () => {
     ended = true
     callOff()

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import type { Resource, ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
+import type { App } from './app.ts'
 import { description, version } from './package.ts'
-import type { Sessions } from './session.ts'
 import { codeTools } from './tools/code.ts'
 import { debuggerTools } from './tools/debugger.ts'
 import { replTools } from './tools/repl.ts'
@@ -28,7 +28,7 @@ const guide = (name: (typeof guides)[number]): Resource => {
 const workflow = (name: string, description: string, text: string): ReturnType<typeof prompt> =>
   prompt({ name, description, run: () => text })
 
-export const defineLisp = (sessions: Sessions): ServerDefinition =>
+export const defineLisp = (sessions: App): ServerDefinition =>
   defineServer({
     info: { name: 'lisp', version, title: 'Live Lisp', description },
     instructions:

@@ -3,7 +3,7 @@
  * server; docs/documents.md#003 says what it does as written.
  */
 
-import type { Server, Site } from 'sluice'
+import type { HostContext, Server } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
 import { createServer, handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
@@ -24,7 +24,7 @@ export const toHandleMessage =
     handleText(server, text, { adapt: withoutNullId })
 
 /** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
-export async function openMessageHandler(site: Site): Promise<MessageHandler> {
+export async function openMessageHandler(site: HostContext): Promise<MessageHandler> {
   const { definition, close } = await open(site)
   const server = createServer(definition, {
     ...nodeRuntime(site.logger),
@@ -52,14 +52,14 @@ let handler: Promise<MessageHandler> | undefined
 
 /** Serves one message on this account's data folder. The first one opens it; an image ends with the process. */
 export async function handleMessage(text: string): Promise<string | null> {
-  handler ??= openHere().catch((thrown: unknown) => {
+  handler ??= openDefaultHandler().catch((thrown: unknown) => {
     handler = undefined
     throw thrown
   })
   return (await handler).handleMessage(text)
 }
 
-const openHere = async (): Promise<MessageHandler> =>
+const openDefaultHandler = async (): Promise<MessageHandler> =>
   openMessageHandler({
     folder: dataFolder('sluice-lisp', undefined),
     env: process.env,

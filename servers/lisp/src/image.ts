@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from 'sluice'
 import { childEnvironment } from 'sluice/node'
-import { compiledSwank } from './compiled.ts'
+import { openCompileCache } from './compile-cache.ts'
 import { sym } from './sexp.ts'
 import type { Swank } from './swank.ts'
 import { connectSwank } from './swank.ts'
@@ -31,7 +31,7 @@ export interface ImageOptions {
 const loaders = ['/usr/share/common-lisp/source/slime/swank-loader.lisp']
 
 /** What is missing on this machine, as a sentence with what to do; `undefined` where all is there. */
-export function missingHere(env: ImageOptions['env']): string | undefined {
+export function missingPrograms(env: ImageOptions['env']): string | undefined {
   const parts = [findSbcl(env) ? undefined : 'sbcl', findLoader(env) ? undefined : 'cl-swank'].filter((part) => part)
   if (parts.length === 0) return undefined
   return `install ${parts.join(' and ')} to enable (Debian and Ubuntu: apt-get install sbcl cl-swank)`
@@ -51,7 +51,7 @@ const findLoader = (env: ImageOptions['env']): string | undefined =>
  * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest. Sockets send at once: a request is
  * answered by two small messages, and the second would wait 40 ms for the other side's acknowledgement.
  */
-const startUp = (loader: string, fasls: string): string => `
+const startUpForm = (loader: string, fasls: string): string => `
 (progn
   (load ${JSON.stringify(loader)})
   (setf (symbol-value (find-symbol "*FASL-DIRECTORY*" "SWANK-LOADER")) (pathname ${JSON.stringify(`${fasls}/`)})
@@ -77,13 +77,13 @@ const startUp = (loader: string, fasls: string): string => `
 export async function startImage({ folder, env }: ImageOptions, signal: AbortSignal): Promise<Image> {
   const sbcl = findSbcl(env)
   const loader = findLoader(env)
-  if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingHere(env) ?? ''}`)
+  if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingPrograms(env) ?? ''}`)
   const visible = childEnvironment(env, { SBCL_HOME: env['SBCL_HOME'] })
-  const compiled = await compiledSwank(folder, sbcl, loader, visible)
+  const compiled = await openCompileCache(folder, sbcl, loader, visible)
   const secret = randomBytes(24).toString('hex')
   const child = spawn(
     sbcl,
-    ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUp(loader, compiled.folder), '--quit'],
+    ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUpForm(loader, compiled.folder), '--quit'],
     {
       // Its input stays open as long as we live: when we are gone, it reads the end and goes too.
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -105,13 +105,13 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
   try {
     const port = await portOf(child)
     const swank = await connectSwank(port, '127.0.0.1', { secret })
-    compiled.keep()
+    compiled.commit()
     const close = (): void => swank.close()
     exited.then(close, close)
     return { swank, origin: 'started', address: `127.0.0.1:${port}`, close: kill }
   } catch (thrown) {
     await kill()
-    compiled.drop()
+    compiled.discard()
     throw signal.aborted ? fail('The image was disconnected while it started.') : thrown
   } finally {
     signal.removeEventListener('abort', stop)
@@ -133,11 +133,11 @@ function portOf(child: ReturnType<typeof spawn>): Promise<number> {
 }
 
 /** Long enough for an image that is busy; one that wants a secret never answers, nor does a host that drops packets. */
-const greetingMs = 10_000
+const connectTimeoutMs = 10_000
 
 export async function joinImage(host: string, port: number): Promise<Image> {
   const address = `${host}:${port}`
-  const tooLate = AbortSignal.timeout(greetingMs)
+  const tooLate = AbortSignal.timeout(connectTimeoutMs)
   const swank = await connectSwank(port, host, { signal: tooLate }).catch(() => {
     throw fail(
       `No Swank answers at ${address}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,

@@ -7,33 +7,33 @@ import type { Sexp } from './sexp.ts'
 import { isSym, lisp } from './sexp.ts'
 
 /** The package with this name, as written or in upper case, with or without the `:` or `#:` of a designator; or nil. */
-const packageNamed = (name: Sexp): Sexp =>
+const findPackage = (name: Sexp): Sexp =>
   lisp`(cl:or (cl:find-package ${name}) (cl:find-package (cl:string-upcase (cl:string-left-trim "#:" ${name}))))`
 
 /** Runs a form with this package as the current one. Its value is `:sluice-no-package` if there is none. */
 export const inPackage = (name: string, form: Sexp): Sexp => lisp`
-  (cl:let ((sluice-package ${packageNamed(name)}))
+  (cl:let ((sluice-package ${findPackage(name)}))
     (cl:if sluice-package
       (cl:let ((swank::*buffer-package* sluice-package)
                (swank::*buffer-readtable* (swank::guess-buffer-readtable (cl:package-name sluice-package))))
         ${form})
       :sluice-no-package))`
-export const lacksPackage = (value: Sexp): boolean => isSym(value, ':sluice-no-package')
+export const isMissingPackage = (value: Sexp): boolean => isSym(value, ':sluice-no-package')
 
 /** Binds `sluice-symbol` for a form. The value is `:sluice-no-symbol` if no symbol has this name. */
 export const withSymbol = (name: string, form: Sexp): Sexp => lisp`
   (swank::with-buffer-syntax ()
     (cl:multiple-value-bind (sluice-symbol sluice-status) (swank::parse-symbol ${name})
       (cl:if sluice-status ${form} :sluice-no-symbol)))`
-export const lacksSymbol = (value: Sexp): boolean => isSym(value, ':sluice-no-symbol')
+export const isMissingSymbol = (value: Sexp): boolean => isSym(value, ':sluice-no-symbol')
 
 /** The symbols that begin with a prefix, such as "map" or "my-package:th", as a list of texts. */
-export const completing = (prefix: string): Sexp => lisp`
+export const completionsForm = (prefix: string): Sexp => lisp`
   (swank::with-buffer-syntax ()
     (cl:multiple-value-bind (sluice-name sluice-home sluice-internal) (swank::tokenize-symbol ${prefix})
       (cl:let ((sluice-package (cl:cond ((cl:null sluice-home) cl:*package*)
                                         ((cl:string= sluice-home "") (cl:find-package "KEYWORD"))
-                                        (t ${packageNamed(lisp`sluice-home`)}))))
+                                        (t ${findPackage(lisp`sluice-home`)}))))
         (swank::format-completion-set
           (cl:and sluice-package
             (cl:remove-if-not

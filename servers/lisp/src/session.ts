@@ -5,42 +5,46 @@
 
 import { fail } from 'sluice'
 import type { Image, ImageOptions } from './image.ts'
-import { joinImage, missingHere, startImage } from './image.ts'
-import { inPackage, lacksPackage } from './look-up.ts'
+import { joinImage, startImage } from './image.ts'
+import { inPackage, isMissingPackage } from './look-up.ts'
 import type { Sexp } from './sexp.ts'
 import { lisp, listOf, sym, textOf } from './sexp.ts'
-import type { Debugger, Outcome, Request } from './swank.ts'
+import type { Debugger, EvaluationOutcome, SwankRequest } from './swank.ts'
 
 export interface Session {
   /** The value; where the work stops in the debugger or is aborted, a failure that says what to do next. */
-  ask(form: Sexp, signal: AbortSignal, options?: { readonly package?: string; readonly thread?: number }): Promise<Sexp>
+  evaluate(
+    form: Sexp,
+    signal: AbortSignal,
+    options?: { readonly package?: string; readonly thread?: number },
+  ): Promise<Sexp>
   /** For who wants to see the debugger too. */
   outcome(
     form: Sexp,
     signal: AbortSignal,
     options?: { readonly package?: string; readonly thread?: number },
-  ): Promise<Outcome>
+  ): Promise<EvaluationOutcome>
   /** Takes one of the ways on; what then became of the work that had stopped. */
-  restart(at: Debugger, index: number, signal: AbortSignal): Promise<Outcome>
+  restart(at: Debugger, index: number, signal: AbortSignal): Promise<EvaluationOutcome>
   /** The one that is named, or the only one there is. */
   debuggerOf(thread: number | undefined): Debugger
   debuggers(): readonly Debugger[]
-  status(): Status
+  status(): ImageStatus
   /** Opens an image if there is none. With a target, moves there; if nothing answers there, all stays as it is. */
-  connect(to?: Target): Promise<Status>
+  connect(to?: ImageAddress): Promise<ImageStatus>
   disconnect(): Promise<void>
   /** Which image calls act on, open or not: an approval names it. */
   readonly image: string
   /** An image is open, or on its way. */
-  readonly isHeld: boolean
+  readonly hasImage: boolean
 }
 
-export interface Target {
+export interface ImageAddress {
   readonly host: string
   readonly port: number
 }
 
-export interface Status {
+export interface ImageStatus {
   readonly connected: boolean
   readonly origin?: Image['origin']
   readonly address?: string
@@ -54,7 +58,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
   let opening: Promise<Image> | undefined
   let opened = 0
   const { SWANK_PORT: port, SWANK_HOST: host = '127.0.0.1' } = options.env
-  const configured: Target | undefined = port ? { host, port: Number(port) } : undefined
+  const configured: ImageAddress | undefined = port ? { host, port: Number(port) } : undefined
   let target = configured
   /** Ends an image that is still starting. */
   let giveUp = new AbortController()
@@ -89,7 +93,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     return opening
   }
   /** Leaves the image there is only when the other one has answered: a wrong port must not cost what is defined in it. */
-  async function moveTo(to: Target): Promise<void> {
+  async function moveTo(to: ImageAddress): Promise<void> {
     await opening?.catch(() => undefined)
     if (!image) allow()
     const joined = await joinImage(to.host, to.port)
@@ -99,7 +103,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     await before?.close()
   }
 
-  async function outcomeOf(request: Request, signal: AbortSignal): Promise<Outcome> {
+  async function outcomeOf(request: SwankRequest, signal: AbortSignal): Promise<EvaluationOutcome> {
     const stop = (): void => request.interrupt()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
@@ -115,14 +119,14 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     const { swank } = await imageNow()
     const asked = name === undefined ? form : inPackage(name, form)
     const ended = await outcomeOf(swank.rex(asked, thread === undefined ? {} : { thread }), signal)
-    if (ended.kind === 'value' && lacksPackage(ended.value)) throw fail(`There is no package "${name}".`)
+    if (ended.kind === 'value' && isMissingPackage(ended.value)) throw fail(`There is no package "${name}".`)
     return ended
   }
   const debuggers = (): readonly Debugger[] => [...(image?.swank.debuggers.values() ?? [])]
 
   return {
     outcome,
-    async ask(form, signal, asked) {
+    async evaluate(form, signal, asked) {
       const ended = await outcome(form, signal, asked)
       if (ended.kind === 'value') return ended.value
       throw fail(ended.kind === 'aborted' ? `Aborted: ${ended.reason}` : describeDebugger(ended.debugger))
@@ -136,7 +140,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     get image() {
       return target ? `Swank server at ${target.host}:${target.port}` : 'SBCL started by this server'
     },
-    get isHeld() {
+    get hasImage() {
       return image !== undefined || opening !== undefined
     },
     debuggers,
@@ -178,42 +182,8 @@ export function describeDebugger({ thread, level, condition, type, restarts }: D
   ].join('\n')
 }
 
-/** One image for each tenant: what one defines, another must not see. */
-export interface Sessions {
-  of(tenant: string): Session
-  readonly missing: string | undefined
-  close(): Promise<void>
-}
-
-/** Each image takes some hundred megabytes. */
-const usualImages = 8
-
-export function createSessions(options: ImageOptions & { readonly maxImages?: number }): Sessions {
-  const { maxImages = usualImages } = options
-  const sessions = new Map<string, Session>()
-  function allow(): void {
-    if ([...sessions.values()].filter(({ isHeld }) => isHeld).length >= maxImages)
-      throw fail('Too many Lisp images run here; try again when another tenant has disconnected.')
-  }
-  return {
-    get missing() {
-      return options.env['SWANK_PORT'] ? undefined : missingHere(options.env)
-    },
-    of(tenant) {
-      const known = sessions.get(tenant)
-      if (known) return known
-      const made = createSession(options, allow)
-      sessions.set(tenant, made)
-      return made
-    },
-    async close() {
-      await Promise.all([...sessions.values()].map((session) => session.disconnect()))
-    },
-  }
-}
-
 /** `(output (value …))`: what was printed, and each value as Lisp prints it. */
-export const evaluating = (code: string): Sexp => lisp`
+export const evaluationForm = (code: string): Sexp => lisp`
   (cl:let* ((sluice-out (cl:make-string-output-stream))
             (sluice-values
               (cl:let ((cl:*standard-output* sluice-out) (cl:*trace-output* sluice-out))
@@ -222,19 +192,19 @@ export const evaluating = (code: string): Sexp => lisp`
              (swank::with-buffer-syntax () (cl:mapcar (cl:function cl:prin1-to-string) sluice-values))))`
 
 /** More than this a model does not read; it is told what is missing. */
-const maxShown = 50_000
+const maxShownCharacters = 50_000
 
-export interface Evaluated {
+export interface EvaluationResult {
   readonly output: string
   readonly values: readonly string[]
 }
 
-export function toEvaluated(value: Sexp): Evaluated {
+export function toEvaluationResult(value: Sexp): EvaluationResult {
   const [output, values] = listOf(value)
-  return { output: cut(textOf(output)), values: listOf(values).map((each) => cut(textOf(each))) }
+  return { output: truncate(textOf(output)), values: listOf(values).map((each) => truncate(textOf(each))) }
 }
 
-export const cut = (text: string): string =>
-  text.length <= maxShown
+export const truncate = (text: string): string =>
+  text.length <= maxShownCharacters
     ? text
-    : `${text.slice(0, maxShown).toWellFormed()}… (${text.length - maxShown} characters more)`
+    : `${text.slice(0, maxShownCharacters).toWellFormed()}… (${text.length - maxShownCharacters} characters more)`

@@ -21,23 +21,23 @@ export interface Debugger {
 }
 
 /** How a request ended, or where it stands: in the debugger it is not over, and goes on after a restart. */
-export type Outcome =
+export type EvaluationOutcome =
   | { readonly kind: 'value'; readonly value: Sexp }
   | { readonly kind: 'aborted'; readonly reason: string }
   | { readonly kind: 'debugger'; readonly debugger: Debugger }
 
-export interface Request {
+export interface SwankRequest {
   /** Settles with the first of: a value, an abort, the debugger. Rejects when the connection is lost. */
-  readonly outcome: Promise<Outcome>
+  readonly outcome: Promise<EvaluationOutcome>
   /** Stops the thread that works on it, wherever it is, and takes it out of the debugger that this opens. */
   interrupt(): void
 }
 
 export interface Swank {
   /** Runs a form on a thread of its own, or on one that is in the debugger. */
-  rex(form: Sexp, options?: { readonly thread?: number }): Request
+  rex(form: Sexp, options?: { readonly thread?: number }): SwankRequest
   /** The request that is in the debugger on this thread, once it goes on: how it then ends, or where it stops next. */
-  after(thread: number): Request
+  after(thread: number): SwankRequest
   /** Threads in the debugger, the deepest level of each. */
   readonly debuggers: ReadonlyMap<number, Debugger>
   readonly closed: Promise<void>
@@ -49,7 +49,7 @@ interface Pending {
   thread: number | undefined
   stopping: boolean
   /** Who wants to know what becomes of it: a new one after each stop in the debugger. */
-  waiting: { resolve(outcome: Outcome): void; reject(why: Error): void }[]
+  waiting: { resolve(outcome: EvaluationOutcome): void; reject(why: Error): void }[]
 }
 
 const tag = 'sluice-thread:'
@@ -142,10 +142,10 @@ export async function connectSwank(
     if (request.stopping) send([sym(':emacs-interrupt'), thread])
   }
 
-  const settle = (request: Pending | undefined, outcome: Outcome): void => {
+  const settle = (request: Pending | undefined, outcome: EvaluationOutcome): void => {
     for (const { resolve } of request?.waiting.splice(0) ?? []) resolve(outcome)
   }
-  const follow = (id: number, request: Pending): Request => ({
+  const follow = (id: number, request: Pending): SwankRequest => ({
     outcome: new Promise((resolve, reject) => {
       if (isOpen) request.waiting.push({ resolve, reject })
       else reject(new Error('The connection to the Lisp image is closed'))
@@ -158,7 +158,7 @@ export async function connectSwank(
       else send([sym(':emacs-interrupt'), request.thread])
     },
   })
-  function rex(form: Sexp, options: Parameters<Swank['rex']>[1] = {}): Request {
+  function rex(form: Sexp, options: Parameters<Swank['rex']>[1] = {}): SwankRequest {
     const id = ++ids
     const { thread } = options
     const request: Pending = { thread, stopping: false, waiting: [] }
@@ -177,7 +177,7 @@ export async function connectSwank(
     send([sym(':emacs-rex'), told, 'COMMON-LISP-USER', thread ?? sym('t'), id])
     return followed
   }
-  function after(thread: number): Request {
+  function after(thread: number): SwankRequest {
     // The first of that thread: later ones are what was asked inside its debugger.
     const [id, request] = [...pending].find(([, each]) => each.thread === thread) ?? []
     if (id === undefined || !request) throw new Error(`No request is on thread ${thread}`)

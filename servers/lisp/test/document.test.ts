@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import { overStdio, programOf } from '../../../test/services/binary.ts'
-import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
+import { overStdio, programOf } from '../../../test/kit/clients/binary.client.ts'
+import { folder, openLisp, requestIn, textOf, withSbcl } from './server.fixture.ts'
 
 beforeAll(withSbcl, 300_000)
 const anything = z.looseObject({})

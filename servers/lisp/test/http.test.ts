@@ -12,14 +12,14 @@ import { createServer, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { connectTo } from '../../../test/services/binary.ts'
+import { connectTo } from '../../../test/kit/clients/binary.client.ts'
+import { createApp } from '../src/app.ts'
 import { defineLisp } from '../src/definition.ts'
-import { createSessions } from '../src/session.ts'
-import type { Answer } from './server.ts'
-import { folder, requestIn, textOf, withSbcl } from './server.ts'
+import type { Answer } from './server.fixture.ts'
+import { folder, requestIn, textOf, withSbcl } from './server.fixture.ts'
 
 beforeAll(withSbcl, 300_000)
-const patient = { timeout: 120_000 }
+const slowTest = { timeout: 120_000 }
 const ann: Decider = { subject: 'ann', via: 'console', tenants: ['ann'], operator: false }
 
 async function serveLisp(options: ApprovalsOptions = {}) {
@@ -27,11 +27,11 @@ async function serveLisp(options: ApprovalsOptions = {}) {
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
   const desk = approvals({ url: 'https://console.example', ...options })
-  const sessions = createSessions({ folder, env: process.env })
+  const sessions = createApp({ folder, env: process.env })
   const server = createServer(defineLisp(sessions), {
     ...{ store, clock, ask: ask(), once: once(), approvals: desk },
     authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ from: 'tenants' }),
+    tenant: tenant({ claim: 'tenants' }),
   })
   const { url, close } = await serveHttp(server, { port: 0 })
   onTestFinished(async () => {
@@ -63,7 +63,7 @@ const approving =
 
 test(
   'the document’s workflow: the agent asks, cannot answer itself, and runs what a person allowed, once',
-  patient,
+  slowTest,
   async () => {
     const { connect, desk } = await serveLisp()
     const client = await connect('ann')
@@ -89,7 +89,7 @@ test(
   },
 )
 
-test('on 2026-07-28 the client shows its person the page, and goes on by itself', patient, async () => {
+test('on 2026-07-28 the client shows its person the page, and goes on by itself', slowTest, async () => {
   const { url, keyFor, desk } = await serveLisp()
   const client = new ClientV2(
     { name: 'v2', version: '1' },
@@ -108,7 +108,7 @@ test('on 2026-07-28 the client shows its person the page, and goes on by itself'
   expect(result).toMatchObject({ isError: false, structuredContent: { values: ['3'] } })
 })
 
-test('only the operator spares the person the question, and only for what he names', patient, async () => {
+test('only the operator spares the person the question, and only for what he names', slowTest, async () => {
   const serving = await serveLisp({ rules: [{ tool: 'repl_eval', caller: 'ann', approval: 'never' }] })
   const ann = await serving.connect('ann')
   expect(textOf(await callOf(ann)('repl_eval', { code: '(* 6 7)' }))).toBe('=> 42')
@@ -118,7 +118,7 @@ test('only the operator spares the person the question, and only for what he nam
   expect(tools.map(({ name }) => name).filter((name) => /whitelist|approv/.test(name))).toEqual([])
 })
 
-test('past its time a call is answered, and the Lisp thread itself stops', patient, async () => {
+test('past its time a call is answered, and the Lisp thread itself stops', slowTest, async () => {
   const serving = await serveLisp()
   const client = await serving.connect('ann')
   const call = callOf(client)
@@ -142,7 +142,7 @@ test('past its time a call is answered, and the Lisp thread itself stops', patie
   expect(textOf(await approved('repl_eval', { code: '(first *ended*)' }))).toBe('=> :STOPPED-AT')
 })
 
-test('an error opens the debugger and drops nothing; an image that dies is opened again', patient, async () => {
+test('an error opens the debugger and drops nothing; an image that dies is opened again', slowTest, async () => {
   const serving = await serveLisp()
   const client = await serving.connect('ann')
   const approved = approving(serving, client)
@@ -156,7 +156,7 @@ test('an error opens the debugger and drops nothing; an image that dies is opene
   expect(await client.ping()).toEqual({})
 })
 
-test('two callers have an image each', patient, async () => {
+test('two callers have an image each', slowTest, async () => {
   const serving = await serveLisp({ rules: [{ tool: 'repl_eval', approval: 'never' }] })
   const [ann, bob] = [callOf(await serving.connect('ann')), callOf(await serving.connect('bob'))]
   expect(textOf(await ann('repl_eval', { code: '(defparameter *mine* "of Ann")' }))).toContain('*MINE*')

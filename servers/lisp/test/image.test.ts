@@ -6,14 +6,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createSessions } from '../src/session.ts'
-import type { Answer } from './server.ts'
-import { folder, openLisp, requestIn, textOf, withSbcl } from './server.ts'
+import { createApp } from '../src/app.ts'
+import type { Answer } from './server.fixture.ts'
+import { folder, openLisp, requestIn, textOf, withSbcl } from './server.fixture.ts'
 
 beforeAll(withSbcl, 300_000)
-const patient = { timeout: 120_000 }
+const slowTest = { timeout: 120_000 }
 
-describe('evaluating', patient, () => {
+describe('evaluating', slowTest, () => {
   test('gives what was printed and every value, and keeps what was defined', async () => {
     const { call } = await openLisp()
     expect(await call('repl_eval', { code: '(defvar *x* 20) (princ "né") (values (+ *x* 1) "a\\"b")' })).toMatchObject({
@@ -39,7 +39,7 @@ describe('evaluating', patient, () => {
   })
 })
 
-describe('reading needs no approval', patient, () => {
+describe('reading needs no approval', slowTest, () => {
   test('describe, completions, a variable’s value, threads, status', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(defparameter *table* (list 1 2 3))' })
@@ -67,7 +67,7 @@ describe('reading needs no approval', patient, () => {
   })
 })
 
-test('everything that runs or changes code waits for an approval', patient, async () => {
+test('everything that runs or changes code waits for an approval', slowTest, async () => {
   const { call, client } = await openLisp()
   // Otherwise there is no restart that a ticket could name.
   await call('repl_eval', { code: '(error "stopped")' })
@@ -92,7 +92,7 @@ test('everything that runs or changes code waits for an approval', patient, asyn
   }
 })
 
-describe('an error opens the debugger and drops nothing', patient, () => {
+describe('an error opens the debugger and drops nothing', slowTest, () => {
   test('the stack, the variables, the restarts; a restart goes on and gives the value', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', {
@@ -124,7 +124,7 @@ describe('an error opens the debugger and drops nothing', patient, () => {
   })
 })
 
-test('an approval of one restart does not take another that has its number now', patient, async () => {
+test('an approval of one restart does not take another that has its number now', slowTest, async () => {
   const { call, client } = await openLisp()
   await call('repl_eval', { code: '(restart-case (error "first") (give-up () :gave-up))' })
   const asked = (await client.call('debugger_invoke_restart', { restart: 0 })) as never
@@ -141,7 +141,7 @@ test('an approval of one restart does not take another that has its number now',
   expect(textOf((await client.call('debugger_restarts')) as never)).toContain('second')
 })
 
-test('the ticket of a trace says whether it starts or stops', patient, async () => {
+test('the ticket of a trace says whether it starts or stops', slowTest, async () => {
   const { call, client } = await openLisp()
   await call('repl_eval', { code: '(defun watched () 1)' })
   const effect = async (): Promise<unknown> => {
@@ -153,13 +153,13 @@ test('the ticket of a trace says whether it starts or stops', patient, async () 
   expect(await effect()).toMatchObject({ Function: 'watched', Tracing: 'stops' })
 })
 
-test('a call that is cancelled stops the Lisp thread itself', patient, async () => {
+test('a call that is cancelled stops the Lisp thread itself', slowTest, async () => {
   const { call, sessions } = await openLisp()
   await call('repl_eval', { code: '(defvar *n* 0)' })
-  const session = sessions.of('default')
+  const session = sessions.sessionOf('default')
   const stop = new AbortController()
-  const { evaluating } = await import('../src/session.ts')
-  const looping = session.outcome(evaluating('(loop (incf cl-user::*n*) (sleep 0.001))'), stop.signal)
+  const { evaluationForm } = await import('../src/session.ts')
+  const looping = session.outcome(evaluationForm('(loop (incf cl-user::*n*) (sleep 0.001))'), stop.signal)
   // It runs when the count moves.
   let count = 0
   while (count === 0) count = Number(textOf(await call('repl_inspect', { variable: '*n*' })).match(/(\d+)$/)?.[1])
@@ -169,17 +169,17 @@ test('a call that is cancelled stops the Lisp thread itself', patient, async () 
   expect(textOf(await call('repl_eval', { code: '(progn (sleep 0.05) *n*)' }))).toBe(after)
 })
 
-test('a lost image heals: the next call opens another', patient, async () => {
+test('a lost image heals: the next call opens another', slowTest, async () => {
   const { call, sessions } = await openLisp()
   await call('repl_eval', { code: '(defvar *here* 1)' })
   const lost = await call('repl_eval', { code: '(sb-ext:exit :abort t)' })
   expect(lost).toMatchObject({ isError: true })
   expect(textOf(lost)).toContain('went away')
   expect(textOf(await call('repl_eval', { code: "(boundp '*here*)" }))).toBe('=> NIL')
-  expect(sessions.of('default').status()).toMatchObject({ connected: true, opened: 2 })
+  expect(sessions.sessionOf('default').status()).toMatchObject({ connected: true, opened: 2 })
 })
 
-test('tracing, profiling, macros, loading', patient, async () => {
+test('tracing, profiling, macros, loading', slowTest, async () => {
   const { call } = await openLisp()
   await call('repl_eval', { code: '(defpackage :work (:use :cl)) (defun work::add (a b) (+ a b))' })
   expect(textOf(await call('trace_function', { function: 'work::add' }))).toContain('is now traced')
@@ -193,7 +193,7 @@ test('tracing, profiling, macros, loading', patient, async () => {
   expect(textOf(await call('load_system', { system: 'uiop' }))).toContain('Loaded uiop')
 })
 
-test('an image that runs already is joined', patient, async () => {
+test('an image that runs already is joined', slowTest, async () => {
   const { call } = await openLisp()
   // Whoever starts Swank themselves, as Emacs users do, has no secret of ours.
   await call('repl_eval', { code: "(setf (symbol-function 'swank::slime-secret) (lambda () nil))" })
@@ -206,7 +206,7 @@ test('an image that runs already is joined', patient, async () => {
   expect(textOf(await call('repl_eval', { code: '*from-the-other*' }))).toBe('=> 5')
 })
 
-describe('a port where no Swank listens', patient, () => {
+describe('a port where no Swank listens', slowTest, () => {
   /** A port of this machine that nothing listens on any more. */
   const closedPort = async (): Promise<number> => {
     const server = createServer()
@@ -254,17 +254,17 @@ describe('a port where no Swank listens', patient, () => {
   })
 })
 
-test('disconnecting ends an image that is still starting', patient, async () => {
-  const sessions = createSessions({ folder, env: process.env })
+test('disconnecting ends an image that is still starting', slowTest, async () => {
+  const sessions = createApp({ folder, env: process.env })
   onTestFinished(() => sessions.close())
-  const session = sessions.of('a')
+  const session = sessions.sessionOf('a')
   const opening = session.connect().catch((thrown: unknown) => thrown)
   await session.disconnect()
   expect(await opening).toBeInstanceOf(Error)
-  expect(session.isHeld).toBe(false)
+  expect(session.hasImage).toBe(false)
 })
 
-test('code that no approval could show is refused before a person is asked', patient, async () => {
+test('code that no approval could show is refused before a person is asked', slowTest, async () => {
   const { client } = await openLisp()
   const refused = (await client.call('repl_eval', { code: `"${'x'.repeat(70_000)}"` })) as never
   expect(textOf(refused)).toContain('code')
@@ -274,20 +274,20 @@ test('code that no approval could show is refused before a person is asked', pat
   expect(requestIn(most)).toBeTypeOf('string')
 })
 
-test('images that start for the first time at once do not spoil each other’s Swank', patient, async () => {
+test('images that start for the first time at once do not spoil each other’s Swank', slowTest, async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
   onTestFinished(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 5 }))
-  const sessions = createSessions({ folder: fresh, env: process.env })
+  const sessions = createApp({ folder: fresh, env: process.env })
   onTestFinished(() => sessions.close())
-  const opened = await Promise.all(['a', 'b'].map((tenant) => sessions.of(tenant).connect()))
+  const opened = await Promise.all(['a', 'b'].map((tenant) => sessions.sessionOf(tenant).connect()))
   expect(opened.map(({ connected }) => connected)).toEqual([true, true])
   expect(readdirSync(fresh)).toEqual([expect.stringMatching(/^swank-/)])
 })
 
-test('where no more images may run, one that is given up makes room', patient, async () => {
-  const sessions = createSessions({ folder, env: process.env, maxImages: 1 })
+test('where no more images may run, one that is given up makes room', slowTest, async () => {
+  const sessions = createApp({ folder, env: process.env, maxImages: 1 })
   onTestFinished(() => sessions.close())
-  const [a, b] = [sessions.of('a'), sessions.of('b')]
+  const [a, b] = [sessions.sessionOf('a'), sessions.sessionOf('b')]
   // Asking how things stand opens nothing.
   expect(b.status()).toMatchObject({ connected: false, opened: 0 })
   await Promise.all([a.connect(), a.connect()])
@@ -297,12 +297,13 @@ test('where no more images may run, one that is given up makes room', patient, a
   expect(await b.connect()).toMatchObject({ connected: true })
 })
 
-test('two tenants have an image each', patient, async () => {
+test('two tenants have an image each', slowTest, async () => {
   const { sessions } = await openLisp()
-  const { evaluating, toEvaluated } = await import('../src/session.ts')
+  const { evaluationForm, toEvaluationResult } = await import('../src/session.ts')
   const signal = new AbortController().signal
-  await sessions.of('a').ask(evaluating('(defvar cl-user::*mine* 1)'), signal)
-  expect(toEvaluated(await sessions.of('b').ask(evaluating("(boundp 'cl-user::*mine*)"), signal)).values).toEqual([
-    'NIL',
-  ])
+  await sessions.sessionOf('a').evaluate(evaluationForm('(defvar cl-user::*mine* 1)'), signal)
+  expect(
+    toEvaluationResult(await sessions.sessionOf('b').evaluate(evaluationForm("(boundp 'cl-user::*mine*)"), signal))
+      .values,
+  ).toEqual(['NIL'])
 })

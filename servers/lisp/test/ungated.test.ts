@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { evaluating, toEvaluated } from '../src/session.ts'
-import { openLisp, requestIn, textOf, withSbcl } from './server.ts'
+import { evaluationForm, toEvaluationResult } from '../src/session.ts'
+import { openLisp, requestIn, textOf, withSbcl } from './server.fixture.ts'
 
 beforeAll(withSbcl, 300_000)
-const patient = { timeout: 240_000 }
+const slowTest = { timeout: 240_000 }
 
 interface Listed {
   readonly name: string
@@ -75,7 +75,7 @@ async function hostileImage() {
   // Past the approvals: those that the calls of a test leave open would leave no room for its own.
   const { signal } = new AbortController()
   const evaluate = async (code: string): Promise<readonly string[]> =>
-    toEvaluated(await lisp.sessions.of('default').ask(evaluating(code), signal)).values
+    toEvaluationResult(await lisp.sessions.sessionOf('default').evaluate(evaluationForm(code), signal)).values
   await evaluate('(defparameter *ran* nil) (defun run-me () (setf cl-user::*ran* t))')
   // Swank reads package names in a package of its own, where no name needs a marker.
   await evaluate(
@@ -90,7 +90,7 @@ async function hostileImage() {
   return { ...lisp, census }
 }
 
-describe('nothing of a caller is read by Lisp without an approval', patient, () => {
+describe('nothing of a caller is read by Lisp without an approval', slowTest, () => {
   test('whatever the text is, no code runs and no name is interned', async () => {
     const { client, census } = await hostileImage()
     const { tools } = (await client.request('tools/list')) as unknown as { tools: readonly Listed[] }

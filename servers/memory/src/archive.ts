@@ -45,7 +45,7 @@ export interface Workspace {
   read(hits: readonly Pick<Hit, 'memory' | 'start' | 'end'>[]): Promise<ReadonlyMap<number, Memory>>
   /** Pieces without a vector, oldest first. */
   unembedded(limit: number): Promise<readonly Piece[]>
-  /** Throws `WrongLength` where the vectors kept so far have another length. */
+  /** Throws `VectorLengthMismatch` where the vectors kept so far have another length. */
   embed(vectors: readonly PieceVector[]): Promise<void>
 
   /** Entities come into being by being related. False where exactly this relation stood already (its confidence is renewed). */
@@ -102,7 +102,7 @@ export interface Page {
   readonly after?: { readonly at: number; readonly key: number } | undefined
 }
 
-export const listedText = 1000
+export const maxListedText = 1000
 
 export interface Hit {
   readonly memory: number
@@ -167,35 +167,35 @@ export interface GraphCounts {
 }
 
 /** The embedding service gave vectors that cannot be compared with those kept. */
-export class WrongLength extends Error {
-  override readonly name = 'WrongLength'
-  readonly kept: number
-  readonly given: number
+export class VectorLengthMismatch extends Error {
+  override readonly name = 'VectorLengthMismatch'
+  readonly expected: number
+  readonly actual: number
   constructor(kept: number, given: number) {
     super(`vectors of ${given} numbers where ${kept} are kept`)
-    this.kept = kept
-    this.given = given
+    this.expected = kept
+    this.actual = given
   }
 }
 
 /** The workspace was deleted, by another process perhaps, after it had been looked up. */
-export class WorkspaceGone extends Error {
-  override readonly name = 'WorkspaceGone'
+export class WorkspaceDeleted extends Error {
+  override readonly name = 'WorkspaceDeleted'
 }
 
 /** The one length of these vectors, held against what is kept already. */
-export function lengthOf(vectors: readonly PieceVector[], kept: number): number {
+export function checkedVectorLength(vectors: readonly PieceVector[], kept: number): number {
   let length = kept
   for (const { vector } of vectors) {
     if (!vector) continue
-    if (length !== 0 && vector.length !== length) throw new WrongLength(length, vector.length)
+    if (length !== 0 && vector.length !== length) throw new VectorLengthMismatch(length, vector.length)
     length = vector.length
   }
   return length
 }
 
 /** A memory with one range of its text. */
-export const toPiece = (memory: Memory, range: Pick<Hit, 'start' | 'end'> | undefined): Memory => ({
+export const withTextRange = (memory: Memory, range: Pick<Hit, 'start' | 'end'> | undefined): Memory => ({
   ...memory,
   text: memory.text.slice(range?.start ?? 0, range?.end ?? 0),
 })

@@ -21,7 +21,7 @@ const options = {
   format: { type: 'string', default: 'json' },
 } as const
 
-interface Wanted {
+interface CommandOptions {
   readonly tenant: string
   readonly id: string
   readonly format: string
@@ -29,7 +29,7 @@ interface Wanted {
 
 async function withArchive(
   argv: readonly string[],
-  work: (archive: Archive, wanted: Wanted) => Promise<void>,
+  work: (archive: Archive, wanted: CommandOptions) => Promise<void>,
 ): Promise<void> {
   const { values } = parseArgs({ args: [...argv], options })
   const folder = dataFolder('sluice-memory', values.data)
@@ -41,7 +41,7 @@ async function withArchive(
   }
 }
 
-async function existing(archive: Archive, { tenant, id }: Wanted): Promise<Workspace> {
+async function requireWorkspace(archive: Archive, { tenant, id }: CommandOptions): Promise<Workspace> {
   const workspace = await archive.workspace(tenant, id)
   if (workspace) return workspace
   const there = await archive.listWorkspaces(tenant)
@@ -58,7 +58,7 @@ export const exportCommand: Command = {
   usage: ['[--workspace id] [--tenant id] > file.jsonl', 'write a workspace as JSON Lines'],
   run: (argv) =>
     withArchive(argv, async (archive, wanted) => {
-      const workspace = await existing(archive, wanted)
+      const workspace = await requireWorkspace(archive, wanted)
       let cursor: string | undefined
       do {
         const { lines, next } = await exportPage(workspace, cursor, 1024 * 1024)
@@ -75,14 +75,16 @@ export const importCommand: Command = {
       const { tenant, id } = wanted
       await archive.createWorkspace(tenant, { id, name: id, description: '', createdAt: nodeClock.now() })
       const lines = readLines(process.stdin)
-      const { memories, relations, known, refused } = await importLines(await existing(archive, wanted), lines, () =>
-        nodeClock.now(),
+      const { memories, relations, duplicates, rejected } = await importLines(
+        await requireWorkspace(archive, wanted),
+        lines,
+        () => nodeClock.now(),
       )
       process.stderr.write(
-        `${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} imported, ${known} were there already\n`,
+        `${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} imported, ${duplicates} were there already\n`,
       )
-      for (const why of refused) process.stderr.write(`left out, ${why}\n`)
-      if (refused.length > 0) process.exitCode = 1
+      for (const why of rejected) process.stderr.write(`left out, ${why}\n`)
+      if (rejected.length > 0) process.exitCode = 1
     }),
 }
 
@@ -92,7 +94,7 @@ export const graphCommand: Command = {
     withArchive(argv, async (archive, wanted) => {
       const { format } = wanted
       if (format !== 'json' && format !== 'graphml') throw new Error(`--format takes json or graphml, not '${format}'`)
-      const graph = await wholeGraph(await existing(archive, wanted))
+      const graph = await wholeGraph(await requireWorkspace(archive, wanted))
       await write(format === 'json' ? `${JSON.stringify(graph)}\n` : toGraphML(graph))
     }),
 }
@@ -101,7 +103,7 @@ export const clearCommand: Command = {
   usage: ['[--workspace id] [--tenant id]', 'delete everything in a workspace; asks first'],
   run: (argv) =>
     withArchive(argv, async (archive, wanted) => {
-      const workspace = await existing(archive, wanted)
+      const workspace = await requireWorkspace(archive, wanted)
       const { memories } = await workspace.counts()
       process.stderr.write(
         `Workspace ${wanted.id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,

@@ -2,7 +2,7 @@
 
 import type { ServerDefinition } from 'sluice'
 import { defineServer } from 'sluice'
-import type { Desk } from './desk.ts'
+import type { App } from './app.ts'
 import { description, version } from './package.ts'
 import { recallPrompt } from './prompts.ts'
 import { memoryResource } from './resources.ts'
@@ -13,7 +13,7 @@ import { statsTool } from './tools/stats.ts'
 import { transferTools } from './tools/transfer.ts'
 import { workspaceTools } from './tools/workspaces.ts'
 
-export const defineMemory = (desk: Desk): ServerDefinition =>
+export const defineMemory = (desk: App): ServerDefinition =>
   defineServer({
     info: { name: 'memory', version, title: 'Memory', description },
     instructions:

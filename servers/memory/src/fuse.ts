@@ -12,17 +12,17 @@ import type { Hit } from './archive.ts'
  */
 const k = 2
 
-export interface Fused extends Hit {
+export interface FusedHit extends Hit {
   /** From 0 to 1: first in every ranking is 1. Within one ranking, by its own scores. */
   readonly score: number
 }
 
 /** Each memory once, by its best piece. */
-export function fuse(rankings: readonly (readonly Hit[])[], limit: number): readonly Fused[] {
+export function fuse(rankings: readonly (readonly Hit[])[], limit: number): readonly FusedHit[] {
   const told = rankings.filter(({ length }) => length > 0)
   const [only] = told
-  const byMemory = new Map<number, Fused>()
-  if (only && told.length === 1) for (const hit of only) keep(byMemory, hit, relative(hit, only))
+  const byMemory = new Map<number, FusedHit>()
+  if (only && told.length === 1) for (const hit of only) keepBest(byMemory, hit, relativeScore(hit, only))
   else {
     const scores = new Map<number, { readonly hit: Hit; sum: number }>()
     for (const ranking of told)
@@ -31,15 +31,15 @@ export function fuse(rankings: readonly (readonly Hit[])[], limit: number): read
         entry.sum += (k + 1) / (k + rank + 1) / told.length
         scores.set(hit.piece, entry)
       }
-    for (const { hit, sum } of scores.values()) keep(byMemory, hit, sum)
+    for (const { hit, sum } of scores.values()) keepBest(byMemory, hit, sum)
   }
   return [...byMemory.values()].sort((a, b) => b.score - a.score || b.memory - a.memory).slice(0, limit)
 }
 
-const relative = ({ score }: Hit, [best]: readonly Hit[]): number =>
+const relativeScore = ({ score }: Hit, [best]: readonly Hit[]): number =>
   best && best.score > 0 ? Math.min(1, Math.max(0, score / best.score)) : 1
 
-function keep(byMemory: Map<number, Fused>, hit: Hit, score: number): void {
+function keepBest(byMemory: Map<number, FusedHit>, hit: Hit, score: number): void {
   const known = byMemory.get(hit.memory)
   if (!known || known.score < score) byMemory.set(hit.memory, { ...hit, score })
 }

@@ -34,7 +34,7 @@ export async function related(
     const sureness = new Map(edge.map(({ key, confidence }) => [key, confidence]))
     const found = new Map<number, Step>()
     for (const relation of await workspace.relationsOf([...sureness.keys()], types))
-      for (const next of bothWays(relation, sureness, step)) {
+      for (const next of stepsAlong(relation, sureness, step)) {
         if (next.key === start.key || reached.has(next.key)) continue
         const known = found.get(next.key)
         if (!known || known.confidence < next.confidence) found.set(next.key, next)
@@ -53,7 +53,7 @@ export async function related(
   })
 }
 
-function bothWays(
+function stepsAlong(
   { from, to, type, confidence }: Relation,
   sureness: ReadonlyMap<number, number>,
   depth: number,

@@ -3,7 +3,7 @@
  * JSON-RPC envelope. A thin adapter over `handle`; docs/documents.md#000 says what it does as written.
  */
 
-import type { Logger, Server, Site } from 'sluice'
+import type { HostContext, Logger, Server } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
 import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
@@ -35,14 +35,14 @@ export const toHandleRequest =
     // Left to an SDK in the document: the version, and an id for whoever sends none.
     const { id = noId, ...message }: { id?: unknown } = request
     const response = await server.handle({ ...message, jsonrpc: '2.0', id: id ?? noId })
-    return response === null ? {} : bare(response)
+    return response === null ? {} : toBareResponse(response)
   }
 
 /** What the log says for a request without an id. */
 const noId = '<no-id>'
 
-function bare(response: object): BareResponse {
-  if ('error' in response) return { error: inItsWords(response.error as NonNullable<BareResponse['error']>) }
+function toBareResponse(response: object): BareResponse {
+  if ('error' in response) return { error: toDocumentedError(response.error as NonNullable<BareResponse['error']>) }
   const result = 'result' in response ? (response.result as Result) : {}
   if (result.tools)
     return { tools: result.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) }
@@ -56,11 +56,11 @@ interface Result {
 }
 
 const internalError = 'Internal error occurred while processing request'
-const inItsWords = (error: NonNullable<BareResponse['error']>): NonNullable<BareResponse['error']> =>
+const toDocumentedError = (error: NonNullable<BareResponse['error']>): NonNullable<BareResponse['error']> =>
   error.message === 'Internal error' ? { ...error, message: internalError } : error
 
 /** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
-export async function openRequestHandler(site: Site): Promise<RequestHandler> {
+export async function openRequestHandler(site: HostContext): Promise<RequestHandler> {
   const { definition, layers, close } = await open(site)
   const server = createServer(definition, {
     ...nodeRuntime(site.logger),
@@ -84,7 +84,7 @@ let handler: Promise<RequestHandler> | undefined
 export async function handleRequest(request: unknown): Promise<BareResponse> {
   const logger = stderrLogger()
   try {
-    handler ??= openHere(logger)
+    handler ??= openDefaultHandler(logger)
     return await (await handler).handleRequest(request)
   } catch (thrown) {
     handler = undefined
@@ -93,5 +93,5 @@ export async function handleRequest(request: unknown): Promise<BareResponse> {
   }
 }
 
-const openHere = async (logger: Logger): Promise<RequestHandler> =>
+const openDefaultHandler = async (logger: Logger): Promise<RequestHandler> =>
   openRequestHandler({ folder: dataFolder('sluice-memory', undefined), env: process.env, clock: nodeClock, logger })

@@ -36,8 +36,9 @@ export const inWorkspace = workspaceId.optional().describe('The workspace to use
 export const memoryId = z.uuid('is not a UUID').describe('The ID that add_memory or search_memory gave')
 
 /** A day, or a moment; without a zone it is UTC, so that the same words mean the same everywhere. */
-const moment = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
-const isMoment = (text: string): boolean => moment.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(toTime(text))
+const timestampPattern = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const isTimestamp = (text: string): boolean =>
+  timestampPattern.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(toTime(text))
 /** The 31st of February is a mistake; taken as it is, it would mean the 3rd of March. */
 const isDay = (day: string): boolean => {
   const at = Date.parse(`${day}T00:00:00Z`)
@@ -46,7 +47,7 @@ const isDay = (day: string): boolean => {
 export const date = z
   .string()
   .max(40, 'exceeds 40 characters')
-  .refine(isMoment, 'is no ISO 8601 date such as 2026-01-31 or 2026-01-31T12:00:00Z')
+  .refine(isTimestamp, 'is no ISO 8601 date such as 2026-01-31 or 2026-01-31T12:00:00Z')
 
 /** `end`: for a day without a time, its last millisecond. */
 export function toTime(text: string, end = false): number {

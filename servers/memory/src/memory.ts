@@ -24,7 +24,7 @@ export async function toNewMemory(
   }
 }
 
-export interface Shown {
+export interface MemoryJson {
   readonly memory_id: string
   readonly text: string
   readonly source?: string
@@ -33,7 +33,7 @@ export interface Shown {
   readonly metadata: Record<string, unknown>
 }
 
-export const show = ({ id, text, source, tags, at, metadata }: Memory): Shown => ({
+export const toMemoryJson = ({ id, text, source, tags, at, metadata }: Memory): MemoryJson => ({
   memory_id: id,
   text,
   ...(source !== undefined && { source }),

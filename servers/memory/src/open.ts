@@ -1,18 +1,18 @@
 /** Opens the memory server for a host: the archive, the embedding service, the definition. */
 
 import { join } from 'node:path'
-import type { Open, Site } from 'sluice'
+import type { HostContext, OpenServer } from 'sluice'
+import type { App } from './app.ts'
 import type { Archive } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
+import { archiveErrors } from './archive-errors.ts'
 import { defineMemory } from './definition.ts'
-import type { Desk } from './desk.ts'
 import { createCatchUp } from './embeddings/catch-up.ts'
 import { createEmbedder } from './embeddings/embedder.ts'
 import { embeddingService } from './embeddings/settings.ts'
 import { workspaceId } from './inputs.ts'
 import { createRecall } from './recall.ts'
 import { threadArchive } from './sqlite/thread.ts'
-import { trouble } from './trouble.ts'
 
 /**
  * Ten million characters of plain text. A larger message would block the event loop for more than 50 ms while its JSON
@@ -21,7 +21,11 @@ import { trouble } from './trouble.ts'
 const maxMessageBytes = 12 * 1024 * 1024
 
 /** The archive the environment asks for: PostgreSQL where it names one, else a file in the server's folder. */
-export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 'env' | 'clock'>): Promise<Archive> {
+export async function archiveFrom({
+  folder,
+  env,
+  clock,
+}: Pick<HostContext, 'folder' | 'env' | 'clock'>): Promise<Archive> {
   const url = env['SLUICE_MEMORY_POSTGRES']
   if (!url) return threadArchive(join(folder, 'memory.db'))
   const { connectPostgres } = await import('./postgres/connect.ts')
@@ -32,7 +36,7 @@ export async function archiveFrom({ folder, env, clock }: Pick<Site, 'folder' | 
 }
 
 /** Opens the archive and the embedding service that the environment names. */
-export const open: Open = async (site) => {
+export const open: OpenServer = async (site) => {
   const { env, clock, logger } = site
   const startsIn = workspaceId.safeParse(env['SLUICE_MEMORY_WORKSPACE'] ?? defaultWorkspace)
   if (!startsIn.success) throw new Error('SLUICE_MEMORY_WORKSPACE may hold letters, digits, _ and - only, up to 64')
@@ -41,19 +45,19 @@ export const open: Open = async (site) => {
   const archive = await archiveFrom(site)
   const canEmbed = service ? await archive.useVectors(service.model) : false
   const embedder = service && canEmbed ? createEmbedder(service) : undefined
-  const desk: Desk = {
+  const desk: App = {
     archive,
     embedder,
     recall: createRecall(embedder, clock),
     catchUp: embedder && createCatchUp(archive, embedder, clock, logger),
     clock,
-    startsIn: startsIn.data,
+    initialWorkspace: startsIn.data,
   }
   return {
     definition: defineMemory(desk),
-    layers: [trouble],
+    layers: [archiveErrors],
     maxMessageBytes,
-    ...(!env['SLUICE_MEMORY_POSTGRES'] && { keepsFiles: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
+    ...(!env['SLUICE_MEMORY_POSTGRES'] && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
     state: service && !canEmbed ? 'vectors cannot be kept here, so search is by words alone' : 'ready',
     async close() {
       closing.abort()

@@ -3,13 +3,13 @@
 import type { Prompt } from 'sluice'
 import { prompt } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from './desk.ts'
-import { tenantOf, workspaceFor } from './desk.ts'
+import type { App } from './app.ts'
+import { tenantOf, workspaceFor } from './app.ts'
 import { shortText, workspaceId } from './inputs.ts'
 
-const most = 10
+const maxMemories = 10
 
-export const recallPrompt = (desk: Desk): Prompt =>
+export const recallPrompt = (desk: App): Prompt =>
   prompt({
     name: 'recall',
     title: 'Recall a topic',
@@ -26,7 +26,7 @@ export const recallPrompt = (desk: Desk): Prompt =>
     },
     async run({ topic, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const { found, note } = await desk.recall.search(workspace, topic, { tags: [] }, most)
+      const { found, note } = await desk.recall.search(workspace, topic, { tags: [] }, maxMemories)
       if (found.length === 0)
         return `Nothing is remembered about "${topic}" in workspace ${workspace.id}. Say so, and ask whether something should be stored with add_memory.`
       return [

@@ -2,13 +2,13 @@
 
 import type { Clock } from 'sluice'
 import type { Filters, Hit, Memory, Workspace } from './archive.ts'
+import { createAverages } from './average.ts'
 import type { Embedder } from './embeddings/embedder.ts'
 import { reasonOf } from './embeddings/reason.ts'
 import { fuse } from './fuse.ts'
-import { createTally } from './tally.ts'
 import { wordsOf } from './words.ts'
 
-export interface Found {
+export interface RecalledMemory {
   /** With the piece that matched as its text. */
   readonly memory: Memory
   /** The piece as a range of the memory's whole text. */
@@ -16,26 +16,26 @@ export interface Found {
   readonly end: number
   readonly score: number
 }
-export interface Recalled {
-  readonly found: readonly Found[]
+export interface RecallResult {
+  readonly found: readonly RecalledMemory[]
   readonly mode: 'text' | 'hybrid'
   /** Why meaning had no part in it, where it should have had. */
   readonly note: string | undefined
 }
 
 export interface Recall {
-  search(workspace: Workspace, query: string, filters: Filters, limit: number): Promise<Recalled>
+  search(workspace: Workspace, query: string, filters: Filters, limit: number): Promise<RecallResult>
   /** Over the tenant's latest searches, in milliseconds. */
   averageMs(tenant: string): number | undefined
 }
 
 /** How long a search waits for the vector of its question. */
-const patienceMs = 5_000
+const embedTimeoutMs = 5_000
 /** Below this cosine two texts have nothing to do with each other, by any model. */
-const unrelated = 0.2
+const minSimilarity = 0.2
 
 export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
-  const latest = createTally()
+  const latest = createAverages()
 
   async function byMeaning(
     workspace: Workspace,
@@ -45,10 +45,10 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
   ): Promise<readonly Hit[] | string> {
     if (!embedder) return []
     try {
-      const [vector] = await embedder.embed(workspace.tenant, [query], patienceMs)
+      const [vector] = await embedder.embed(workspace.tenant, [query], embedTimeoutMs)
       if (!vector) return []
       const hits = await workspace.searchVectors(vector, filters, limit)
-      return hits.filter(({ score }) => score >= unrelated)
+      return hits.filter(({ score }) => score >= minSimilarity)
     } catch (thrown) {
       return reasonOf(thrown, embedder.model)
     }

@@ -2,13 +2,13 @@
 
 import type { Resource } from 'sluice'
 import { resource } from 'sluice'
-import type { Desk } from './desk.ts'
-import { currentWorkspace, tenantOf } from './desk.ts'
-import { preview, show, uriOf } from './memory.ts'
+import type { App } from './app.ts'
+import { currentWorkspace, tenantOf } from './app.ts'
+import { preview, toMemoryJson, uriOf } from './memory.ts'
 
-const newest = { filters: { tags: [] }, limit: 50 }
+const newestPage = { filters: { tags: [] }, limit: 50 }
 
-export const memoryResource = (desk: Desk): Resource =>
+export const memoryResource = (desk: App): Resource =>
   resource({
     uri: 'memory://{workspace}/{id}',
     name: 'memory',
@@ -25,7 +25,7 @@ export const memoryResource = (desk: Desk): Resource =>
     async list(_, work) {
       const id = await currentWorkspace(desk, work)
       const workspace = await desk.archive.workspace(tenantOf(work), id)
-      const memories = (await workspace?.list(newest)) ?? []
+      const memories = (await workspace?.list(newestPage)) ?? []
       return {
         resources: memories.map(({ id: memory, text, at }) => ({
           uri: uriOf(id, memory),
@@ -40,7 +40,7 @@ export const memoryResource = (desk: Desk): Resource =>
       const workspace = await desk.archive.workspace(tenantOf(work), String(named))
       const memory = await workspace?.get(String(id).toLowerCase())
       if (!workspace || !memory) return undefined
-      const { text, ...about } = show(memory)
+      const { text, ...about } = toMemoryJson(memory)
       return {
         uri: uriOf(workspace.id, memory.id),
         mimeType: 'text/plain',

@@ -6,7 +6,7 @@
 import * as z from 'zod'
 import type { NewMemory, NewRelation, Workspace } from './archive.ts'
 import { longText, memoryId, metadata, shortText } from './inputs.ts'
-import { show, toNewMemory } from './memory.ts'
+import { toMemoryJson, toNewMemory } from './memory.ts'
 
 export interface ExportPage {
   readonly lines: readonly string[]
@@ -31,7 +31,7 @@ async function exportMemories(workspace: Workspace, after: number, mostBytes: nu
   const lines: string[] = []
   let bytes = 0
   for (const memory of page) {
-    const { memory_id: id, text, metadata, tags, source, timestamp } = show(memory)
+    const { memory_id: id, text, metadata, tags, source, timestamp } = toMemoryJson(memory)
     const line = JSON.stringify({
       type: 'memory',
       id,
@@ -68,25 +68,25 @@ async function exportRelations(workspace: Workspace, after: number, mostBytes: n
 
 export const cursorPattern: RegExp = /^[mr]\.\d{1,16}$/
 
-const end = z.object({ name: shortText(200), type: shortText(60).optional() })
+const entityEnd = z.object({ name: shortText(200), type: shortText(60).optional() })
 const record = z.discriminatedUnion('type', [
   z.object({ type: z.literal('memory'), id: memoryId.optional(), text: longText, metadata: metadata.optional() }),
   z.object({
     type: z.literal('relation'),
-    from: end,
+    from: entityEnd,
     relation: shortText(60),
-    to: end,
+    to: entityEnd,
     confidence: z.number().min(0).max(1).default(1),
   }),
 ])
 
-export interface Imported {
+export interface ImportResult {
   memories: number
   relations: number
   /** Were there already. */
-  known: number
+  duplicates: number
   /** `line 7: text cannot be empty`; those lines were left out, the others not. */
-  readonly refused: string[]
+  readonly rejected: string[]
 }
 
 /** Takes lines as they come; a memory counts once it is on the disk. */
@@ -94,14 +94,14 @@ export async function importLines(
   workspace: Workspace,
   lines: AsyncIterable<string> | Iterable<string>,
   now: () => number,
-): Promise<Imported> {
-  const imported: Imported = { memories: 0, relations: 0, known: 0, refused: [] }
+): Promise<ImportResult> {
+  const imported: ImportResult = { memories: 0, relations: 0, duplicates: 0, rejected: [] }
   let waiting: NewMemory[] = []
   const store = async (): Promise<void> => {
     const batch = waiting
     waiting = []
     if (batch.length === 0) return
-    for (const isNew of await workspace.add(batch)) isNew ? imported.memories++ : imported.known++
+    for (const isNew of await workspace.add(batch)) isNew ? imported.memories++ : imported.duplicates++
   }
   let number = 0
   for await (const line of lines) {
@@ -110,9 +110,9 @@ export async function importLines(
     if ((number - 1) % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
     if (line.trim() === '') continue
     const parsed = await parseLine(line, now)
-    if (typeof parsed === 'string') imported.refused.push(`line ${number}: ${parsed}`)
+    if (typeof parsed === 'string') imported.rejected.push(`line ${number}: ${parsed}`)
     else if ('text' in parsed) waiting.push(parsed)
-    else (await workspace.relate(parsed)) ? imported.relations++ : imported.known++
+    else (await workspace.relate(parsed)) ? imported.relations++ : imported.duplicates++
     if (waiting.length >= pageRows) await store()
   }
   await store()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { spaced, wordsOf } from './words.ts'
+import { spaceIdeographs, wordsOf } from './words.ts'
 
 test('the words of a question are its different words, without case and signs', () => {
   expect(wordsOf('What does Anna drink? What, TEA?!')).toEqual(['what', 'does', 'anna', 'drink', 'tea'])
@@ -18,7 +18,7 @@ test('the words of a question are its different words, without case and signs', 
 })
 
 test('ideographs are words of their own, and a run of them a phrase', () => {
-  expect(spaced('使用数据库v2')).toBe(' 使  用  数  据  库 v2')
+  expect(spaceIdeographs('使用数据库v2')).toBe(' 使  用  数  据  库 v2')
   expect(wordsOf('数据库 PostgreSQL版')).toEqual(['数 据 库', 'postgresql', '版'])
 })
 

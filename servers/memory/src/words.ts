@@ -4,13 +4,14 @@ const ideograph = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
 
 /** Words of a question beyond this many add nothing but time. */
-const most = 32
+const maxWords = 32
 
 /** Chinese and Japanese have no spaces between words; each sign is then a word of its own, and a run of them a phrase. */
-export const spaced = (text: string): string => (text.search(ideograph) < 0 ? text : text.replace(ideograph, ' $& '))
+export const spaceIdeographs = (text: string): string =>
+  text.search(ideograph) < 0 ? text : text.replace(ideograph, ' $& ')
 
 /** Without accents, as SQLite's index has it by itself. */
-export const folded = (text: string): string =>
+export const foldAccents = (text: string): string =>
   text
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
@@ -21,9 +22,9 @@ export function wordsOf(query: string): readonly string[] {
   const found = new Set<string>()
   for (const [match] of query.toLowerCase().matchAll(word)) {
     for (const part of phrases(match)) found.add(part)
-    if (found.size >= most) break
+    if (found.size >= maxWords) break
   }
-  return [...found].slice(0, most)
+  return [...found].slice(0, maxWords)
 }
 
 /** `日本語text` is two: `日 本 語` and `text`. */
@@ -33,4 +34,4 @@ const phrases = (run: string): readonly string[] =>
     : run
         .split(/([\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+)/u)
         .filter((part) => part !== '')
-        .map((part) => spaced(part).trim().replace(/ +/g, ' '))
+        .map((part) => spaceIdeographs(part).trim().replace(/ +/g, ' '))

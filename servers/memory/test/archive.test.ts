@@ -3,11 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Archive, Filters, NewMemory, Workspace } from '../src/archive.ts'
-import { WorkspaceGone, WrongLength } from '../src/archive.ts'
+import { VectorLengthMismatch, WorkspaceDeleted } from '../src/archive.ts'
 import { chunk } from '../src/chunk.ts'
 import { wordsOf } from '../src/words.ts'
-import type { Place } from './archives.ts'
-import { pglitePlace, postgresPlace, sqlitePlace, threadPlace } from './archives.ts'
+import type { ArchiveFixture } from './archives.fixture.ts'
+import {
+  pgliteArchiveFixture,
+  postgresArchiveFixture,
+  sqliteArchiveFixture,
+  threadArchiveFixture,
+} from './archives.fixture.ts'
 
 const all: Filters = { tags: [] }
 
@@ -24,12 +29,12 @@ const aMemory = (text: string, more: Partial<NewMemory> = {}): NewMemory => ({
 })
 
 describe.each([
-  ['SQLite', async () => sqlitePlace()],
-  ['SQLite in its thread', async () => threadPlace()],
-  ['PostgreSQL', () => postgresPlace()],
-  ['PGlite', pglitePlace],
+  ['SQLite', async () => sqliteArchiveFixture()],
+  ['SQLite in its thread', async () => threadArchiveFixture()],
+  ['PostgreSQL', () => postgresArchiveFixture()],
+  ['PGlite', pgliteArchiveFixture],
 ] as const)('%s', (_, prepare) => {
-  let place: Place
+  let place: ArchiveFixture
   let archive: Archive
   beforeAll(async () => {
     place = await prepare()
@@ -230,9 +235,9 @@ describe.each([
     const old = await room('ann', 'w')
     await old.add([aMemory('old word')])
     await archive.deleteWorkspace('ann', 'w')
-    await expect(old.add([aMemory('late')])).rejects.toThrow(WorkspaceGone)
+    await expect(old.add([aMemory('late')])).rejects.toThrow(WorkspaceDeleted)
     await expect(old.relate({ from: { name: 'A' }, type: 'r', to: { name: 'B' }, confidence: 1 })).rejects.toThrow(
-      WorkspaceGone,
+      WorkspaceDeleted,
     )
     await archive.createWorkspace('ann', made)
     expect(await found(await room('ann', 'w'), 'word late')).toEqual([])
@@ -295,11 +300,11 @@ describe.each([
     }
     expect(await near([0.1, 3])).toEqual(['north', 'north-east', 'east'])
     expect(await near([0, 1], { tags: ['east', 'refused'] })).toEqual(['east'])
-    await expect(near([1, 2, 3])).rejects.toThrow(WrongLength)
+    await expect(near([1, 2, 3])).rejects.toThrow(VectorLengthMismatch)
     await workspace.add([aMemory('more')])
     const [more] = await workspace.unembedded(1)
     await expect(workspace.embed([{ piece: more?.piece ?? 0, vector: Float32Array.from([1, 2, 3]) }])).rejects.toThrow(
-      WrongLength,
+      VectorLengthMismatch,
     )
     expect(await archive.unembedded()).toHaveLength(1)
     const [north] = await workspace.list({ filters: { tags: ['north'] }, limit: 1 })

@@ -3,10 +3,10 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { overHttp, overStdio, textOf } from '../../../test/services/binary.ts'
-import { aFolder } from './server.ts'
+import { overHttp, overStdio, textOf } from '../../../test/kit/clients/binary.client.ts'
+import { aFolder } from './server.fixture.ts'
 
-async function walkThrough(client: Client): Promise<void> {
+async function useEveryFeature(client: Client): Promise<void> {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
     ...['add_memory', 'list_memories', 'delete_memory', 'clear_all', 'search_memory', 'get_stats'],
@@ -42,7 +42,7 @@ async function walkThrough(client: Client): Promise<void> {
 
 test('over stdio; the next process finds what was stored, and begins in its own workspace', async () => {
   const folder = aFolder()
-  await walkThrough(await overStdio('memory', folder))
+  await useEveryFeature(await overStdio('memory', folder))
   const next = await overStdio('memory', folder)
   expect(await textOf(next, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(next, 'search_memory', { query: 'office' })).toContain('The office is in Delft.')
@@ -51,7 +51,7 @@ test('over stdio; the next process finds what was stored, and begins in its own 
 
 test('over HTTP; another session begins in its own workspace', async () => {
   const connect = await overHttp('memory', aFolder())
-  await walkThrough(await connect())
+  await useEveryFeature(await connect())
   const other = await connect()
   expect(await textOf(other, 'get_current_workspace')).toBe('Current workspace: default')
   expect(await textOf(other, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')

@@ -4,18 +4,18 @@ import { memoryStore, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
-import type { Opened } from './server.ts'
-import { noon, openMemory, textOf } from './server.ts'
+import type { OpenedMemory } from './server.fixture.ts'
+import { noon, openMemory, textOf } from './server.fixture.ts'
 
 const gated = () => ({ approvals: approvals({ approver: 'client' }), once: once() })
 
-const addMany = async ({ add }: Opened, count: number, more?: object): Promise<readonly string[]> => {
+const addMany = async ({ add }: OpenedMemory, count: number, more?: object): Promise<readonly string[]> => {
   const ids: string[] = []
   for (let n = 0; n < count; n++) ids.push(await add(`note ${n}`, undefined, more))
   return ids
 }
 /** What each call answered: `deleted`, or the ticket it waits for. */
-async function deleteAll({ call }: Opened, ids: readonly string[], more?: object): Promise<readonly string[]> {
+async function deleteAll({ call }: OpenedMemory, ids: readonly string[], more?: object): Promise<readonly string[]> {
   const outcomes: string[] = []
   for (const memory_id of ids) {
     const answer = await call('delete_memory', { memory_id, confirm: true, ...more })
@@ -83,7 +83,10 @@ test('a workspace that was deleted is reported as deleted, whatever becomes of t
   // With one, the store that remembers the choice may be away.
   const store = memoryStore()
   let isAway = false
-  const failing = { ...store, set: (...args: Parameters<typeof store.set>) => (isAway ? away() : store.set(...args)) }
+  const failing = {
+    ...store,
+    set: (...args: Parameters<typeof store.set>) => (isAway ? operatorAway() : store.set(...args)),
+  }
   const memory = await openMemory({ runtime: { store: failing } })
   await memory.call('create_workspace', { workspace_id: 'w' })
   await memory.call('set_current_workspace', { workspace_id: 'w' })
@@ -93,4 +96,4 @@ test('a workspace that was deleted is reported as deleted, whatever becomes of t
   expect(textOf(answer)).toContain('Choose another with set_current_workspace')
 })
 
-const away = () => Promise.reject(new Error('away'))
+const operatorAway = () => Promise.reject(new Error('away'))

@@ -2,14 +2,14 @@
 
 import { fakeClock } from 'sluice/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { EmbeddingServer } from '../../../test/services/embeddings.ts'
-import { startEmbeddings } from '../../../test/services/embeddings.ts'
+import type { EmbeddingServer } from '../../../test/kit/processes/embedding-service.ts'
+import { startEmbeddings } from '../../../test/kit/processes/embedding-service.ts'
 import { createEmbedder } from '../src/embeddings/embedder.ts'
-import type { Service } from '../src/embeddings/request.ts'
+import type { EmbeddingService } from '../src/embeddings/request.ts'
 import { embeddingService } from '../src/embeddings/settings.ts'
 import { parseVectors, wires } from '../src/embeddings/wire.ts'
-import type { Answer, Opened, OpenOptions } from './server.ts'
-import { noon, openMemory, textOf } from './server.ts'
+import type { Answer, OpenedMemory, OpenOptions } from './server.fixture.ts'
+import { noon, openMemory, textOf } from './server.fixture.ts'
 
 let service: EmbeddingServer
 let inFlight = 0
@@ -38,13 +38,13 @@ const ollama = (): Record<string, string> => ({
   SLUICE_MEMORY_EMBEDDINGS: 'ollama',
   SLUICE_MEMORY_EMBEDDINGS_URL: service.url,
 })
-const openWith = (more: OpenOptions = {}): Promise<Opened> => openMemory({ env: ollama(), ...more })
+const openWith = (more: OpenOptions = {}): Promise<OpenedMemory> => openMemory({ env: ollama(), ...more })
 
 /**
  * A call that waits for the clock as well as for the service. Time stands still while the service or the archive works,
  * however slow this machine is; it passes while nothing is asked, and while the service hangs.
  */
-async function patiently<T>(memory: Opened, work: Promise<T>): Promise<T> {
+async function eventually<T>(memory: OpenedMemory, work: Promise<T>): Promise<T> {
   let done = false
   const finish = (): void => {
     done = true
@@ -117,22 +117,22 @@ test('the same text is asked for once, and texts stored together are asked for t
 test('a service that is away: stored, found by words, said so; embedded when it is back', async () => {
   service.behave({ status: 503 })
   const memory = await openWith()
-  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna purchased an automobile.' }))
+  const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna purchased an automobile.' }))
   expect(stored.isError).toBe(false)
   expect(textOf(stored)).toMatch(
     /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is of no use now: it answers with status 503\. It is found by its words meanwhile\.$/,
   )
-  const found = await patiently(memory, memory.call('search_memory', { query: 'automobile' }))
+  const found = await eventually(memory, memory.call('search_memory', { query: 'automobile' }))
   expect(found.structuredContent).toMatchObject({ mode: 'text', count: 1 })
   expect(textOf(found)).toContain(
     'Note: The embedding service is of no use now: it answers with status 503. Searched by words alone.',
   )
   service.behave('well')
-  await patiently(memory, backTo(memory, 1))
+  await eventually(memory, backTo(memory, 1))
   expect((await memory.search('vehicle'))[0]).toBe('Anna purchased an automobile.')
 })
 
-async function backTo(memory: Opened, embedded: number): Promise<void> {
+async function backTo(memory: OpenedMemory, embedded: number): Promise<void> {
   for (let tries = 0; tries < 100_000; tries++) {
     if ((await memory.call('get_stats')).structuredContent.embedded_chunks === embedded) return
     await new Promise((resolve) => setImmediate(resolve))
@@ -144,11 +144,11 @@ test('a service that hangs costs its first callers five seconds and the next one
   service.behave('hang')
   hangs = true
   const memory = await openWith()
-  const stored: Answer = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  const stored: Answer = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
   expect(textOf(stored)).toMatch(
     /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is slow/,
   )
-  const found = await patiently(memory, memory.call('search_memory', { query: 'anna' }))
+  const found = await eventually(memory, memory.call('search_memory', { query: 'anna' }))
   expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words alone.')
   const before = memory.clock.now()
   expect(await memory.text('search_memory', { query: 'car' })).toContain('Searched by words alone.')
@@ -158,7 +158,7 @@ test('a service that hangs costs its first callers five seconds and the next one
 test('a failure that passes is asked again, in the same call', async () => {
   const memory = await openWith()
   service.behave({ status: 429, times: 2 })
-  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
   expect(textOf(stored)).not.toContain('Note:')
   expect(service.requests).toHaveLength(3)
 })
@@ -167,11 +167,11 @@ test('vectors of another length are refused: nothing is mixed, words still find 
   const memory = await openWith()
   await memory.add('Anna bought a car')
   service.behave({ length: 768 })
-  const stored = await patiently(memory, memory.call('add_memory', { text: 'Ben sold a ship' }))
+  const stored = await eventually(memory, memory.call('add_memory', { text: 'Ben sold a ship' }))
   const complaint =
     'The embedding service gave vectors of 768 numbers, but 384 are kept: is nomic-embed-text still the same model?'
   expect(textOf(stored)).toContain(`Note: ${complaint}`)
-  const found = await patiently(memory, memory.call('search_memory', { query: 'ship' }))
+  const found = await eventually(memory, memory.call('search_memory', { query: 'ship' }))
   expect(textOf(found)).toContain(complaint)
   expect(found.structuredContent.results[0].text).toBe('Ben sold a ship')
 })
@@ -184,7 +184,7 @@ test('another model begins anew: what was stored before is embedded by it', asyn
     folder: first.folder,
     env: { ...ollama(), SLUICE_MEMORY_EMBEDDINGS_MODEL: 'another' },
   })
-  await patiently(second, backTo(second, 1))
+  await eventually(second, backTo(second, 1))
   expect((await second.search('vehicle'))[0]).toBe('Anna bought a car')
 })
 
@@ -193,7 +193,7 @@ test('what was stored without a service is embedded once there is one; without i
   await before.add('Anna bought a car')
   await before.close()
   const withService = await openWith({ folder: before.folder })
-  await patiently(withService, backTo(withService, 1))
+  await eventually(withService, backTo(withService, 1))
   expect((await withService.search('vehicle'))[0]).toBe('Anna bought a car')
   await withService.close()
   const after = await openMemory({ folder: before.folder })
@@ -205,7 +205,7 @@ test('one text the service will not take does not keep the others from it', asyn
   service.behave({ refuses: 'poison' })
   const memory = await openWith()
   const lines = ['a car', 'poison', 'a ship'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
-  const answer = await patiently(memory, memory.call('import_memories', { jsonl: lines }))
+  const answer = await eventually(memory, memory.call('import_memories', { jsonl: lines }))
   expect(textOf(answer)).not.toContain('Note:')
   expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 2 })
   expect((await memory.search('vessel'))[0]).toBe('a ship')
@@ -214,26 +214,26 @@ test('one text the service will not take does not keep the others from it', asyn
 test('a service that refuses everything marks nothing: when it takes texts again, all of them get vectors', async () => {
   service.behave({ status: 400 })
   const memory = await openWith()
-  const stored = await patiently(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
+  const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
   expect(textOf(stored)).toContain('it answers with status 400, whatever the text')
   const lines = ['a ship', 'a house'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
-  await patiently(memory, memory.call('import_memories', { jsonl: lines }))
+  await eventually(memory, memory.call('import_memories', { jsonl: lines }))
   expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 0 })
   service.behave('well')
-  await patiently(memory, backTo(memory, 3))
+  await eventually(memory, backTo(memory, 3))
   expect((await memory.search('vessel'))[0]).toBe('a ship')
 })
 
 test('a text that the service would not take is offered again after a start', async () => {
   service.behave({ refuses: 'poison' })
   const memory = await openWith()
-  await patiently(memory, memory.call('add_memory', { text: 'poison' }))
-  await patiently(memory, memory.call('add_memory', { text: 'a ship' }))
+  await eventually(memory, memory.call('add_memory', { text: 'poison' }))
+  await eventually(memory, memory.call('add_memory', { text: 'a ship' }))
   expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 2, embedded_chunks: 1 })
   await memory.close()
   service.behave('well')
   const after = await openWith({ folder: memory.folder })
-  await patiently(after, backTo(after, 2))
+  await eventually(after, backTo(after, 2))
 })
 
 test.each([
@@ -247,9 +247,9 @@ test.each([
 ])('an answer of %s is no vector, and is told as such', async (raw, why) => {
   service.behave({ raw })
   const memory = await openWith()
-  const stored = await patiently(memory, memory.call('add_memory', { text: 'kept' }))
+  const stored = await eventually(memory, memory.call('add_memory', { text: 'kept' }))
   expect(textOf(stored)).toContain(why)
-  expect(await patiently(memory, memory.search('kept'))).toEqual(['kept'])
+  expect(await eventually(memory, memory.search('kept'))).toEqual(['kept'])
 })
 
 test('vectors that differ in length within one answer are no vectors', () => {
@@ -264,7 +264,7 @@ test('an unknown model and a wrong key are named, without asking again', async (
     service.behave({ status })
     const memory = await openWith()
     const asked = service.requests.length
-    const stored = await patiently(memory, memory.call('add_memory', { text: 'kept' }))
+    const stored = await eventually(memory, memory.call('add_memory', { text: 'kept' }))
     expect(textOf(stored)).toContain(why)
     expect(service.requests.length).toBe(asked + 1)
     await memory.close()
@@ -273,7 +273,7 @@ test('an unknown model and a wrong key are named, without asking again', async (
 
 test('tenants do not share what is known: how fast an answer comes tells nobody what another has stored', async () => {
   const clock = fakeClock(noon)
-  const settings: Service = {
+  const settings: EmbeddingService = {
     wire: wires.ollama,
     url: service.url,
     model: 'm',

@@ -8,12 +8,12 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { serverFolder } from 'sluice/main'
 import { afterEach, expect, test } from 'vitest'
-import { programOf } from '../../../test/services/binary.ts'
-import { startPostgres } from '../../../test/services/postgres.ts'
-import { makeRoom, smallDisk } from '../../../test/services/small-disk.ts'
-import { holdLock } from '../../../test/services/sqlite-lock.ts'
-import type { Opened } from './server.ts'
-import { aFolder, openMemory, textOf } from './server.ts'
+import { programOf } from '../../../test/kit/clients/binary.client.ts'
+import { startPostgres } from '../../../test/kit/processes/postgres.ts'
+import { enlargeDisk, mountSmallDisk } from '../../../test/kit/processes/small-disk.ts'
+import { holdLock } from '../../../test/kit/processes/sqlite-lock.ts'
+import type { OpenedMemory } from './server.fixture.ts'
+import { aFolder, openMemory, textOf } from './server.fixture.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -91,7 +91,7 @@ test('a deleted memory leaves neither its text nor its words in the tables', asy
   database.close()
 })
 
-const tryToAdd = async ({ call }: Opened, text = 'more'): Promise<string> => {
+const tryToAdd = async ({ call }: OpenedMemory, text = 'more'): Promise<string> => {
   const answer = await call('add_memory', { text })
   expect(answer.isError).toBe(true)
   return textOf(answer)
@@ -116,7 +116,7 @@ test('a locked file: storing says so, searching goes on, and when the lock is go
 })
 
 test('a full disk: storing says so, everything before is there, and with room it goes on', async ({ skip }) => {
-  const disk = smallDisk(closing)
+  const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const memory = await openMemory({ folder: disk })
   const kept: string[] = []
@@ -130,7 +130,7 @@ test('a full disk: storing says so, everything before is there, and with room it
   expect(kept.length).toBeGreaterThan(3)
   for (const word of kept) expect(await memory.search(word)).toHaveLength(1)
   expect((await memory.call('get_stats')).structuredContent.total_memories).toBe(kept.length)
-  makeRoom(disk)
+  enlargeDisk(disk)
   await memory.add('there is room again')
   expect(await memory.search('room')).toEqual(['there is room again'])
   await memory.close()

@@ -2,7 +2,7 @@
 
 import { XMLParser } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
-import { openMemory, textOf } from './server.ts'
+import { openMemory, textOf } from './server.fixture.ts'
 
 const family = [
   ['Anna', 'mother_of', 'Ben', 0.9],

@@ -1,7 +1,7 @@
 /** What an agent gets from the tools: the document's words, its bounds, and the same as data. */
 
 import { expect, test } from 'vitest'
-import { noon, openMemory, textOf } from './server.ts'
+import { noon, openMemory, textOf } from './server.fixture.ts'
 
 test('a memory is stored with the document’s words', async () => {
   const { call } = await openMemory()

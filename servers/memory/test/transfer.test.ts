@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { programOf } from '../../../test/services/binary.ts'
-import type { Opened } from './server.ts'
-import { aFolder, openMemory } from './server.ts'
+import { programOf } from '../../../test/kit/clients/binary.client.ts'
+import type { OpenedMemory } from './server.fixture.ts'
+import { aFolder, openMemory } from './server.fixture.ts'
 
-async function exported({ call }: Opened, more: object = {}): Promise<string> {
+async function exported({ call }: OpenedMemory, more: object = {}): Promise<string> {
   let lines = ''
   let cursor: string | undefined
   do {

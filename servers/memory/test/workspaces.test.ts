@@ -6,7 +6,7 @@ import { createServer } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { open } from '../src/index.ts'
-import { aFolder, openMemory } from './server.ts'
+import { aFolder, openMemory } from './server.fixture.ts'
 
 test('a workspace keeps its memories, entities and statistics to itself', async () => {
   const { call, add, search, text, client } = await openMemory()
@@ -143,7 +143,7 @@ test('two tenants with the same words see nothing of each other, and the archive
         },
       ],
     }),
-    tenant: tenant({ from: 'tenant' }),
+    tenant: tenant({ claim: 'tenant' }),
   })
   const call = async (who: string, name: string, args: object = {}): Promise<string> =>
     JSON.stringify(

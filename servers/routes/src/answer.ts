@@ -2,12 +2,12 @@
 
 import type { ToolResult } from 'sluice'
 import type { Failure } from './failure.ts'
-import { isUsers } from './failure.ts'
+import { isUserCode } from './failure.ts'
 import { drawMap } from './map.ts'
 import { formatDistance, formatDuration, failures as texts, words } from './messages.ts'
 import type { Language, Place, Provider, Route, Step, TravelMode } from './route.ts'
 
-export interface Planned {
+export interface PlannedTrip {
   readonly id: string
   readonly requestId: string
   readonly provider: Pick<Provider, 'name' | 'approximate'>
@@ -19,10 +19,10 @@ export interface Planned {
 
 /** Up to here all steps are shown; above it the first and the last of them. */
 const maxSteps = 30
-const shownEnds = 12
+const maxShownStops = 12
 
 /** The whole of it, as `route://ID` holds it. */
-export const toJson = ({ id, requestId, provider, places, mode, routes }: Planned): string =>
+export const toJson = ({ id, requestId, provider, places, mode, routes }: PlannedTrip): string =>
   JSON.stringify({
     id,
     request_id: requestId,
@@ -34,7 +34,7 @@ export const toJson = ({ id, requestId, provider, places, mode, routes }: Planne
   })
 
 /** `json`: what `toJson` made of it, which takes a while for a long route. */
-export function toAnswer(planned: Planned, json: string): ToolResult {
+export function toAnswer(planned: PlannedTrip, json: string): ToolResult {
   const { id, provider, mode, routes, places, language } = planned
   return {
     content: [
@@ -66,7 +66,7 @@ export function toAnswer(planned: Planned, json: string): ToolResult {
   }
 }
 
-function toText({ provider, places, mode, language, routes }: Planned): string {
+function toText({ provider, places, mode, language, routes }: PlannedTrip): string {
   const { route, by, about, steps, other, approximate, delay, jam } = words[language]
   const [best, ...others] = routes
   if (!best) return ''
@@ -95,23 +95,27 @@ function stepLines(steps: readonly Step[], language: Language): readonly string[
       `${index + 1}. ${text} (${formatDistance(distanceM, language)}, ${formatDuration(durationS, language)})`,
   )
   if (lines.length <= maxSteps) return lines
-  return [...lines.slice(0, shownEnds), words[language].left(lines.length - 2 * shownEnds), ...lines.slice(-shownEnds)]
+  return [
+    ...lines.slice(0, maxShownStops),
+    words[language].left(lines.length - 2 * maxShownStops),
+    ...lines.slice(-maxShownStops),
+  ]
 }
 
 /** The document's two shapes: what the user can mend, each with its field, and what only time or the operator can. */
 export function toFailure(failures: readonly Failure[], language: Language, requestId: string): ToolResult {
   const [first] = failures
-  const said = failures.map(({ code, field, subject = '', perhaps = [] }) => {
+  const said = failures.map(({ code, field, subject = '', suggestions = [] }) => {
     const { message, hint } = texts[language][code]
-    const names = perhaps.map((name) => `"${name}"`).join(', ')
+    const names = suggestions.map((name) => `"${name}"`).join(', ')
     return {
       code,
       ...(field !== undefined && { field }),
       userMessage: message.replace('{}', () => subject),
-      hint: names === '' ? hint : `${words[language].perhaps(names)} ${hint}`,
+      hint: names === '' ? hint : `${words[language].didYouMean(names)} ${hint}`,
     }
   })
-  const isUser = first === undefined || isUsers(first.code)
+  const isUser = first === undefined || isUserCode(first.code)
   const retryAfterMs = first?.retryAfterMs
   const lines = said.map(({ userMessage, hint, field }) => `- ${field ? `${field}: ` : ''}${userMessage} ${hint}`)
   return {

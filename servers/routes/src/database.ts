@@ -28,10 +28,10 @@ export interface Database {
   ): Promise<Destination | 'taken' | 'full'>
   remove(tenant: string, id: string): Promise<boolean>
   /** Where a name was last found, for as long as that may be trusted. */
-  placeOf(tenant: string, text: string): Promise<Place | undefined>
-  remember(tenant: string, text: string, place: Place): Promise<void>
-  keepRoute(tenant: string, id: string, json: string): Promise<void>
-  routeOf(tenant: string, id: string): Promise<string | undefined>
+  findPlace(tenant: string, text: string): Promise<Place | undefined>
+  savePlace(tenant: string, text: string, place: Place): Promise<void>
+  saveRoute(tenant: string, id: string, json: string): Promise<void>
+  findRoute(tenant: string, id: string): Promise<string | undefined>
   routes(tenant: string): Promise<readonly { readonly id: string; readonly at: string }[]>
   readonly sqlite: DatabaseSync
   close(): void
@@ -39,8 +39,8 @@ export interface Database {
 
 /** A list of all of them is one answer. */
 export const maxDestinations = 500
-const keepPlacesMs = 30 * 24 * 3600 * 1000
-const keepRoutes = 100
+const placeTtlMs = 30 * 24 * 3600 * 1000
+const maxRoutes = 100
 
 const tables = `
   PRAGMA journal_mode = WAL;
@@ -78,7 +78,7 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
   const putPlace = sqlite.prepare('INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?)')
   const putRoute = sqlite.prepare('INSERT OR REPLACE INTO routes VALUES (?, ?, ?, ?)')
   const trim = sqlite.prepare(`DELETE FROM routes WHERE tenant = ? AND rowid NOT IN
-    (SELECT rowid FROM routes WHERE tenant = ? ORDER BY rowid DESC LIMIT ${keepRoutes})`)
+    (SELECT rowid FROM routes WHERE tenant = ? ORDER BY rowid DESC LIMIT ${maxRoutes})`)
   const route = sqlite.prepare('SELECT json FROM routes WHERE tenant = ? AND id = ?')
   const recent = sqlite.prepare('SELECT id, at FROM routes WHERE tenant = ? ORDER BY rowid DESC')
   async function access<T>(work: () => T): Promise<T> {
@@ -124,18 +124,18 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
       return { id, name, address, lat, lon, savedAt }
     },
     remove: async (tenant, id) => (await write(() => drop.run(tenant, id))).changes > 0,
-    placeOf: (tenant, text) =>
-      access(() => place.get(tenant, fold(text), clock.now() - keepPlacesMs) as unknown as Place | undefined),
-    async remember(tenant, text, { name, lat, lon }) {
+    findPlace: (tenant, text) =>
+      access(() => place.get(tenant, fold(text), clock.now() - placeTtlMs) as unknown as Place | undefined),
+    async savePlace(tenant, text, { name, lat, lon }) {
       await write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now()))
     },
-    async keepRoute(tenant, id, json) {
+    async saveRoute(tenant, id, json) {
       await write(() => {
         putRoute.run(tenant, id, json, now())
         trim.run(tenant, tenant)
       })
     },
-    routeOf: (tenant, id) => access(() => route.get(tenant, id)?.['json'] as string | undefined),
+    findRoute: (tenant, id) => access(() => route.get(tenant, id)?.['json'] as string | undefined),
     routes: (tenant) => access(() => recent.all(tenant) as unknown as readonly { id: string; at: string }[]),
     close: () => sqlite.close(),
   }

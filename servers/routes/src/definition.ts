@@ -3,13 +3,13 @@
 import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
 import * as z from 'zod'
+import type { App } from './app.ts'
 import type { History } from './history.ts'
 import { description, version } from './package.ts'
-import type { Planner } from './planner.ts'
 import { destinationTools } from './tools/destinations.ts'
 import { routeTools } from './tools/routes.ts'
 
-export function defineRoutes(planner: Planner, history: History): ServerDefinition {
+export function defineRoutes(planner: App, history: History): ServerDefinition {
   const { database, provider } = planner
   return defineServer({
     info: { name: 'routes', version, title: 'Routes', description },
@@ -30,7 +30,7 @@ export function defineRoutes(planner: Planner, history: History): ServerDefiniti
             mimeType: 'application/json',
           })),
         }),
-        read: ({ id }, { call }) => database.routeOf(call.tenant.id, String(id)),
+        read: ({ id }, { call }) => database.findRoute(call.tenant.id, String(id)),
       }),
       resource({
         uri: 'history://requests',

@@ -33,7 +33,7 @@ export interface Failure {
   /** What the text names: a place, a number. */
   readonly subject?: string
   /** Names that were perhaps meant. */
-  readonly perhaps?: readonly string[]
+  readonly suggestions?: readonly string[]
   readonly retryAfterMs?: number
 }
 
@@ -46,10 +46,10 @@ export class RouteError extends Error {
   }
 }
 
-export const isUsers = (code: FailureCode): code is UserCode => (userCodes as readonly string[]).includes(code)
+export const isUserCode = (code: FailureCode): code is UserCode => (userCodes as readonly string[]).includes(code)
 
 /** An answer of a provider that cannot be read is the provider's failure. */
-export function understood<T>(read: () => T): T {
+export function parseProviderAnswer<T>(read: () => T): T {
   try {
     return read()
   } catch (thrown) {

@@ -1,6 +1,6 @@
 /** Routes between places, as an MCP server: `open` for hosts, `listenRequest` for programs with a pipeline of their own. */
 
-import type { Open, Site } from 'sluice'
+import type { HostContext, OpenServer } from 'sluice'
 import { openDatabase } from './database.ts'
 import { defineRoutes } from './definition.ts'
 import { createHistory } from './history.ts'
@@ -21,7 +21,7 @@ export { createListenRequest, listenRequest } from './listen-request.ts'
 export type { Place, Provider, Route, RouteQuery } from './route.ts'
 
 /** TomTom where there is a key, OSRM where there is an address, else offline. */
-export function providerFrom({ env, clock }: Pick<Site, 'env' | 'clock'>): Provider {
+export function providerFrom({ env, clock }: Pick<HostContext, 'env' | 'clock'>): Provider {
   const { TOMTOM_API_KEY: key, TOMTOM_BASE_URL: baseUrl, OSRM_URL: osrmUrl } = env
   if (key)
     return tomtom({ key, ...(baseUrl && { baseUrl: toAddress('TOMTOM_BASE_URL', baseUrl) }) }, createUpstream(clock))
@@ -36,14 +36,14 @@ function toAddress(variable: string, text: string): string {
 }
 
 /** Opens the history and the provider that the environment names. */
-export const open: Open = async ({ folder, env, clock, logger }) => {
+export const open: OpenServer = async ({ folder, env, clock, logger }) => {
   const provider = providerFrom({ env, clock })
   const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   return {
     definition: defineRoutes({ provider, database }, history),
     layers: [history.layer],
-    keepsFiles: 'leave it out',
+    sharedStoreAdvice: 'leave it out',
     secrets: ['TOMTOM_API_KEY'],
     state: 'ready',
     close: async () => database.close(),

@@ -1,6 +1,6 @@
 /** Where the names of places go on a map: beside their point, where they hide the least of lines and of each other. */
 
-export type Spot = readonly [x: number, y: number]
+export type MapPoint = readonly [x: number, y: number]
 
 export interface Label {
   readonly x: number
@@ -17,10 +17,10 @@ interface Box {
 
 /** Of a letter, a line and the gap to the point, in pixels: no font can be measured here. */
 const [letter, tall, gap] = [8.6, 18, 12]
-const apart = 4
+const sampleDistance = 4
 
 /** Right, left, above, below, and the corners between; the first of equals is taken. */
-const around = [
+const candidateOffsets = [
   [1, 0],
   [-1, 0],
   [0, -1],
@@ -33,14 +33,14 @@ const around = [
 
 /** One for each point, in their order. `lines` in pixels, `size` of the whole picture. */
 export function placeLabels(
-  points: readonly { readonly at: Spot; readonly text: string }[],
-  lines: readonly (readonly Spot[])[],
+  points: readonly { readonly at: MapPoint; readonly text: string }[],
+  lines: readonly (readonly MapPoint[])[],
   size: { readonly width: number; readonly height: number },
 ): readonly Label[] {
-  const inked = inkedBy(lines)
+  const inked = occupiedCells(lines)
   const taken: Box[] = points.map(({ at: [x, y] }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }))
   return points.map(({ at: [x, y], text }) => {
-    const candidates = around.map(([across, down]) => {
+    const candidates = candidateOffsets.map(([across, down]) => {
       const wide = [...text].length * letter
       const near = across !== 0 && down !== 0 ? gap * 0.6 : gap
       const left = across > 0 ? x + near : across < 0 ? x - near - wide : x - wide / 2
@@ -51,7 +51,7 @@ export function placeLabels(
         y: top + tall * 0.76,
         anchor: across === 0 ? 'middle' : across > 0 ? 'start' : 'end',
       }
-      const hidden = countIn(inked, box)
+      const hidden = countOccupied(inked, box)
       const outside = left < 4 || top < 4 || box.right > size.width - 4 || box.bottom > size.height - 40 ? 1000 : 0
       return { box, label, cost: hidden + outside + 50 * taken.filter((other) => overlap(box, other)).length }
     })
@@ -65,7 +65,7 @@ export function placeLabels(
 const cell = 4
 const cells = 256
 
-function inkedBy(lines: readonly (readonly Spot[])[]): Uint8Array {
+function occupiedCells(lines: readonly (readonly MapPoint[])[]): Uint8Array {
   const inked = new Uint8Array(cells * cells)
   const ink = (x: number, y: number): void => {
     const [column, row] = [Math.floor(x / cell), Math.floor(y / cell)]
@@ -75,7 +75,7 @@ function inkedBy(lines: readonly (readonly Spot[])[]): Uint8Array {
     let [fromX, fromY] = line[0] ?? [0, 0]
     if (line[0]) ink(fromX, fromY)
     for (const [x, y] of line) {
-      const steps = Math.floor(Math.hypot(x - fromX, y - fromY) / apart)
+      const steps = Math.floor(Math.hypot(x - fromX, y - fromY) / sampleDistance)
       for (let step = 1; step <= steps; step++)
         ink(fromX + ((x - fromX) * step) / steps, fromY + ((y - fromY) * step) / steps)
       if (steps > 0) [fromX, fromY] = [x, y]
@@ -84,7 +84,7 @@ function inkedBy(lines: readonly (readonly Spot[])[]): Uint8Array {
   return inked
 }
 
-function countIn(inked: Uint8Array, { left, top, right, bottom }: Box): number {
+function countOccupied(inked: Uint8Array, { left, top, right, bottom }: Box): number {
   const within = (value: number): number => Math.max(0, Math.min(cells - 1, Math.floor(value / cell)))
   let count = 0
   for (let row = within(top); row <= within(bottom); row++)

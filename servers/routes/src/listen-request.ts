@@ -49,14 +49,16 @@ export function createListenRequest(
   tools: readonly string[],
   { clock, logger, runtime }: ListenOptions,
 ): ListenRequest {
-  const server = createServer(toListening(tools), { ...runtime, clock, errors: 'json-rpc' })
+  const server = createServer(toForwardingServer(tools), { ...runtime, clock, errors: 'json-rpc' })
   return async (text, { client_id, trace_id, headers = {} }) => {
     const via = { transport: 'memory' as const, peer: client_id, header: (name: string) => headers[name] }
-    const answer = await handleText(server, text, { via, adapt: withItsFields })
-    if (answer === null) return invalid('Invalid request: a request needs an id')
-    const response = JSON.parse(answer) as Partial<ListenError> & { readonly result?: { structuredContent?: Heard } }
+    const answer = await handleText(server, text, { via, adapt: withRequiredParams })
+    if (answer === null) return invalidRequest('Invalid request: a request needs an id')
+    const response = JSON.parse(answer) as Partial<ListenError> & {
+      readonly result?: { structuredContent?: HandedOverRequest }
+    }
     const heard = response.result?.structuredContent
-    if (!heard) return response.error ? (response as ListenError) : unlistened(response.id)
+    if (!heard) return response.error ? (response as ListenError) : methodNotFound(response.id)
     const { request_id, tool_name, arguments: args, trace } = heard
     logger.info({
       event: 'received',
@@ -76,11 +78,11 @@ export function createListenRequest(
 }
 
 /** What the server hands back for a call: the request itself, and the trace it belongs to. */
-interface Heard extends Omit<ListenedRequest, 'metadata'> {
+interface HandedOverRequest extends Omit<ListenedRequest, 'metadata'> {
   readonly trace: string | null
 }
 
-const toListening = (tools: readonly string[]): ServerDefinition =>
+const toForwardingServer = (tools: readonly string[]): ServerDefinition =>
   defineServer({
     info: { name: 'routes', version },
     tools: tools.map((name) =>
@@ -97,16 +99,16 @@ const toListening = (tools: readonly string[]): ServerDefinition =>
   })
 
 /** The document requires `params` of every request. MCP does not, so what lacks them is made a request without a method. */
-function withItsFields(message: unknown): unknown {
+function withRequiredParams(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return message
   if ('params' in message && typeof message.params === 'object' && message.params !== null) return message
   const { method: _, ...rest } = message as { readonly method?: unknown }
   return rest
 }
 
-const invalid = (message: string): ListenError => ({ jsonrpc: '2.0', error: { code: -32600, message } })
+const invalidRequest = (message: string): ListenError => ({ jsonrpc: '2.0', error: { code: -32600, message } })
 /** A method of MCP other than `tools/call` has no tool to hand on. */
-const unlistened = (id: string | number | undefined): ListenError => ({
+const methodNotFound = (id: string | number | undefined): ListenError => ({
   jsonrpc: '2.0',
   ...(id !== undefined && { id }),
   error: { code: -32601, message: 'Method not found: only tools/call is handed on' },
@@ -118,10 +120,10 @@ export const toolNames = [
   ...['save_destination', 'list_destinations', 'update_destination', 'delete_destination'],
 ] as const
 
-let listening: ListenRequest | undefined
+let defaultListener: ListenRequest | undefined
 
 /** Listens for this server's tools; the line on receipt goes to stderr. */
 export const listenRequest: ListenRequest = (text, connection) => {
-  listening ??= createListenRequest(toolNames, { clock: nodeClock, logger: stderrLogger() })
-  return listening(text, connection)
+  defaultListener ??= createListenRequest(toolNames, { clock: nodeClock, logger: stderrLogger() })
+  return defaultListener(text, connection)
 }

@@ -1,7 +1,7 @@
 /** A route as a picture: the line, its ends and stops, the alternatives behind it, a scale. Nothing is fetched. */
 
-import type { Planned } from './answer.ts'
-import { placeLabels, type Spot } from './labels.ts'
+import type { PlannedTrip } from './answer.ts'
+import { type MapPoint, placeLabels } from './labels.ts'
 import { formatDistance } from './messages.ts'
 import type { Point } from './route.ts'
 import { distanceM } from './route.ts'
@@ -10,7 +10,7 @@ const width = 640
 const height = 640
 const margin = 56
 
-export function drawMap({ routes, places, language, provider }: Planned): string {
+export function drawMap({ routes, places, language, provider }: PlannedTrip): string {
   const all = [...routes.flatMap(({ line }) => line), ...places]
   const project = projection(all)
   const lines = routes.map(({ line }) => line.map(project))
@@ -47,7 +47,7 @@ ${scaleBar(all, project)}
 </svg>`
 }
 
-type Projection = (point: Point) => Spot
+type Projection = (point: Point) => MapPoint
 
 /** A whole address would cover the map. */
 const shorten = (name: string): string => {
@@ -59,8 +59,8 @@ const shorten = (name: string): string => {
 function projection(points: readonly Point[]): Projection {
   const lats = points.map(({ lat }) => lat)
   const lons = points.map(({ lon }) => lon)
-  const [south, north] = [least(lats), most(lats)]
-  const [west, east] = [least(lons), most(lons)]
+  const [south, north] = [minOf(lats), maxOf(lats)]
+  const [west, east] = [minOf(lons), maxOf(lons)]
   const squeeze = Math.cos((((south + north) / 2) * Math.PI) / 180)
   const scale = Math.min(
     (width - 2 * margin) / Math.max((east - west) * squeeze, 1e-4),
@@ -92,8 +92,8 @@ const grid = (): string =>
   }).join('')
 
 /** Not `Math.min(...)`: a long route has more points than a call may have arguments. */
-const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+const minOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+const maxOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
 const round = (value: number): number => Math.round(value * 10) / 10
 const escape = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`).replace(/\p{Cc}/gu, ' ')

@@ -3,13 +3,13 @@
 import type { FailureCode } from './failure.ts'
 import type { Language, TravelMode } from './route.ts'
 
-interface Text {
+interface FailureText {
   readonly message: string
   readonly hint: string
 }
 
 /** `{}` stands for what the failure names. */
-export const failures: { readonly [language in Language]: { readonly [code in FailureCode]: Text } } = {
+export const failures: { readonly [language in Language]: { readonly [code in FailureCode]: FailureText } } = {
   vi: {
     INVALID_LOCATIONS_COUNT: {
       message: 'Cần có cả điểm đi và điểm đến.',
@@ -152,7 +152,7 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
 
 interface Words {
   readonly summary: string
-  readonly perhaps: (names: string) => string
+  readonly didYouMean: (names: string) => string
   readonly route: string
   readonly by: { readonly [mode in TravelMode]: string }
   readonly about: string
@@ -171,7 +171,7 @@ interface Words {
 
 export const words: { readonly [language in Language]: Words } = {
   vi: {
-    perhaps: (names) => `Có phải ${names}?`,
+    didYouMean: (names) => `Có phải ${names}?`,
     summary: 'Yêu cầu chưa hợp lệ, vui lòng sửa các mục sau:',
     route: 'Tuyến đường',
     by: { car: 'ô tô', motorcycle: 'xe máy', bicycle: 'xe đạp', foot: 'đi bộ' },
@@ -189,7 +189,7 @@ export const words: { readonly [language in Language]: Words } = {
     minute: 'phút',
   },
   en: {
-    perhaps: (names) => `Did you mean ${names}?`,
+    didYouMean: (names) => `Did you mean ${names}?`,
     summary: 'The request is not possible yet; please mend:',
     route: 'Route',
     by: { car: 'car', motorcycle: 'motorcycle', bicycle: 'bicycle', foot: 'foot' },

@@ -1,29 +1,24 @@
 /** From checked arguments to a planned route: names become points (saved, found before, or asked for), then the provider plans. */
 
 import { randomUUID } from 'node:crypto'
-import type { ToolResult, Work } from 'sluice'
-import type { Planned } from './answer.ts'
+import type { ToolContext, ToolResult } from 'sluice'
+import type { PlannedTrip } from './answer.ts'
 import { toAnswer, toFailure, toJson } from './answer.ts'
-import type { Database } from './database.ts'
+import type { App } from './app.ts'
+import { mapConcurrently, nextTurn } from './concurrency.ts'
 import type { Failure } from './failure.ts'
 import { RouteError } from './failure.ts'
-import type { RouteInput, Spot } from './request.ts'
-import { checkRequest, shown } from './request.ts'
-import type { Language, Place, Provider } from './route.ts'
-import { mapSome, nextTurn } from './turn.ts'
+import type { RouteInput, RouteStop } from './request.ts'
+import { checkRequest, formatLocation } from './request.ts'
+import type { Language, Place } from './route.ts'
 
 /** Places looked up at once. */
-const locateWidth = 4
-
-export interface Planner {
-  readonly provider: Provider
-  readonly database: Database
-}
+const maxParallelLookups = 4
 
 export async function plan(
-  { provider, database }: Planner,
+  { provider, database }: App,
   input: RouteInput,
-  work: Work,
+  work: ToolContext,
   traffic: boolean,
 ): Promise<ToolResult> {
   const { call, signal } = work
@@ -31,10 +26,10 @@ export async function plan(
   const request = checkRequest(input, provider)
   if ('failures' in request) return toFailure(request.failures, request.language, requestId)
   const { mode, language, alternatives, departAt, arriveAt } = request
-  return answered(language, requestId, async () => {
+  return withFailures(language, requestId, async () => {
     if (traffic && !provider.hasTraffic) throw new RouteError({ code: 'TRAFFIC_NOT_AVAILABLE', subject: provider.name })
-    const places = await mapSome(request.spots, locateWidth, (spot) =>
-      locate({ provider, database }, spot, language, work),
+    const places = await mapConcurrently(request.stops, maxParallelLookups, (stop) =>
+      locate({ provider, database }, stop, language, work),
     )
     work.progress(1, 2, places.map(({ name }) => name).join(' → '))
     const routes = await provider.route(
@@ -45,9 +40,9 @@ export async function plan(
       },
       signal,
     )
-    const planned: Planned = { id: randomUUID(), requestId, provider, places, mode, language, routes }
+    const planned: PlannedTrip = { id: randomUUID(), requestId, provider, places, mode, language, routes }
     const json = toJson(planned)
-    await database.keepRoute(call.tenant.id, planned.id, json)
+    await database.saveRoute(call.tenant.id, planned.id, json)
     await nextTurn()
     return toAnswer(planned, json)
   })
@@ -55,25 +50,25 @@ export async function plan(
 
 /** A saved destination first, then what was found before, then the provider. */
 export async function locate(
-  { provider, database }: Planner,
-  { field, at }: Spot,
+  { provider, database }: App,
+  { field, location }: RouteStop,
   language: Language,
-  { call, signal }: Work,
+  { call, signal }: ToolContext,
 ): Promise<Place> {
-  if (typeof at !== 'string') return { name: shown(at), ...at }
+  if (typeof location !== 'string') return { name: formatLocation(location), ...location }
   const tenant = call.tenant.id
-  const known = (await database.destination(tenant, at)) ?? (await database.placeOf(tenant, at))
+  const known = (await database.destination(tenant, location)) ?? (await database.findPlace(tenant, location))
   if (known) return { name: known.name, lat: known.lat, lon: known.lon }
-  const [found] = await provider.geocode(at, language, signal).catch((thrown: unknown) => {
+  const [found] = await provider.geocode(location, language, signal).catch((thrown: unknown) => {
     throw thrown instanceof RouteError ? new RouteError({ ...thrown.failure, field }) : thrown
   })
-  if (!found) throw new RouteError({ code: 'PLACE_NOT_FOUND', field, subject: at })
-  await database.remember(tenant, at, found)
+  if (!found) throw new RouteError({ code: 'PLACE_NOT_FOUND', field, subject: location })
+  await database.savePlace(tenant, location, found)
   return found
 }
 
 /** What a `RouteError` says goes to the caller; anything else is a bug, and Sluice keeps its text inside. */
-export async function answered(
+export async function withFailures(
   language: Language,
   requestId: string,
   work: () => ToolResult | Promise<ToolResult>,

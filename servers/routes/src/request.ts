@@ -30,14 +30,14 @@ export const routeInput = z.object({
 })
 export type RouteInput = z.infer<typeof routeInput>
 
-export interface Spot {
+export interface RouteStop {
   readonly field: string
   /** A name to be looked up, or a point as it is. */
-  readonly at: string | Point
+  readonly location: string | Point
 }
 
 export interface RouteRequest {
-  readonly spots: readonly Spot[]
+  readonly stops: readonly RouteStop[]
   readonly mode: TravelMode
   readonly language: Language
   readonly alternatives: number
@@ -61,11 +61,11 @@ export function checkRequest(
   ]
   for (const { field, from } of given)
     if (from === undefined || from === '') failures.push({ code: 'INVALID_LOCATIONS_COUNT', field })
-  const spots = given.flatMap(({ field, from }) => {
+  const stops = given.flatMap(({ field, from }) => {
     if (from === undefined || from === '') return []
-    const at = toSpot(from)
+    const at = toLocation(from)
     if (typeof at === 'object' && 'code' in at) failures.push({ ...at, field })
-    else return [{ field, at }]
+    else return [{ field, location: at }]
     return []
   })
   if (waypoints.length > maxWaypoints)
@@ -74,8 +74,13 @@ export function checkRequest(
       field: 'waypoints',
       subject: `${waypoints.length} > ${maxWaypoints}`,
     })
-  const repeated = spots.find(({ at }, index) => index > 0 && isSame(at, spots[index - 1]?.at))
-  if (repeated) failures.push({ code: 'INVALID_WAYPOINTS_RULES', field: repeated.field, subject: shown(repeated.at) })
+  const repeated = stops.find(({ location }, index) => index > 0 && isSame(location, stops[index - 1]?.location))
+  if (repeated)
+    failures.push({
+      code: 'INVALID_WAYPOINTS_RULES',
+      field: repeated.field,
+      subject: formatLocation(repeated.location),
+    })
   const mode = travelModes.find((known) => known === travel_mode.toLowerCase())
   if (!mode) failures.push({ code: 'INVALID_TRAVEL_MODE', field: 'travel_mode', subject: travel_mode })
   if (!Number.isInteger(alternatives) || alternatives < 0 || alternatives > 5)
@@ -93,7 +98,7 @@ export function checkRequest(
     })
   if (failures.length > 0 || !mode) return { language, failures }
   return {
-    spots,
+    stops,
     mode,
     language,
     alternatives,
@@ -103,7 +108,7 @@ export function checkRequest(
 }
 
 /** What looks like numbers is meant as coordinates and must be right as such; everything else is a name. */
-export function toSpot(from: string | Point): string | Point | Failure {
+export function toLocation(from: string | Point): string | Point | Failure {
   const point = typeof from === 'string' ? toPoint(from) : from
   if (point === undefined) {
     const name = String(from).trim()
@@ -112,7 +117,7 @@ export function toSpot(from: string | Point): string | Point | Failure {
       : name
   }
   const isThere = Math.abs(point.lat) <= 90 && Math.abs(point.lon) <= 180
-  return isThere ? point : { code: 'INVALID_COORD_RANGE', subject: shown(point) }
+  return isThere ? point : { code: 'INVALID_COORD_RANGE', subject: formatLocation(point) }
 }
 
 function toPoint(text: string): Point | undefined {
@@ -121,5 +126,6 @@ function toPoint(text: string): Point | undefined {
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))
-const isSame = (a: string | Point, b: string | Point | undefined): boolean => b !== undefined && shown(a) === shown(b)
-export const shown = (at: string | Point): string => (typeof at === 'string' ? at : `${at.lat},${at.lon}`)
+const isSame = (a: string | Point, b: string | Point | undefined): boolean =>
+  b !== undefined && formatLocation(a) === formatLocation(b)
+export const formatLocation = (at: string | Point): string => (typeof at === 'string' ? at : `${at.lat},${at.lon}`)

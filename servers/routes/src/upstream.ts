@@ -24,23 +24,23 @@ export interface UpstreamOptions {
   /** The first wait between tries; it doubles, with jitter. */
   readonly backoffMs?: number
   /** After ten failures in a row the provider is left alone this long. */
-  readonly restMs?: number
+  readonly breakMs?: number
   /** Requests per second to the provider, over all callers. */
   readonly perSecond?: number
 }
 
-export interface Reply {
+export interface UpstreamResponse {
   readonly status: number
   readonly body: unknown
 }
 
 export interface Upstream {
   /** Answers of 2xx and 4xx; the provider decides what a 4xx means. */
-  get(url: URL, signal: AbortSignal): Promise<Reply>
+  get(url: URL, signal: AbortSignal): Promise<UpstreamResponse>
 }
 
 /** Worth another try: the same request may succeed. */
-class Passing extends Error {
+class TransientError extends Error {
   readonly retryAfterMs: number | undefined
   constructor(message: string, retryAfterMs?: number) {
     super(message)
@@ -56,16 +56,16 @@ const maxWaitS = 10
 
 /** The clock is the rate's: what times out waits for the network, in its time. */
 export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Upstream {
-  const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, restMs = 120_000, perSecond = 10 } = options
+  const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, breakMs = 120_000, perSecond = 10 } = options
   // Only the provider's own failures count. A caller that cancels says nothing about the provider, so a caller's
   // cancellation is neither retried nor counted by the breaker, which would otherwise shut everybody out.
-  const isPassing = handleType(Passing)
+  const isPassing = handleType(TransientError)
   const policy = wrap(
     retry(isPassing, {
       maxAttempts: retries,
       backoff: new ExponentialBackoff({ initialDelay: backoffMs, maxDelay: backoffMs * 4 }),
     }),
-    circuitBreaker(isPassing, { halfOpenAfter: restMs, breaker: new ConsecutiveBreaker(10) }),
+    circuitBreaker(isPassing, { halfOpenAfter: breakMs, breaker: new ConsecutiveBreaker(10) }),
   )
   const rate = createRate(clock, perSecond)
   return {
@@ -77,10 +77,10 @@ export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Ups
         }, signal)
       } catch (thrown) {
         if (signal.aborted) throw signal.reason
-        if (thrown instanceof Passing && thrown.retryAfterMs !== undefined)
+        if (thrown instanceof TransientError && thrown.retryAfterMs !== undefined)
           throw new RouteError({ code: 'PROVIDER_BUSY', retryAfterMs: thrown.retryAfterMs })
-        const isDown = thrown instanceof Passing || thrown instanceof BrokenCircuitError
-        if (isDown) throw new RouteError({ code: 'PROVIDER_UNAVAILABLE', retryAfterMs: restMs })
+        const isDown = thrown instanceof TransientError || thrown instanceof BrokenCircuitError
+        if (isDown) throw new RouteError({ code: 'PROVIDER_UNAVAILABLE', retryAfterMs: breakMs })
         throw thrown
       }
     },
@@ -97,7 +97,7 @@ function createRate(clock: Clock, perSecond: number): (signal: AbortSignal) => P
   async function pass(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
-      const waitMs = await buckets.take(['provider'], { capacity: perSecond, perSecond })
+      const waitMs = await buckets.take(['provider'], { burst: perSecond, perSecond })
       if (waitMs <= 0) return
       await pause(clock, waitMs, signal)
     }
@@ -124,18 +124,18 @@ const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', end, { once: true })
   })
 
-async function read(url: URL, caller: AbortSignal, deadlineMs: number): Promise<Reply> {
+async function read(url: URL, caller: AbortSignal, deadlineMs: number): Promise<UpstreamResponse> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(deadlineMs)])
   try {
     // An error of `fetch` names the URL, and with it the key, so none is passed on as a cause.
     const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'error' })
-    if (response.status === 429) throw new Passing('the provider is busy', retryAfterMs(response))
-    if (response.status >= 500) throw new Passing(`the provider answered ${response.status}`)
+    if (response.status === 429) throw new TransientError('the provider is busy', retryAfterMs(response))
+    if (response.status >= 500) throw new TransientError(`the provider answered ${response.status}`)
     return { status: response.status, body: JSON.parse(await textOf(response)) as unknown }
   } catch (thrown) {
     caller.throwIfAborted()
-    if (thrown instanceof Passing) throw thrown
-    throw new Passing(
+    if (thrown instanceof TransientError) throw thrown
+    throw new TransientError(
       signal.aborted
         ? 'the provider did not answer in time'
         : thrown instanceof SyntaxError
@@ -150,7 +150,7 @@ async function textOf(response: Response): Promise<string> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > maxBytes) throw new Passing('the provider answered too much')
+    if (size > maxBytes) throw new TransientError('the provider answered too much')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

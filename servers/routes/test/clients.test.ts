@@ -2,10 +2,10 @@
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
-import { overHttp, overStdio } from '../../../test/services/binary.ts'
-import { aFolder } from './server.ts'
+import { overHttp, overStdio } from '../../../test/kit/clients/binary.client.ts'
+import { aFolder } from './server.fixture.ts'
 
-async function walkThrough(client: Client): Promise<void> {
+async function useEveryFeature(client: Client): Promise<void> {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
     'calculate_route',
@@ -32,6 +32,6 @@ async function walkThrough(client: Client): Promise<void> {
   ).toHaveLength(1)
 }
 
-test('over stdio', async () => walkThrough(await overStdio('routes', aFolder())))
+test('over stdio', async () => useEveryFeature(await overStdio('routes', aFolder())))
 
-test('over HTTP', async () => walkThrough(await (await overHttp('routes', aFolder()))()))
+test('over HTTP', async () => useEveryFeature(await (await overHttp('routes', aFolder()))()))

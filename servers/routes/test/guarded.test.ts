@@ -4,13 +4,13 @@
  */
 
 import { apiKeys, authenticate, limit, memoryStore } from 'sluice'
-import { createServer, gate, serveHttp } from 'sluice/node'
+import { admission, createServer, serveHttp } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { messagesOf, post } from '../../../test/interop/http.ts'
-import { openRoutes, places } from './server.ts'
+import { messagesOf, post } from '../../../test/kit/clients/http-events.ts'
+import { openRoutes, places } from './server.fixture.ts'
 
-interface Answered {
+interface HttpAnswer {
   readonly status: number
   readonly retryAfter: string | null
   readonly body: unknown
@@ -35,10 +35,10 @@ async function serve() {
   const server = createServer(definition, {
     clock,
     authenticate: authenticate({ verifiers: [keys] }),
-    limit: limit({ rate: { capacity: 2, perSecond: 0.1 } }),
+    limit: limit({ rate: { burst: 2, perSecond: 0.1 } }),
     layers: [history.layer],
   })
-  const { url, close } = await serveHttp(server, { port: 0, gate: gate({ concurrency: 1, queue: 0 }) })
+  const { url, close } = await serveHttp(server, { port: 0, admission: admission({ concurrency: 1, queue: 0 }) })
   onTestFinished(() => {
     release.resolve()
     return close()
@@ -49,7 +49,7 @@ async function serve() {
   const begun = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, legacy)
   await begun.text()
   const headers = { ...legacy, 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
-  async function call(name: string, args: object, key = secret): Promise<Answered> {
+  async function call(name: string, args: object, key = secret): Promise<HttpAnswer> {
     const response = await post(
       url,
       { jsonrpc: '2.0', id: 'req-123', method: 'tools/call', params: { name, arguments: args } },

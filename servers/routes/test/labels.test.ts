@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import type { Spot } from '../src/labels.ts'
+import type { MapPoint } from '../src/labels.ts'
 import { placeLabels } from '../src/labels.ts'
 
 const size = { width: 640, height: 640 }
-const place = (at: Spot, line: readonly Spot[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size)[0]
+const place = (at: MapPoint, line: readonly MapPoint[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size)[0]
 
 test('a name stands on the right of its place, unless the line goes there', () => {
   const at = [300, 300] as const
   expect(place(at, [])).toMatchObject({ anchor: 'start' })
   expect(place(at, [at, [500, 300]])).toMatchObject({ anchor: 'end' })
-  const across: readonly Spot[] = [[100, 300], at, [500, 300]]
+  const across: readonly MapPoint[] = [[100, 300], at, [500, 300]]
   const above = place(at, across)
   expect(above).toMatchObject({ anchor: 'middle' })
   expect(above?.y).toBeLessThan(290)
@@ -40,7 +40,7 @@ test('two places beside each other do not hide each other’s names', () => {
 })
 
 test('a line of very many points is looked at in pixels', () => {
-  const line = Array.from({ length: 300_000 }, (_, n): Spot => [300 + (n % 300) / 1000, 300 + n / 1000])
+  const line = Array.from({ length: 300_000 }, (_, n): MapPoint => [300 + (n % 300) / 1000, 300 + n / 1000])
   const places = Array.from({ length: 150 }, (_, n) => ({ at: [300, 300 + 2 * n] as const, text: `Stop ${n}` }))
   expect(placeLabels(places, [line], size)).toHaveLength(150)
 })

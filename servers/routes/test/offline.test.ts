@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fold } from '../src/offline/places.ts'
-import { aFolder, codesOf, openRoutes, textOf } from './server.ts'
+import { aFolder, codesOf, openRoutes, textOf } from './server.fixture.ts'
 
 /** Kilometres by road, as road maps give them. */
 const known = [

@@ -7,9 +7,9 @@ import { tomtom } from '../src/providers/tomtom.ts'
 import type { Provider } from '../src/route.ts'
 import type { UpstreamOptions } from '../src/upstream.ts'
 import { createUpstream } from '../src/upstream.ts'
-import type { Double } from './doubles.ts'
-import { osrmDouble, tomtomDouble } from './doubles.ts'
-import { codesOf, openRoutes, places, textOf } from './server.ts'
+import type { Double } from './providers.fixture.ts'
+import { osrmDouble, tomtomDouble } from './providers.fixture.ts'
+import { codesOf, openRoutes, places, textOf } from './server.fixture.ts'
 
 const key = 'a-secret-key'
 const quick: UpstreamOptions = { deadlineMs: 20_000, backoffMs: 1, perSecond: 1000 }
@@ -33,8 +33,8 @@ test('OSRM: its route as steps, measured, with places by name from the offline l
   expect(textOf(answer)).toContain('1. Set off – QL1 Quốc lộ 1 (100 km')
   expect(textOf(answer)).toContain('2. Turn left – Bạch Đằng')
   expect(textOf(answer)).not.toContain('approximate')
-  expect(double.asked[0]?.pathname).toMatch(/^\/route\/v1\/cycling\/107\.\d+,16\.\d+;108\.\d+,16\.\d+$/)
-  expect(Object.fromEntries(double.asked[0]?.searchParams ?? [])).toMatchObject({
+  expect(double.requests[0]?.pathname).toMatch(/^\/route\/v1\/cycling\/107\.\d+,16\.\d+;108\.\d+,16\.\d+$/)
+  expect(Object.fromEntries(double.requests[0]?.searchParams ?? [])).toMatchObject({
     alternatives: '2',
     geometries: 'geojson',
     steps: 'true',
@@ -46,13 +46,13 @@ test('TomTom: places, route and traffic by its own words', async () => {
   const answer = await call('get_route_with_traffic', { ...there, depart_at: '2026-11-16T08:00:00+07:00' })
   expect(textOf(answer)).toContain('Delay by traffic: 9 min')
   expect(textOf(answer)).toContain('1. Leave from Huế (100 km, 1 h 35 min)')
-  expect(double.asked.map(({ pathname }) => decodeURIComponent(pathname))).toEqual(
+  expect(double.requests.map(({ pathname }) => decodeURIComponent(pathname))).toEqual(
     expect.arrayContaining([
       '/search/2/geocode/Huế.json',
       '/routing/1/calculateRoute/16.4619,107.5955:16.068,108.221/json',
     ]),
   )
-  const routed = double.asked.at(-1)?.searchParams
+  const routed = double.requests.at(-1)?.searchParams
   expect(Object.fromEntries(routed ?? [])).toMatchObject({
     key,
     travelMode: 'car',
@@ -65,7 +65,7 @@ test('a name found once is not asked for again', async () => {
   const { call, double } = await opened('tomtom')
   await call('calculate_route', there)
   await call('calculate_route', there)
-  expect(double.asked.filter(({ pathname }) => pathname.startsWith('/search/'))).toHaveLength(2)
+  expect(double.requests.filter(({ pathname }) => pathname.startsWith('/search/'))).toHaveLength(2)
 })
 
 test.each(each)('%s: a passing fault is tried again and the caller sees nothing of it', async (which) => {
@@ -73,7 +73,7 @@ test.each(each)('%s: a passing fault is tried again and the caller sees nothing 
     const { call, double } = await opened(which, fault === 'hang' ? { ...quick, deadlineMs: 500 } : quick)
     double.faults.push(fault)
     expect(await call('calculate_route', there), JSON.stringify(fault)).toMatchObject({ isError: false })
-    expect(double.asked.length).toBeGreaterThan(which === 'osrm' ? 1 : 3)
+    expect(double.requests.length).toBeGreaterThan(which === 'osrm' ? 1 : 3)
   }
 })
 
@@ -101,7 +101,7 @@ test('ten failures in a row, and the provider is left alone', async () => {
   const { call, double } = await opened('osrm', { ...quick, retries: 0 })
   double.faults.push(...Array.from({ length: 20 }, () => ({ status: 500 })))
   for (let i = 0; i < 12; i++) await call('calculate_route', there)
-  expect(double.asked).toHaveLength(10)
+  expect(double.requests).toHaveLength(10)
 })
 
 test('a refused key is the operator’s business, and nobody else’s', async () => {
@@ -127,22 +127,22 @@ test('too many requests: the caller hears when to come back', async () => {
 test('our own rate to the provider is kept, over all callers: the others wait their turn', async () => {
   const { call, double } = await opened('osrm', { ...quick, perSecond: 2 })
   const answers = Promise.all(Array.from({ length: 5 }, () => call('calculate_route', there)))
-  await expect.poll(() => double.asked.length).toBe(2)
+  await expect.poll(() => double.requests.length).toBe(2)
   await clock.advance(500)
-  await expect.poll(() => double.asked.length).toBe(3)
+  await expect.poll(() => double.requests.length).toBe(3)
   await clock.advance(1000)
   expect((await answers).map(({ isError }) => isError)).toEqual(Array(5).fill(false))
-  expect(double.asked).toHaveLength(5)
+  expect(double.requests).toHaveLength(5)
 })
 
 test('eleven new place names in one route wait for the rate instead of failing', async () => {
   const { call, double } = await opened('tomtom', { ...quick, perSecond: 10 })
   const waypoints = Array.from({ length: 9 }, (_, n) => `Stop ${n}`)
   const answer = call('calculate_route', { ...there, waypoints })
-  await expect.poll(() => double.asked.length).toBe(10)
+  await expect.poll(() => double.requests.length).toBe(10)
   await clock.advance(1000)
   expect((await answer).isError).toBe(false)
-  expect(double.asked).toHaveLength(12)
+  expect(double.requests).toHaveLength(12)
 })
 
 test('more requests than ten seconds of the rate hold are told when to come back', async () => {
@@ -156,7 +156,7 @@ test('more requests than ten seconds of the rate hold are told when to come back
       (thrown: unknown) => (thrown instanceof RouteError ? thrown.failure.code : 'cancelled'),
     ),
   )
-  await expect.poll(() => double.asked.length).toBe(1)
+  await expect.poll(() => double.requests.length).toBe(1)
   stop.abort()
   const ends = await Promise.all(asked)
   expect(ends.filter((end) => end === 'PROVIDER_BUSY').length).toBeGreaterThanOrEqual(1)
@@ -171,7 +171,7 @@ test('callers that cancel do not open the circuit breaker for the others', async
     double.faults.push('hang')
     const stop = new AbortController()
     const asking = upstream.get(new URL(double.url), stop.signal)
-    await expect.poll(() => double.asked.length).toBe(n + 1)
+    await expect.poll(() => double.requests.length).toBe(n + 1)
     stop.abort(new Error('not wanted any more'))
     await expect(asking).rejects.toThrow('not wanted any more')
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failures } from '../src/messages.ts'
 import { checkRequest } from '../src/request.ts'
-import { codesOf, openRoutes, textOf } from './server.ts'
+import { codesOf, openRoutes, textOf } from './server.fixture.ts'
 
 const there = { origin: 'Hanoi', destination: 'Hue' }
 
@@ -82,8 +82,8 @@ test('whatever the arguments, they are either a request or failures with known c
         const checked = checkRequest(input, provider)
         if ('failures' in checked) for (const { code } of checked.failures) expect(failures.en).toHaveProperty(code)
         else
-          for (const { at } of checked.spots)
-            if (typeof at !== 'string') expect(Math.abs(at.lat)).toBeLessThanOrEqual(90)
+          for (const { location } of checked.stops)
+            if (typeof location !== 'string') expect(Math.abs(location.lat)).toBeLessThanOrEqual(90)
       },
     ),
     { seed: 4, numRuns: 2_000 },

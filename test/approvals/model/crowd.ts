@@ -3,8 +3,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Decider } from 'sluice/approvals'
-import type { Fault, Process, World } from './world.ts'
-import { operator, requestIn, seenIn, startProcess } from './world.ts'
+import type { Fault, ModelWorld, Process } from './world.ts'
+import { observedIn, operator, requestIn, startProcess } from './world.ts'
 
 export interface Crowd {
   readonly members: readonly Member[]
@@ -40,13 +40,13 @@ export const crowds: fc.Arbitrary<Crowd> = fc.record({
 
 const omar: Decider = { ...operator, subject: 'omar' }
 
-export async function playCrowd(world: World, { members, order, approved }: Crowd): Promise<void> {
+export async function playCrowd(world: ModelWorld, { members, order, approved }: Crowd): Promise<void> {
   const first = startProcess(world)
   const id = requestIn(await first.call(0)) ?? ''
-  if (approved) await first.desk.decide(id, { approved: true }, operator)
+  if (approved) await first.approvals.decide(id, { approved: true }, operator)
   const processes = [0, 1, 2].map(() => startProcess(world))
   const counted = { approve: approved ? 1 : 0, deny: 0, withdraw: 0 }
-  await inOrder(
+  await runInOrder(
     world,
     order,
     members.map(({ does, process: index, fault }) => async () => {
@@ -68,10 +68,10 @@ export async function playCrowd(world: World, { members, order, approved }: Crow
 }
 
 /** Several processes ask for the same call at once: all are told of the same ticket, which can be approved and runs. */
-export async function proposeTogether(world: World, order: readonly number[]): Promise<void> {
+export async function proposeTogether(world: ModelWorld, order: readonly number[]): Promise<void> {
   const processes = [0, 1, 2].map(() => startProcess(world))
   const told = new Set<string | undefined>()
-  await inOrder(
+  await runInOrder(
     world,
     order,
     processes.map((process) => async () => {
@@ -80,14 +80,18 @@ export async function proposeTogether(world: World, order: readonly number[]): P
   )
   const [id = '', ...others] = told
   if (others.length > 0) throw new Error(`They were told of ${told.size} tickets`)
-  await processes[0]?.desk.decide(id, { approved: true }, operator)
+  await processes[0]?.approvals.decide(id, { approved: true }, operator)
   await processes[1]?.call(0)
   if (world.ran.length !== 1) throw new Error('It was approved for nothing')
   await Promise.all(processes.map((process) => process.close()))
 }
 
 /** Starts all at once and lets one access to the store take place at a time, in this order. */
-async function inOrder(world: World, order: readonly number[], work: readonly (() => Promise<void>)[]): Promise<void> {
+async function runInOrder(
+  world: ModelWorld,
+  order: readonly number[],
+  work: readonly (() => Promise<void>)[],
+): Promise<void> {
   const waiting: ((done: () => void) => void)[] = []
   world.turn = () => new Promise((resolve) => waiting.push(resolve))
   let left = work.length
@@ -108,13 +112,13 @@ async function inOrder(world: World, order: readonly number[], work: readonly ((
 
 async function attempt(process: Process, does: Member['does'], fault: Fault | undefined, id: string): Promise<string> {
   const work = async (): Promise<string> => {
-    if (does === 'call') return seenIn(await process.call(0))
-    if (does === 'call by its id') return seenIn(await process.call(0, { approval_request_id: id, approved: true }))
+    if (does === 'call') return observedIn(await process.call(0))
+    if (does === 'call by its id') return observedIn(await process.call(0, { approval_request_id: id, approved: true }))
     if (does === 'withdraw')
-      return seenIn(await process.call(0, { approval_request_id: id, approved: false })) === 'denied'
+      return observedIn(await process.call(0, { approval_request_id: id, approved: false })) === 'denied'
         ? 'done'
         : 'refused'
-    await process.desk.decide(id, { approved: does === 'approve' }, does === 'approve' ? operator : omar)
+    await process.approvals.decide(id, { approved: does === 'approve' }, does === 'approve' ? operator : omar)
     return 'done'
   }
   return process.during(fault, () => work().catch(() => 'refused'))

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { RpcError } from 'sluice'
 import type { TicketView } from 'sluice/approvals'
-import type { Now, State } from './ticket-model.ts'
+import type { Moment, State } from './ticket-model.ts'
 import {
   afterBrokenCall,
   afterCall,
@@ -15,8 +15,8 @@ import {
   afterWithdrawal,
   viewOf,
 } from './ticket-model.ts'
-import type { Fault, Process, World } from './world.ts'
-import { operator, seenIn, startProcess } from './world.ts'
+import type { Fault, ModelWorld, Process } from './world.ts'
+import { observedIn, operator, startProcess } from './world.ts'
 
 type Command =
   | { readonly do: 'call' | 'approve' | 'deny' | 'withdraw' | 'grant' | 'revoke' | 'it ran' | 'it did not run' }
@@ -69,11 +69,11 @@ const keys = [0, 1]
 const shown = ['pending', 'approved', 'running', 'in doubt']
 
 /** Throws where the real code does what the model does not know. */
-export async function play(world: World, steps: readonly Step[]): Promise<void> {
+export async function play(world: ModelWorld, steps: readonly Step[]): Promise<void> {
   const processes = [startProcess(world), startProcess(world)]
   const states: State[][] = keys.map(() => [{ grants: [] }])
   let at = world.clock.now()
-  const now = (): Now => ({ at, wall: world.clock.now(), effect: world.effect })
+  const now = (): Moment => ({ at, wall: world.clock.now(), effect: world.effect })
   try {
     for (const step of steps) {
       const views = await observe(processes, states, now())
@@ -119,7 +119,7 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
       const answer = await process.during(broken, () => process.call(key))
       const ran = world.ran.length - runs
       if (ran > 1) throw new Error('One call ran twice')
-      const seen = answer === 'died' ? answer : seenIn(answer)
+      const seen = answer === 'died' ? answer : observedIn(answer)
       const whole = before.map((state) => afterCall(state, now())).filter(([expected]) => expected === seen)
       const asExpected = whole.filter(([expected]) => (expected === 'ran') === (ran === 1)).map(([, after]) => after)
       if (!process.wasHit) return asExpected
@@ -148,15 +148,15 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
         throw new Error(`${what} was refused: ${String(thrown)}; the ticket is ${view?.status}`)
       }
     }
-    const { desk } = process
+    const { approvals } = process
     if (what === 'revoke') {
-      const [grant] = (await desk.grants.list()).grants.filter(
+      const [grant] = (await approvals.grants.list()).grants.filter(
         (each) => each.arguments !== 'any' && 'exactly' in each.arguments && each.arguments.exactly['key'] === key,
       )
       return (
         grant &&
         attempt(
-          () => desk.grants.revoke(grant.id, operator),
+          () => approvals.grants.revoke(grant.id, operator),
           (state) => afterRevocation(state, grant.expiresAt),
         )
       )
@@ -165,13 +165,13 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
     const { id, status } = view
     if (what === 'grant')
       return attempt(
-        () => desk.grants.create({ ticket: id, arguments: 'exactly', lastMs: grantMs }, operator),
+        () => approvals.grants.create({ ticket: id, arguments: 'exactly', durationMs: grantMs }, operator),
         (state) => afterGrant(state, now(), grantMs),
       )
     if (what === 'withdraw' && (status === 'pending' || status === 'approved'))
       return attempt(
         async () => {
-          const seen = seenIn(await process.call(key, { approval_request_id: id, approved: false }))
+          const seen = observedIn(await process.call(key, { approval_request_id: id, approved: false }))
           if (seen === 'storeUnavailable') throw new RpcError('storeUnavailable', seen)
           if (seen !== 'denied') throw new Error(seen)
         },
@@ -179,12 +179,12 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
       )
     if ((what === 'approve' || what === 'deny') && status === 'pending')
       return attempt(
-        () => desk.decide(id, { approved: what === 'approve' }, operator),
+        () => approvals.decide(id, { approved: what === 'approve' }, operator),
         (state) => afterDecision(state, now(), what === 'approve'),
       )
     if ((what === 'it ran' || what === 'it did not run') && status === 'in doubt')
       return attempt(
-        () => desk.resolve(id, what === 'it ran' ? 'ran' : 'did not run', operator),
+        () => approvals.resolve(id, what === 'it ran' ? 'ran' : 'did not run', operator),
         (state) => afterResolution(state, now(), what === 'it ran'),
       )
     return undefined
@@ -195,11 +195,13 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
 async function observe(
   processes: readonly Process[],
   states: State[][],
-  now: Now,
+  now: Moment,
 ): Promise<readonly (TicketView | undefined)[]> {
   // Each looks at the time: a process that never did cannot know that the clock was set back.
-  for (const { desk } of processes) await desk.grants.list()
-  const lists = await Promise.all(processes.map(async ({ desk }) => (await desk.list({ limit: 200 })).tickets))
+  for (const { approvals } of processes) await approvals.grants.list()
+  const lists = await Promise.all(
+    processes.map(async ({ approvals }) => (await approvals.list({ limit: 200 })).tickets),
+  )
   const [views, others] = lists.map((tickets) => keys.map((key) => waitingFor(tickets, key)))
   for (const key of keys) {
     const status = views?.[key]?.status

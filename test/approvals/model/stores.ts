@@ -7,13 +7,13 @@ import { memoryStore } from 'sluice'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { fakeClock } from 'sluice/testing'
-import { below } from '../../../packages/sluice/src/core/store.ts'
-import { startRedis } from '../../services/redis.ts'
-import type { World } from './world.ts'
+import { prefixed } from '../../../packages/sluice/src/core/store.ts'
+import { startRedis } from '../../kit/processes/redis.ts'
+import type { ModelWorld } from './world.ts'
 
 const start = 1_700_000_000_000
 
-export type InWorld = (work: (world: World) => Promise<void>) => Promise<void>
+export type InWorld = (work: (world: ModelWorld) => Promise<void>) => Promise<void>
 
 export const inMemory: InWorld = async (work) => {
   const clock = fakeClock(start)
@@ -39,7 +39,7 @@ export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; s
   let worlds = 0
   return {
     inRedis: (work) =>
-      work({ clock: fakeClock(start), store: below(store, [`world ${++worlds}`]), effect: 1, ran: [] }),
+      work({ clock: fakeClock(start), store: prefixed(store, [`world ${++worlds}`]), effect: 1, ran: [] }),
     async stop() {
       await store.close()
       await redis.stop()

@@ -26,26 +26,26 @@ export interface State {
   readonly grants: readonly Grant[]
 }
 /** The moment in which something happens. */
-export interface Now {
+export interface Moment {
   /** Never goes back. */
   readonly at: number
   /** The machine's clock: somebody may set it back. */
   readonly wall: number
   readonly effect: number
 }
-export type Seen = 'required' | 'ran' | 'denied' | 'void' | 'in flight' | 'in doubt'
+export type Observed = 'required' | 'ran' | 'denied' | 'void' | 'in flight' | 'in doubt'
 
 const without = ({ grants }: State): State => ({ grants })
 const put = ({ grants }: State, ticket: Ticket): State => ({ grants, ticket })
-const isLive = (ticket: Ticket, { at }: Now): boolean => ticket.until > at
-const isClaimed = ({ claim = 0 }: Ticket, { wall }: Now): boolean => claim > wall
+const isLive = (ticket: Ticket, { at }: Moment): boolean => ticket.until > at
+const isClaimed = ({ claim = 0 }: Ticket, { wall }: Moment): boolean => claim > wall
 const unclaimed = ({ claim: _, ...ticket }: Ticket): Ticket => ticket
-const covers = ({ grants }: State, { at, effect }: Now): boolean =>
+const covers = ({ grants }: State, { at, effect }: Moment): boolean =>
   grants.some((grant) => grant.until > at && grant.effect === effect)
-const pending = ({ at, effect }: Now): Ticket => ({ is: 'pending', until: at + decideMs, effect })
+const pending = ({ at, effect }: Moment): Ticket => ({ is: 'pending', until: at + decideMs, effect })
 
 /** A call without a fault: what is seen, and what is then. */
-export function afterCall(state: State, now: Now): readonly [Seen, State] {
+export function afterCall(state: State, now: Moment): readonly [Observed, State] {
   const { ticket } = state
   const isNo = ticket?.is === 'denied' && isLive(ticket, now) && ticket.effect === now.effect
   if (covers(state, now)) return [isNo ? 'denied' : 'ran', state]
@@ -58,7 +58,7 @@ export function afterCall(state: State, now: Now): readonly [Seen, State] {
 }
 
 /** A call that a fault broke off somewhere: everything that may be then. `ran`: whether the work was seen to run. */
-export function afterBrokenCall(state: State, now: Now, ran: boolean): readonly State[] {
+export function afterBrokenCall(state: State, now: Moment, ran: boolean): readonly State[] {
   const { ticket } = state
   const [seen, done] = afterCall(state, now)
   if (seen !== 'ran') return ran ? [] : [state, done]
@@ -70,7 +70,7 @@ export function afterBrokenCall(state: State, now: Now, ran: boolean): readonly 
 }
 
 /** Decided by a person; the ticket was shown as pending. */
-export function afterDecision(state: State, now: Now, approved: boolean): State {
+export function afterDecision(state: State, now: Moment, approved: boolean): State {
   const { ticket } = state
   if (ticket?.is !== 'pending' || !isLive(ticket, now)) return state
   return put(state, {
@@ -81,19 +81,19 @@ export function afterDecision(state: State, now: Now, approved: boolean): State 
 }
 
 /** `approved: false` beside the ticket's id. */
-export function afterWithdrawal(state: State, now: Now): State {
+export function afterWithdrawal(state: State, now: Moment): State {
   const { ticket } = state
   if (!ticket || !isLive(ticket, now) || !['pending', 'approved'].includes(ticket.is)) return state
   return put(state, { ...unclaimed(ticket), is: 'denied', until: now.at + decideMs })
 }
 
-export function afterResolution(state: State, now: Now, ran: boolean): State {
+export function afterResolution(state: State, now: Moment, ran: boolean): State {
   const { ticket } = state
   if (ticket?.is !== 'running' || isClaimed(ticket, now)) return state
   return ran ? without(state) : put(state, { ...unclaimed(ticket), is: 'approved' })
 }
 
-export const afterGrant = (state: State, now: Now, lastMs: number): State =>
+export const afterGrant = (state: State, now: Moment, lastMs: number): State =>
   state.ticket
     ? { ...state, grants: [...state.grants, { until: now.at + lastMs, effect: state.ticket.effect }] }
     : state
@@ -110,7 +110,7 @@ export const afterWaiting = (state: State): readonly State[] =>
     : [state]
 
 /** As the desk shows it; `undefined` if nothing waits for anybody. */
-export function viewOf({ ticket }: State, now: Now): 'pending' | 'approved' | 'running' | 'in doubt' | undefined {
+export function viewOf({ ticket }: State, now: Moment): 'pending' | 'approved' | 'running' | 'in doubt' | undefined {
   if (!ticket || ticket.is === 'denied') return undefined
   if (ticket.is !== 'pending' && isClaimed(ticket, now)) return 'running'
   if (ticket.is === 'running') return 'in doubt'

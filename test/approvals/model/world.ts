@@ -15,7 +15,7 @@ export interface Fault {
   readonly access: number
   readonly after: boolean
 }
-export interface World {
+export interface ModelWorld {
   readonly clock: FakeClock
   readonly store: Store
   /** What the tool acts on now. */
@@ -26,7 +26,7 @@ export interface World {
   turn?(): Promise<() => void>
 }
 export interface Process {
-  readonly desk: Approvals
+  readonly approvals: Approvals
   readonly isDead: boolean
   /** Whether the fault of the last command took place. */
   readonly wasHit: boolean
@@ -38,7 +38,7 @@ export interface Process {
 
 export const operator: Decider = { subject: 'olga', via: 'command', tenants: 'all', operator: true }
 
-export function startProcess(world: World): Process {
+export function startProcess(world: ModelWorld): Process {
   const { clock } = world
   const desk = approvals({ decideMs, runMs, maxPending: 10_000, grants: { maxMs: 24 * 3_600_000 } })
   let fault: Fault | undefined
@@ -99,7 +99,7 @@ export function startProcess(world: World): Process {
   })
   let ids = 0
   return {
-    desk,
+    approvals: desk,
     get isDead() {
       return dead
     },
@@ -128,7 +128,7 @@ export function startProcess(world: World): Process {
 }
 
 /** What a call was answered with, in the model's words; anything else as it is, which no model expects. */
-export function seenIn({ error, result }: Params): string {
+export function observedIn({ error, result }: Params): string {
   const { reason, state } = (error as { data?: { reason?: string; state?: string } } | undefined)?.data ?? {}
   if (reason !== undefined) return reason === 'conflict' ? (state ?? 'conflict') : reason
   const { content, _meta } = result as {

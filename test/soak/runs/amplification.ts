@@ -1,21 +1,21 @@
 /** What the worst known message of every method costs, by every way in, against an ordinary call of the same bytes. */
 
 import { amplified, cases } from '../../amplification/cases.ts'
-import type { Amplified } from '../../amplification/measure.ts'
+import type { Amplification } from '../../amplification/measure.ts'
 import { amplificationOf, lineOf } from '../../amplification/measure.ts'
-import { legKinds } from '../../hostile/legs.ts'
+import { messagePaths } from '../../kit/clients/message-paths.ts'
 import type { Soak } from '../soak.ts'
 
 const maxTimes = 100
 
 /** The same ways mounted into frameworks run the same code. */
-const ways = legKinds.filter(({ name }) => !name.includes(' mounted into '))
+const ways = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
 
-export const run: Soak = async ({ times, say }) => {
-  const measured: Amplified[] = []
+export const run: Soak = async ({ times, progress }) => {
+  const measured: Amplification[] = []
   for (const kind of ways) {
     const found = await amplificationOf(kind, amplified, cases, times(5))
-    for (const each of found) say(lineOf(each))
+    for (const each of found) progress(lineOf(each))
     measured.push(...found)
   }
   const highest = (of: 'cpu' | 'memory'): number => Math.ceil(Math.max(...measured.map((each) => each[of])))

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'sluice'
-import { allAudit, audit, verifyAudit } from 'sluice'
+import { audit, readAllAudit, verifyAudit } from 'sluice'
 import { sqliteStore } from 'sluice/sqlite'
-import { openShop, owner, requiredIn } from '../../approvals/shop.ts'
+import { openApprovalsFixture, owner, requiredIn } from '../../kit/servers/approvals.fixture.ts'
 import type { Soak } from '../soak.ts'
 
 type Row = Awaited<ReturnType<Store['list']>>[number]
@@ -17,11 +17,11 @@ type Row = Awaited<ReturnType<Store['list']>>[number]
 const tenant = 'acme'
 const tampered = 20
 
-export const run: Soak = async ({ times, random, say }) => {
+export const run: Soak = async ({ times, random, progress }) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-audit-'))
   const store = sqliteStore(join(folder, 'audit.db'))
   const calls = times(10_000)
-  const approved = await live(store, calls, say)
+  const approved = await live(store, calls, progress)
   const seen = await kindsIn(store)
   const lost: string[] = []
   const expected = { proposed: calls, decided: calls, spent: approved, started: approved, ended: 2 * calls }
@@ -41,12 +41,12 @@ export const run: Soak = async ({ times, random, say }) => {
 
 /** Every fifth is denied. How many were approved. */
 async function live(store: Store, calls: number, say: (line: string) => void): Promise<number> {
-  const { call, desk, server } = await openShop({}, { store, audit: audit() })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, audit: audit() })
   let approved = 0
   for (let amount = 0; amount < calls; amount++) {
     const { request_id: id } = requiredIn(await call('pay', { amount }))
     const isYes = amount % 5 !== 0
-    await desk.decide(id, { approved: isYes }, owner)
+    await approvals.decide(id, { approved: isYes }, owner)
     await call('pay', { amount })
     if (isYes) approved++
     if (amount % 1000 === 0) say(`approval-audit: ${amount} calls`)
@@ -57,7 +57,7 @@ async function live(store: Store, calls: number, say: (line: string) => void): P
 
 async function kindsIn(store: Store): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for await (const { record } of allAudit(store, tenant)) {
+  for await (const { record } of readAllAudit(store, tenant)) {
     const kind = String(record['kind'])
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }

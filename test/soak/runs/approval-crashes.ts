@@ -3,21 +3,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundled, livesUntil, pointsOf, takeOver } from '../../approvals/crash.ts'
-import { startRedis } from '../../services/redis.ts'
-import type { Report, Soak } from '../soak.ts'
+import { bundleProgram, killAtEach, pointsOf, takeOver } from '../../approvals/crash.ts'
+import { startRedis } from '../../kit/processes/redis.ts'
+import type { Soak, SoakReport } from '../soak.ts'
 
 const temporary = (): string => mkdtempSync(join(tmpdir(), 'sluice-crash-'))
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const rounds = times(50)
   const redis = await startRedis(['--databases', String(rounds)])
   const home = temporary()
-  const program = await bundled(home)
+  const program = await bundleProgram(home)
 
   /** A folder and a database for each round: what earlier ones left would only be read past. */
-  async function rounded(name: string, storeOf: (round: number) => string): Promise<Report> {
+  async function rounded(name: string, storeOf: (round: number) => string): Promise<SoakReport> {
     const counted: { [what: string]: number } = {}
     const count = (what: string, by: number): void => {
       counted[`${what} on ${name}`] = (counted[`${what} on ${name}`] ?? 0) + by
@@ -26,12 +26,12 @@ export const run: Soak = async ({ times, say }) => {
     for (let round = 0; round < rounds; round++) {
       const [store, folder] = [storeOf(round), temporary()]
       const points = await pointsOf(program, store, folder)
-      const lives = await livesUntil(points, program, store, folder)
+      const lives = await killAtEach(points, program, store, folder)
       const { lost: more, ends } = await takeOver(store, folder, lives)
       lost.push(...more.map((each) => `${name}: ${each}`))
       count('kills', lives.length)
       for (const [end, times] of Object.entries(ends)) count(end, times)
-      say(`approval-crashes: ${name}, round ${round + 1}, ${points.length} points, ${lost.length} lost`)
+      progress(`approval-crashes: ${name}, round ${round + 1}, ${points.length} points, ${lost.length} lost`)
       remove(folder)
     }
     return { counted, lost }

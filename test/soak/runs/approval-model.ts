@@ -5,10 +5,10 @@ import { crowds, playCrowd } from '../../approvals/model/crowd.ts'
 import { play, schedules } from '../../approvals/model/schedule.ts'
 import type { InWorld } from '../../approvals/model/stores.ts'
 import { inMemory, inSqlite, startRedisWorlds } from '../../approvals/model/stores.ts'
-import type { World } from '../../approvals/model/world.ts'
+import type { ModelWorld } from '../../approvals/model/world.ts'
 import type { Soak } from '../soak.ts'
 
-export const run: Soak = async ({ times, seed, say }) => {
+export const run: Soak = async ({ times, seed, progress }) => {
   const { inRedis, stop } = await startRedisWorlds()
   const counted: { [what: string]: number } = {}
   const lost: string[] = []
@@ -17,13 +17,13 @@ export const run: Soak = async ({ times, seed, say }) => {
     arbitrary: fc.Arbitrary<T>,
     inWorld: InWorld,
     numRuns: number,
-    work: (world: World, drawn: T) => Promise<void>,
+    work: (world: ModelWorld, drawn: T) => Promise<void>,
   ): Promise<void> {
     const property = fc.asyncProperty(arbitrary, (drawn) => inWorld((world) => work(world, drawn)))
     const details = await fc.check(property, { numRuns, seed })
     counted[what] = details.numRuns
     if (details.failed) lost.push(`${what}: ${fc.defaultReportMessage(details) ?? 'it failed'}`)
-    say(`approval-model: ${details.numRuns} ${what}, ${lost.length} lost`)
+    progress(`approval-model: ${details.numRuns} ${what}, ${lost.length} lost`)
   }
   for (const [name, inWorld, part] of [
     ['memory', inMemory, 1],

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { race, raceInMemory } from '../../approvals/race.ts'
-import { startRedis } from '../../services/redis.ts'
+import { startRedis } from '../../kit/processes/redis.ts'
 import type { Soak } from '../soak.ts'
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const redis = await startRedis()
   const size = { tickets: times(200), retries: 50, processes: 4 }
   const counted: { [what: string]: number } = {}
@@ -21,7 +21,7 @@ export const run: Soak = async ({ times, say }) => {
     lost.push(...raced.lost.map((each) => `${name}: ${each}`))
     if (raced.executions !== size.tickets)
       lost.push(`${name}: ${raced.executions} executions of ${size.tickets} tickets`)
-    say(`approval-races: ${name} ${JSON.stringify(raced.counts)}`)
+    progress(`approval-races: ${name} ${JSON.stringify(raced.counts)}`)
     rmSync(folder, { recursive: true, force: true })
   }
   await redis.stop()

@@ -14,19 +14,19 @@ import { createConsole } from 'sluice/console'
 import { createServer, nodeClock } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { createChain } from '../../../packages/sluice/src/observe/chain.ts'
+import { watchEventLoop } from '../event-loop-watch.ts'
 import type { Soak } from '../soak.ts'
-import { watchTurns } from '../turns.ts'
 
 const tenant = 'acme'
 const secret = 'a secret of at least sixteen characters'
 const longestAllowed = 50
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const rows = times(150_000)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-turns-'))
   const store = sqliteStore(join(folder, 'audit.db'))
   await fill(store, rows)
-  say(`audit-turns: ${rows} rows are there`)
+  progress(`audit-turns: ${rows} rows are there`)
   const panel = createConsole({ store, clock: nodeClock })
   const info = { name: 'turns', version: '1' }
   const server = createServer(defineServer({ info }), { store, secret, audit: audit(), console: panel.watch })
@@ -35,10 +35,10 @@ export const run: Soak = async ({ times, say }) => {
   const lost: string[] = []
   const counted: Record<string, number> = { rows }
   const measure = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
-    const turns = watchTurns()
+    const turns = watchEventLoop()
     const problem = await work()
     const { cpuMs, wallMs } = turns.stop()
-    say(`audit-turns: ${what} kept the loop for ${cpuMs} ms at most`)
+    progress(`audit-turns: ${what} kept the loop for ${cpuMs} ms at most`)
     counted[`ms the longest turn of ${what}`] = cpuMs
     counted[`ms of it by the wall clock`] = Math.max(counted[`ms of it by the wall clock`] ?? 0, wallMs)
     if (problem !== undefined) lost.push(`${what}: ${problem}`)

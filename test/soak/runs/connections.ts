@@ -3,8 +3,8 @@
  * and the heap does not climb. `--scale 10` is the million, which takes hours.
  */
 
-import { isAsBefore, openDoor } from '../../fleet/door.ts'
-import { knockAll } from '../../fleet/knocks.ts'
+import { connectAndLeaveMany } from '../../kit/clients/connection-churn.client.ts'
+import { isBackTo, startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
 const samples = 40
@@ -18,28 +18,28 @@ interface Sample {
   readonly heap: number
 }
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const count = times(100_000)
-  const door = await openDoor()
+  const door = await startMeasuredServer()
   try {
-    await knockAll(door.port, Math.max(60, Math.min(count, 5_000)), 20)
+    await connectAndLeaveMany(door.port, Math.max(60, Math.min(count, 5_000)), 20)
     const before = await door.until(({ connections }) => connections === 0)
     const begin = performance.now()
     const heard: Sample[] = []
     const step = Math.ceil(count / samples)
     for (let done = 0; done < count; done += step) {
-      await knockAll(door.port, Math.min(step, count - done), 20)
+      await connectAndLeaveMany(door.port, Math.min(step, count - done), 20)
       // Sessions without a client are kept for a while: they are no leak either.
       const { heap } = await door.until(({ connections }) => connections === 0)
       heard.push({ hours: (performance.now() - begin) / 3_600_000, heap: heap / 1024 / 1024 })
-      say(`${Math.min(done + step, count)} of ${count}: ${(heap / 1024 / 1024).toFixed(2)} MB of heap`)
+      progress(`${Math.min(done + step, count)} of ${count}: ${(heap / 1024 / 1024).toFixed(2)} MB of heap`)
     }
-    const after = await door.until((held) => isAsBefore(before, held))
+    const after = await door.until((held) => isBackTo(before, held))
     const settled = heard.slice(settling)
     const slope = slopeOf(settled)
     const hours = (settled.at(-1)?.hours ?? 0) - (settled[0]?.hours ?? 0)
     const lost = []
-    if (!isAsBefore(before, after)) lost.push(`Before ${JSON.stringify(before)}, after ${JSON.stringify(after)}`)
+    if (!isBackTo(before, after)) lost.push(`Before ${JSON.stringify(before)}, after ${JSON.stringify(after)}`)
     if (after.halfClosed > 0) lost.push(`${after.halfClosed} sockets wait for us to close them`)
     if (slope * Math.min(hours, 1) > most)
       lost.push(`The heap climbs by ${slope.toFixed(1)} MB an hour, and ${most} is allowed`)

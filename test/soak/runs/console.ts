@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import type { House } from '../../console/house.ts'
-import { openHouse } from '../../console/house.ts'
-import { startChromium } from '../../services/chromium.ts'
+import { startChromium } from '../../kit/processes/chromium.ts'
+import type { ConsoleFixture } from '../../kit/servers/console.fixture.ts'
+import { openConsoleFixture } from '../../kit/servers/console.fixture.ts'
 import type { Soak } from '../soak.ts'
 
 const perCaller = 20
@@ -19,17 +19,17 @@ const perSecond = 500
 const longest = 50
 const heaviest = 80 * 1024
 
-export const run: Soak = async ({ times, say }) => {
-  const house = await openHouse()
+export const run: Soak = async ({ times, progress }) => {
+  const house = await openConsoleFixture()
   const tickets = times(10_000)
-  const secrets = await propose(house, tickets, say)
+  const secrets = await propose(house, tickets, progress)
   const load = startLoad(house, secrets)
   const browser = await startChromium()
   const lost: string[] = []
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     page.setDefaultTimeout(120_000)
-    await page.goto(await house.panel.link())
+    await page.goto(await house.consoleApp.link())
     await page.locator('.ticket-list a').first().waitFor()
     await watch(page)
     await browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
@@ -65,10 +65,14 @@ export const run: Soak = async ({ times, say }) => {
 }
 
 /** Real calls of a gated tool: each caller may have twenty waiting. */
-async function propose(house: House, tickets: number, say: (line: string) => void): Promise<readonly string[]> {
+async function propose(
+  house: ConsoleFixture,
+  tickets: number,
+  say: (line: string) => void,
+): Promise<readonly string[]> {
   const secrets: string[] = []
   for (let made = 0; made < tickets; made += perCaller) {
-    const secret = await house.agent(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
+    const secret = await house.createAgentKey(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
     secrets.push(secret)
     const orders = Array.from({ length: Math.min(perCaller, tickets - made) }, (_, at) => `order-${made + at}`)
     for (const order of orders) await house.call(secret, 'refund', { order, cents: order.length * 100 })
@@ -81,7 +85,7 @@ interface Load {
   stop(): Promise<{ readonly calls: number; readonly seconds: number }>
 }
 
-function startLoad(house: House, secrets: readonly string[]): Load {
+function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
   const begin = performance.now()
   let calls = 0
   let over = false

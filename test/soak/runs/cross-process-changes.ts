@@ -4,11 +4,11 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fleet } from '../../fleet/fleet.ts'
-import { startFleet } from '../../fleet/fleet.ts'
-import { greeting } from '../../fleet/knocks.ts'
-import { eventsOf, messagesOf, post } from '../../interop/http.ts'
-import type { Params } from '../../interop/messages.ts'
+import { initializeMessage } from '../../kit/clients/connection-churn.client.ts'
+import { eventsOf, messagesOf, post } from '../../kit/clients/http-events.ts'
+import type { Params } from '../../kit/clients/protocol.ts'
+import type { Fleet } from '../../kit/processes/fleet.ts'
+import { startFleet } from '../../kit/processes/fleet.ts'
 import type { Soak } from '../soak.ts'
 
 /** Longer than the poll that finds what the bus did not deliver. */
@@ -16,7 +16,7 @@ const patienceMs = 15_000
 const resources = 4
 const changes = 5
 
-export const run: Soak = async ({ times, random, say }) => {
+export const run: Soak = async ({ times, random, progress }) => {
   const sessions = times(100)
   const fleet = await startFleet()
   const any = (): string => fleet.members[Math.floor(random() * fleet.members.length)]?.url ?? ''
@@ -29,7 +29,7 @@ export const run: Soak = async ({ times, random, say }) => {
       counted.changes += outcome.changes
       counted.notifications += outcome.notifications
       lost.push(...outcome.lost)
-      if (session % 25 === 24) say(`${session + 1} sessions`)
+      if (session % 25 === 24) progress(`${session + 1} sessions`)
     }
     return { counted: { sessions, ...counted }, lost }
   } finally {
@@ -44,7 +44,7 @@ interface Outcome {
 }
 
 async function follow(_fleet: Fleet, name: string, any: () => string): Promise<Outcome> {
-  const opened = await post(any(), greeting)
+  const opened = await post(any(), initializeMessage)
   await opened.text()
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
   const keys = Array.from({ length: resources }, (_, index) => `${name}-${index}`)

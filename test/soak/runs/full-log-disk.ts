@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, connect } from '../../../packages/cli/src/client/client.ts'
-import { HttpStatusError, httpWire } from '../../../packages/cli/src/client/http.ts'
+import { HttpStatusError, httpTransport } from '../../../packages/cli/src/client/http.ts'
 import { RemoteError } from '../../../packages/cli/src/client/message.ts'
-import { smallDisk } from '../../services/small-disk.ts'
+import { mountSmallDisk } from '../../kit/processes/small-disk.ts'
 import type { Soak } from '../soak.ts'
 
 const main = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
@@ -30,18 +30,18 @@ interface Counted {
   stopMs: number
 }
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const lost: string[] = []
   const counted: { [what: string]: number } = {}
   const closing: (() => unknown)[] = []
-  const disk = smallDisk(closing)
+  const disk = mountSmallDisk(closing)
   try {
     for (const [name, folder, log] of [
       ['/dev/full', undefined, '/dev/full'],
       ['a pipe nobody reads', undefined, undefined],
       ...(disk === undefined ? [] : [['a disk of 1 MB', disk, join(disk, 'sluice.log')] as const]),
     ] as const) {
-      say(`full-log-disk: ${name}`)
+      progress(`full-log-disk: ${name}`)
       const found = await on(name, folder, log, times(3_000), lost)
       counted[`calls with the log on ${name}`] = found.calls
       counted['of them answered with an error'] = (counted['of them answered with an error'] ?? 0) + found.errors
@@ -72,7 +72,7 @@ async function on(
   const counted: Counted = { calls: 0, errors: 0, slowestMs: 0, slowestHealthMs: 0, stopMs: 0 }
   try {
     const { url, key } = await placeOf(child)
-    const client = await connect(httpWire({ url, headers: { authorization: `Bearer ${key}` } }))
+    const client = await connect(httpTransport({ url, headers: { authorization: `Bearer ${key}` } }))
     const health = new URL('healthz', url).href
     for (let n = 0; n < calls; n++) {
       counted.slowestMs = Math.max(counted.slowestMs, await timed(() => call(client, n, counted, lost)))

@@ -8,7 +8,7 @@ import type { Soak } from '../soak.ts'
 const root = new URL('../../../', import.meta.url).pathname
 const vitest = `${root}node_modules/vitest/vitest.mjs`
 
-export const run: Soak = async ({ minutes, times, random, say }) => {
+export const run: Soak = async ({ minutes, times, random, progress }) => {
   const files = globSync(['{packages,servers}/*/src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root })
   const properties = files.filter((file) => readFileSync(root + file, 'utf8').includes("from 'fast-check'"))
   const until = performance.now() + minutes * 60_000 * (times(1000) / 1000)
@@ -16,7 +16,7 @@ export const run: Soak = async ({ minutes, times, random, say }) => {
   let rounds = 0
   do {
     const seed = Math.floor(random() * 2 ** 31)
-    say(`fuzz: round ${++rounds}, seed ${seed}, ${properties.length} files`)
+    progress(`fuzz: round ${++rounds}, seed ${seed}, ${properties.length} files`)
     const said = await trial(properties, seed)
     if (said) lost.push(`SLUICE_FUZZ_SEED=${seed} npx vitest run ${properties.join(' ')}\n${said}`)
   } while (performance.now() < until && lost.length === 0)

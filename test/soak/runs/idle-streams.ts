@@ -3,15 +3,15 @@
  * nothing else. Much of it is the engine's young generation, which grows by what survives: a process that has worked has it.
  */
 
-import { openDoor } from '../../fleet/door.ts'
-import { openStreams } from '../../fleet/knocks.ts'
+import { openStreams } from '../../kit/clients/connection-churn.client.ts'
+import { startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
 const most = 150
 
 export const run: Soak = async ({ times }) => {
   const count = times(5_000)
-  const door = await openDoor()
+  const door = await startMeasuredServer()
   try {
     for (const stream of await openStreams(door.port, 100)) stream.destroy()
     const before = await door.until(({ listeners }) => listeners === 0)

@@ -8,21 +8,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
-import { hammer } from '../../hostile/isolation-hammer.ts'
-import { createWorld } from '../../hostile/isolation-world.ts'
-import { startRedis } from '../../services/redis.ts'
+import { hammer } from '../../hostile/isolation-load.ts'
+import { startRedis } from '../../kit/processes/redis.ts'
+import { createTwoTenants } from '../../kit/servers/two-tenants.fixture.ts'
 import type { Soak } from '../soak.ts'
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-isolation-'))
   const server = await startRedis(['--appendfsync', 'everysec'])
   const file = sqliteStore(join(folder, 'store.db'))
   const redis = redisStore({ url: server.url, deadlineMs: 60_000 })
   try {
     const tallies = [
-      await hammer(await createWorld(), times(1_000_000), say),
-      await hammer(await createWorld({ store: file }), times(50_000), say),
-      await hammer(await createWorld({ store: redis }), times(50_000), say),
+      await hammer(await createTwoTenants(), times(1_000_000), progress),
+      await hammer(await createTwoTenants({ store: file }), times(50_000), progress),
+      await hammer(await createTwoTenants({ store: redis }), times(50_000), progress),
     ]
     const sum = (pick: (tally: (typeof tallies)[number]) => number): number =>
       tallies.reduce((total, tally) => total + pick(tally), 0)
@@ -32,7 +32,7 @@ export const run: Soak = async ({ times, say }) => {
         canaries: sum(({ canaries }) => canaries),
         changes: sum(({ changes }) => changes),
       },
-      lost: tallies.flatMap(({ lost }) => lost),
+      lost: tallies.flatMap(({ problems }) => problems),
     }
   } finally {
     await Promise.all([file.close(), redis.close()])

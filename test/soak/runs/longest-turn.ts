@@ -1,13 +1,13 @@
 /** The longest turn of the event loop with the largest input of every tool, on servers that hold much. Prints the table. */
 
-import { casesOf } from '../../turns/cases.ts'
-import { lineOf, longestTurns } from '../../turns/measure.ts'
+import { casesOf } from '../../event-loop/cases.ts'
+import { lineOf, longestTurns } from '../../event-loop/measure.ts'
 import type { Soak } from '../soak.ts'
 
 const maxMs = 50
 
-export const run: Soak = async ({ times, say }) => {
-  const { measured, missing } = await longestTurns(casesOf(1), times(20_000), say)
+export const run: Soak = async ({ times, progress }) => {
+  const { measured, missing } = await longestTurns(casesOf(1), times(20_000), progress)
   const longest = Math.max(...measured.map(({ cpuMs }) => cpuMs))
   return {
     counted: { cases: measured.length, 'ms in the longest turn': Math.round(longest) },

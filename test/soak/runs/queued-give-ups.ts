@@ -1,9 +1,12 @@
 /** Clients that give up while they are queued for admission, by FIN and by RST: afterwards all slots are free. */
 
 import { defineServer, log, tool } from 'sluice'
-import { gate, serveHttp } from 'sluice/node'
-import type { Gate, MakeGate } from '../../../packages/sluice/src/transports/http/gate.ts'
-import { callOf, reach } from '../../fleet/knocks.ts'
+import { admission, serveHttp } from 'sluice/node'
+import type {
+  AdmissionControl,
+  CreateAdmissionControl,
+} from '../../../packages/sluice/src/transports/http/admission.ts'
+import { connectFrom, toolCallText } from '../../kit/clients/connection-churn.client.ts'
 import type { Soak } from '../soak.ts'
 
 const slots = 4
@@ -18,21 +21,21 @@ export const run: Soak = async ({ times, random }) => {
   })
   const definition = defineServer({ info: { name: 'gate', version: '1' }, tools: [work] })
   const silent = { info() {}, warn() {}, error() {} }
-  let made: Gate | undefined
-  const watched: MakeGate = (around) => {
-    made = gate({ concurrency: slots, queue: atOnce })(around)
+  let made: AdmissionControl | undefined
+  const watched: CreateAdmissionControl = (around) => {
+    made = admission({ concurrency: slots, queue: atOnce })(around)
     return made
   }
-  const serving = await serveHttp(definition, { port: 0, gate: watched, runtime: { log: log(silent) } })
+  const serving = await serveHttp(definition, { port: 0, admission: watched, runtime: { log: log(silent) } })
   const port = Number(new URL(serving.url).port)
-  const load = (): Gate['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
+  const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
   let [queued, served] = [0, 0]
   let turn = 0
   async function client(): Promise<void> {
     while (turn < count) {
       const own = turn++
-      const socket = await reach(port, own)
-      socket.write(callOf(port, 'work'))
+      const socket = await connectFrom(port, own)
+      socket.write(toolCallText(port, 'work'))
       // Some while they wait, some when they have just been let in, some when they are answered.
       await new Promise((resolve) => setTimeout(resolve, random() * 12))
       queued = Math.max(queued, load().waiting)
@@ -44,10 +47,10 @@ export const run: Soak = async ({ times, random }) => {
   }
   /** Waits for its answers, so that the slots are taken and change hands all the time. */
   async function patient(): Promise<void> {
-    const socket = await reach(port, 0)
+    const socket = await connectFrom(port, 0)
     while (turn < count) {
       const answered = new Promise((resolve) => socket.once('data', resolve))
-      socket.write(callOf(port, 'work'))
+      socket.write(toolCallText(port, 'work'))
       await answered
       served++
     }

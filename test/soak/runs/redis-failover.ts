@@ -5,13 +5,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { redisStore } from '../../../packages/sluice/src/stores/redis.ts'
-import { startRedisPair } from '../../services/redis-pair.ts'
+import { startRedisPair } from '../../kit/processes/redis-pair.ts'
 import type { Soak } from '../soak.ts'
 
 /** With new connections led to the new primary at once, a second probe is the most it may take. */
 const maxGapMs = 5000
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const pair = await startRedisPair()
   const stores = Array.from({ length: 4 }, () => redisStore({ url: pair.url }))
   const acknowledged = new Map<string, string>()
@@ -42,7 +42,7 @@ export const run: Soak = async ({ times, say }) => {
     for (; failovers < times(10); failovers++) {
       await sleep(1000)
       await pair.failOver()
-      say(`${failovers + 1} failovers`)
+      progress(`${failovers + 1} failovers`)
     }
     await sleep(2000)
     isOver = true

@@ -1,22 +1,22 @@
 /** Three processes behind HAProxy, restarted one after the other under load: two minutes with SIGTERM, two with kill −9. */
 
-import { startFleet } from '../../fleet/fleet.ts'
-import type { Failure, Rolled } from '../../fleet/rolling.ts'
-import { roll } from '../../fleet/rolling.ts'
+import type { Failure, RollingRestartReport } from '../../fleet/rolling-restart.ts'
+import { rollingRestart } from '../../fleet/rolling-restart.ts'
+import { startFleet } from '../../kit/processes/fleet.ts'
 import type { Soak } from '../soak.ts'
 
-export const run: Soak = async ({ times, say }) => {
+export const run: Soak = async ({ times, progress }) => {
   const ms = 1000 * times(120)
   const fleet = await startFleet({ KEYS: 'yes', NOTICE_MS: '3000' })
-  const go = (signal: 'SIGTERM' | 'SIGKILL'): Promise<Rolled> => {
+  const go = (signal: 'SIGTERM' | 'SIGKILL'): Promise<RollingRestartReport> => {
     const until = performance.now() + ms
-    return roll(fleet, { signal, callers: 16, goOn: () => performance.now() < until })
+    return rollingRestart(fleet, { signal, callers: 16, shouldContinue: () => performance.now() < until })
   }
   try {
     const gentle = await go('SIGTERM')
-    say(`SIGTERM: ${JSON.stringify({ ...gentle.by, restarts: gentle.restarts })}`)
+    progress(`SIGTERM: ${JSON.stringify({ ...gentle.by, restarts: gentle.restarts })}`)
     const hard = await go('SIGKILL')
-    say(`SIGKILL: ${JSON.stringify({ ...hard.by, restarts: hard.restarts, inFlight: hard.inFlight.length })}`)
+    progress(`SIGKILL: ${JSON.stringify({ ...hard.by, restarts: hard.restarts, inFlight: hard.inFlight.length })}`)
     return {
       counted: {
         'calls with SIGTERM': gentle.calls,

@@ -1,7 +1,7 @@
 /** Clients that ask for a flood and read nothing of it: progress is dropped, each is cut off, and the process stays small. */
 
-import { openDoor } from '../../fleet/door.ts'
-import { stall } from '../../fleet/knocks.ts'
+import { stallUntilClosed } from '../../kit/clients/connection-churn.client.ts'
+import { startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
 /** A mebibyte each for a hundred of them, and what the garbage collector has not come to. */
@@ -9,12 +9,12 @@ const most = 200
 
 export const run: Soak = async ({ times }) => {
   const count = times(100)
-  const door = await openDoor()
+  const door = await startMeasuredServer()
   try {
     const before = await door.measure()
     let peak = 0
     let over = false
-    const cut = Promise.all(Array.from({ length: count }, () => stall(door.port))).finally(() => {
+    const cut = Promise.all(Array.from({ length: count }, () => stallUntilClosed(door.port))).finally(() => {
       over = true
     })
     while (!over) {

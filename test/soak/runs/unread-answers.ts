@@ -1,8 +1,8 @@
 /** Clients that ask for a mebibyte each, again and again, and read nothing: how many bytes are held for each byte they sent. */
 
 import type { Socket } from 'node:net'
-import { openDoor } from '../../fleet/door.ts'
-import { callOf, reach } from '../../fleet/knocks.ts'
+import { connectFrom, toolCallText } from '../../kit/clients/connection-churn.client.ts'
+import { startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
 /** What may wait on all connections of a port. */
@@ -14,7 +14,7 @@ const ahead = 20
 
 export const run: Soak = async ({ times }) => {
   const count = times(200)
-  const door = await openDoor()
+  const door = await startMeasuredServer()
   const open: Socket[] = []
   try {
     const before = await door.measure()
@@ -27,9 +27,9 @@ export const run: Soak = async ({ times }) => {
       peak = Math.max(peak, rss - before.rss)
     }
     for (let client = 0; client < count; client++) {
-      const socket = await reach(door.port, client)
+      const socket = await connectFrom(door.port, client)
       socket.pause()
-      const bytes = callOf(door.port, 'long').repeat(ahead)
+      const bytes = toolCallText(door.port, 'long').repeat(ahead)
       sent += bytes.length
       socket.write(bytes)
       open.push(socket)

@@ -6,8 +6,8 @@
 import { CommandError } from '../output.ts'
 import { HttpStatusError } from './http.ts'
 import type { Message, Params } from './message.ts'
-import { clientInfo, enveloped, isObject, modern, newestLegacy, RemoteError } from './message.ts'
-import type { Wire } from './wire.ts'
+import { clientInfo, isObject, modern, newestLegacy, RemoteError, withEnvelope } from './message.ts'
+import type { ClientTransport } from './transport.ts'
 
 export interface Client {
   readonly revision: string
@@ -22,23 +22,23 @@ export interface ClientOptions {
   /** Answers `elicitation/create` and the like; left out, the client says it can do nothing of that. */
   answer?(method: string, params: Params): Promise<Params>
   /** Progress and log messages. */
-  notice?(method: string, params: Params): void
+  onNotification?(method: string, params: Params): void
 }
 
 const maxRounds = 20
 
-export async function connect(wire: Wire, options: ClientOptions = {}): Promise<Client> {
-  const { answer, notice, era } = options
+export async function connect(transport: ClientTransport, options: ClientOptions = {}): Promise<Client> {
+  const { answer, onNotification, era } = options
   const capabilities: Params = answer ? { elicitation: { form: {}, url: {} } } : {}
   let ids = 0
 
-  function hear(message: Message): void {
+  function onMessage(message: Message): void {
     const { method, id, params = {} } = message
     if (method === undefined) return
-    if (id === undefined) notice?.(method, params)
+    if (id === undefined) onNotification?.(method, params)
     else
       respond(method, params)
-        .then((outcome) => wire.exchange({ jsonrpc: '2.0', id, ...outcome }, hear))
+        .then((outcome) => transport.exchange({ jsonrpc: '2.0', id, ...outcome }, onMessage))
         // The wire is gone, and with it the call that asked: that call fails by itself.
         .catch(() => {})
   }
@@ -53,18 +53,18 @@ export async function connect(wire: Wire, options: ClientOptions = {}): Promise<
     }
   }
   async function ask(method: string, params: Params, signal?: AbortSignal): Promise<Params> {
-    const response = await wire.exchange({ jsonrpc: '2.0', id: ++ids, method, params }, hear, signal)
+    const response = await transport.exchange({ jsonrpc: '2.0', id: ++ids, method, params }, onMessage, signal)
     if (!response) throw new CommandError('The server ended its answer before it was complete')
     if (response.error) throw new RemoteError(response.error)
     return response.result ?? {}
   }
 
   async function asModern(): Promise<Client> {
-    wire.agreed(modern)
-    const discovered = await ask('server/discover', enveloped({}, capabilities))
+    transport.setRevision(modern)
+    const discovered = await ask('server/discover', withEnvelope({}, capabilities))
     const meta = isObject(discovered['_meta']) ? discovered['_meta'] : {}
     async function request(method: string, params: Params = {}, signal?: AbortSignal): Promise<Params> {
-      let result = await ask(method, enveloped(params, capabilities), signal)
+      let result = await ask(method, withEnvelope(params, capabilities), signal)
       for (let round = 0; answer && result['resultType'] === 'input_required' && round < maxRounds; round++) {
         const inputResponses: Record<string, unknown> = {}
         for (const [key, question] of Object.entries(isObject(result['inputRequests']) ? result['inputRequests'] : {}))
@@ -75,7 +75,7 @@ export async function connect(wire: Wire, options: ClientOptions = {}): Promise<
             )
         result = await ask(
           method,
-          enveloped({ ...params, inputResponses, requestState: result['requestState'] }, capabilities),
+          withEnvelope({ ...params, inputResponses, requestState: result['requestState'] }, capabilities),
           signal,
         )
       }
@@ -87,20 +87,20 @@ export async function connect(wire: Wire, options: ClientOptions = {}): Promise<
       server: isObject(server) ? server : {},
       capabilities: isObject(discovered['capabilities']) ? discovered['capabilities'] : {},
       request,
-      close: () => wire.close(),
+      close: () => transport.close(),
     }
   }
   async function asLegacy(): Promise<Client> {
     const agreed = await ask('initialize', { protocolVersion: newestLegacy, capabilities, clientInfo })
     const revision = String(agreed['protocolVersion'])
-    wire.agreed(revision)
-    await wire.exchange({ jsonrpc: '2.0', method: 'notifications/initialized' }, hear)
+    transport.setRevision(revision)
+    await transport.exchange({ jsonrpc: '2.0', method: 'notifications/initialized' }, onMessage)
     return {
       revision,
       server: isObject(agreed['serverInfo']) ? agreed['serverInfo'] : {},
       capabilities: isObject(agreed['capabilities']) ? agreed['capabilities'] : {},
       request: (method, params = {}, signal) => ask(method, params, signal),
-      close: () => wire.close(),
+      close: () => transport.close(),
     }
   }
   if (era === 'modern') return asModern()

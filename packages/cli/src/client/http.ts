@@ -2,7 +2,7 @@
 
 import type { Message } from './message.ts'
 import { isObject, modern } from './message.ts'
-import type { Wire } from './wire.ts'
+import type { ClientTransport } from './transport.ts'
 
 export interface HttpTarget {
   readonly url: string
@@ -23,7 +23,7 @@ export class HttpStatusError extends Error {
   }
 }
 
-export function httpWire({ url, headers }: HttpTarget): Wire {
+export function httpTransport({ url, headers }: HttpTarget): ClientTransport {
   let session: string | undefined
   let version: string | undefined
   const common = (message: Message): Record<string, string> => ({
@@ -35,10 +35,10 @@ export function httpWire({ url, headers }: HttpTarget): Wire {
     ...(version === modern && modernHeaders(message)),
   })
   return {
-    agreed(revision) {
+    setRevision(revision) {
       version = revision
     },
-    async exchange(message, hear, signal) {
+    async exchange(message, onMessage, signal) {
       const response = await fetch(url, {
         method: 'POST',
         headers: common(message),
@@ -49,7 +49,7 @@ export function httpWire({ url, headers }: HttpTarget): Wire {
       const type = response.headers.get('content-type') ?? ''
       // Refused for who we are: the body says so too, but only the header says where to get a credential.
       if (response.status === 401 || response.status === 403) throw await statusError(response)
-      if (type.startsWith('text/event-stream')) return readEvents(response, message, hear)
+      if (type.startsWith('text/event-stream')) return readEvents(response, message, onMessage)
       const text = await response.text()
       const parsed = text === '' ? undefined : parse(text)
       if (parsed) return parsed
@@ -91,7 +91,7 @@ function parse(text: string): Message | undefined {
 async function readEvents(
   response: Response,
   { id }: Message,
-  hear: (message: Message) => void,
+  onMessage: (message: Message) => void,
 ): Promise<Message | undefined> {
   let rest = ''
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -109,7 +109,7 @@ async function readEvents(
         await response.body?.cancel().catch(() => {})
         return message
       }
-      hear(message)
+      onMessage(message)
     }
   }
   return undefined

@@ -37,7 +37,7 @@ const prefix = 'io.modelcontextprotocol'
 export const clientInfo = { name: 'sluice', version: '0.1.0' }
 
 /** Every request of 2026-07-28 says who asks and what they can do. */
-export const enveloped = (params: Params, capabilities: Params): Params => ({
+export const withEnvelope = (params: Params, capabilities: Params): Params => ({
   ...params,
   _meta: {
     ...(isObject(params['_meta']) && params['_meta']),

@@ -4,10 +4,10 @@ import { childEnvironment, type Environment } from 'sluice/node'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Client, ClientOptions } from './client.ts'
 import { connect } from './client.ts'
-import { httpWire } from './http.ts'
-import { stdioWire } from './stdio.ts'
+import { httpTransport } from './http.ts'
+import { stdioTransport } from './stdio.ts'
 
-export interface ReachOptions {
+export interface ConnectOptions {
   /** `Name: value`, as curl takes them. */
   readonly header?: readonly string[]
   readonly token?: string | undefined
@@ -18,7 +18,7 @@ export interface ReachOptions {
 
 export const isUrl = (target: string): boolean => /^https?:\/\//i.test(target)
 
-export function headersOf({ header = [], token }: ReachOptions, env: Environment): Record<string, string> {
+export function headersOf({ header = [], token }: ConnectOptions, env: Environment): Record<string, string> {
   const own = header.map((line): [string, string] => {
     const colon = line.indexOf(':')
     if (colon < 1) throw new CommandError(`--header takes "Name: value", not "${line}"`, exitCodes.usage)
@@ -30,17 +30,17 @@ export function headersOf({ header = [], token }: ReachOptions, env: Environment
 
 export async function openClient(
   target: string,
-  reach: ReachOptions,
+  reach: ConnectOptions,
   env: Environment,
   options: ClientOptions = {},
 ): Promise<Client> {
   if (!isUrl(target)) {
-    const [command = '', ...args] = words(target)
-    const visible = childEnvironment(env, named(reach.env ?? [], env))
-    return connect(stdioWire(command, args, visible, reach.quiet ?? false), options)
+    const [command = '', ...args] = splitWords(target)
+    const visible = childEnvironment(env, chosenVariables(reach.env ?? [], env))
+    return connect(stdioTransport(command, args, visible, reach.quiet ?? false), options)
   }
   try {
-    return await connect(httpWire({ url: target, headers: headersOf(reach, env) }), options)
+    return await connect(httpTransport({ url: target, headers: headersOf(reach, env) }), options)
   } catch (thrown) {
     if (thrown instanceof TypeError)
       throw new CommandError(
@@ -51,7 +51,7 @@ export async function openClient(
 }
 
 /** A name alone takes the value from here. */
-const named = (variables: readonly string[], env: Environment): Environment =>
+const chosenVariables = (variables: readonly string[], env: Environment): Environment =>
   Object.fromEntries(
     variables.map((variable) => {
       const [name = '', ...value] = variable.split('=')
@@ -61,7 +61,7 @@ const named = (variables: readonly string[], env: Environment): Environment =>
   )
 
 /** A command line as a shell would split it: quotes keep words together. */
-export function words(line: string): readonly string[] {
+export function splitWords(line: string): readonly string[] {
   const found = line.match(/"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+/g) ?? []
   return found.map((word) => (/^["']/.test(word) ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word))
 }

@@ -4,12 +4,17 @@ import { spawn } from 'node:child_process'
 import { readLines } from 'sluice/node'
 import { CommandError } from '../output.ts'
 import type { Message } from './message.ts'
-import type { Wire } from './wire.ts'
+import type { ClientTransport } from './transport.ts'
 
-export function stdioWire(command: string, args: readonly string[], env: Record<string, string>, quiet: boolean): Wire {
+export function stdioTransport(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  quiet: boolean,
+): ClientTransport {
   const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', quiet ? 'ignore' : 'inherit'], env })
   const waiting = new Map<unknown, { resolve(message: Message): void; reject(why: Error): void }>()
-  let hearing: (message: Message) => void = () => {}
+  let currentListener: (message: Message) => void = () => {}
   const gone = (why: string): void => {
     for (const { reject } of waiting.values()) reject(new CommandError(why))
     waiting.clear()
@@ -27,16 +32,16 @@ export function stdioWire(command: string, args: readonly string[], env: Record<
     const asked = message.method === undefined ? waiting.get(message.id) : undefined
     waiting.delete(asked && message.id)
     if (asked) asked.resolve(message)
-    else hearing(message)
+    else currentListener(message)
   }
   async function read(): Promise<void> {
     for await (const line of readLines(child.stdout)) receive(line)
   }
   read().catch((thrown: unknown) => gone(`${command} cannot be read: ${String(thrown)}`))
   return {
-    agreed() {},
-    exchange(message, hear) {
-      hearing = hear
+    setRevision() {},
+    exchange(message, onMessage) {
+      currentListener = onMessage
       const sent = (): void => {
         child.stdin.write(`${JSON.stringify(message)}\n`)
       }

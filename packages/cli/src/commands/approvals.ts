@@ -5,50 +5,52 @@ import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approv
 import { approvals, effectLines, markedText } from 'sluice/approvals'
 import type { Config } from '../config/schema.ts'
 import { owner } from '../host/identities.ts'
-import { defined } from '../host/options.ts'
+import { omitUndefined } from '../host/omit-undefined.ts'
 import type { OpenStore } from '../host/store.ts'
-import { ago, CommandError, exitCodes, styled, table, toJson, wrapped } from '../output.ts'
-import type { Around } from './command.ts'
-import type { OperatingOptions } from './operating.ts'
-import { withStore } from './operating.ts'
+import { ago, CommandError, exitCodes, styled, table, toJson, wrapText } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import type { StoreCommandOptions } from './with-store.ts'
+import { withStore } from './with-store.ts'
 
-export interface ListOptions extends OperatingOptions {
+export interface ListOptions extends StoreCommandOptions {
   readonly status?: string
   readonly tenant?: string
 }
-export interface DecideOptions extends OperatingOptions {
+export interface DecideOptions extends StoreCommandOptions {
   readonly note?: string
   readonly as?: string
 }
 
-interface OpenDesk {
+interface OpenedApprovals {
   readonly desk: Approvals
   /** Waits for what is to be recorded. */
   close(): Promise<void>
 }
 
 /** Through the store, not through a server: whoever can open it is the operator. What they decide is recorded all the same. */
-function deskOn({ store, bus }: OpenStore, config: Config): OpenDesk {
-  const { webhook: _, rules, ...terms } = config.approvals
+function openApprovals({ store, bus }: OpenStore, config: Config): OpenedApprovals {
+  const { webhook: _, holdMs: _1, rules, ...terms } = config.approvals
   const desk = approvals({
-    ...defined(terms),
-    rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
+    ...omitUndefined(terms),
+    rules: rules.map((rule) =>
+      omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
+    ),
   })
-  const around = { name: 'command', store, bus, secret: 'nothing is sealed here, so nothing is lost' }
+  const context = { name: 'command', store, bus, secret: 'nothing is sealed here, so nothing is lost' }
   const kept = config.audit
-    ? audit(defined({ ...config.audit, retention: undefined }))(surroundings(around))
+    ? audit(omitUndefined({ ...config.audit, retention: undefined }))(surroundings(context))
     : undefined
-  desk(surroundings({ ...around, ...(kept?.record && { record: kept.record }) }))
+  desk(surroundings({ ...context, ...(kept?.record && { record: kept.record }) }))
   return { desk, close: async () => kept?.close?.() }
 }
 
-const withDesk = (
-  around: Around,
-  options: OperatingOptions,
+const withApprovals = (
+  context: CommandContext,
+  options: StoreCommandOptions,
   work: (desk: Approvals) => Promise<number>,
 ): Promise<number> =>
-  withStore(around, options, async (opened, config) => {
-    const { desk, close } = deskOn(opened, config)
+  withStore(context, options, async (opened, config) => {
+    const { desk, close } = openApprovals(opened, config)
     try {
       return await work(desk)
     } finally {
@@ -56,14 +58,14 @@ const withDesk = (
     }
   })
 
-const unknown = (id: string): CommandError =>
+const unknownTicket = (id: string): CommandError =>
   new CommandError(`There is no ticket ${id}, or its time is up; sluice approvals list shows them`)
 
-export const approvalsList = (around: Around, options: ListOptions): Promise<number> =>
-  withDesk(around, options, async (desk) => {
-    const { terminal } = around
+export const approvalsList = (context: CommandContext, options: ListOptions): Promise<number> =>
+  withApprovals(context, options, async (desk) => {
+    const { terminal } = context
     const { tickets } = await desk.list(
-      defined({ status: options.status as TicketStatus | undefined, tenant: options.tenant, limit: 200 }),
+      omitUndefined({ status: options.status as TicketStatus | undefined, tenant: options.tenant, limit: 200 }),
     )
     if (options.json) terminal.out(toJson(tickets))
     else if (tickets.length === 0) terminal.out('Nothing waits for a decision.')
@@ -86,28 +88,28 @@ export const approvalsList = (around: Around, options: ListOptions): Promise<num
     return exitCodes.ok
   })
 
-export const approvalsShow = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
-  withDesk(around, options, async (desk) => {
+export const approvalsShow = (context: CommandContext, id: string, options: StoreCommandOptions): Promise<number> =>
+  withApprovals(context, options, async (desk) => {
     const ticket = await desk.get(id)
-    if (!ticket) throw unknown(id)
-    around.terminal.out(options.json ? toJson(ticket) : described(around, ticket))
+    if (!ticket) throw unknownTicket(id)
+    context.terminal.out(options.json ? toJson(ticket) : describeTicket(context, ticket))
     return exitCodes.ok
   })
 
 export const approvalsDecide = (
-  around: Around,
+  context: CommandContext,
   id: string,
   approved: boolean,
   options: DecideOptions,
 ): Promise<number> =>
-  withDesk(around, options, async (desk) => {
+  withApprovals(context, options, async (desk) => {
     const by: Decider = { subject: options.as ?? owner, via: 'command', tenants: 'all', operator: true }
     const ticket = await desk
-      .decide(id, { approved, ...defined({ note: options.note }) }, by)
+      .decide(id, { approved, ...omitUndefined({ note: options.note }) }, by)
       .catch((thrown: unknown) => {
-        throw thrown instanceof RpcError && thrown.reason === 'approvalInvalid' ? unknown(id) : thrown
+        throw thrown instanceof RpcError && thrown.reason === 'approvalInvalid' ? unknownTicket(id) : thrown
       })
-    const { terminal } = around
+    const { terminal } = context
     if (options.json) terminal.out(toJson(ticket))
     else
       terminal.out(
@@ -116,16 +118,16 @@ export const approvalsDecide = (
     return exitCodes.ok
   })
 
-export const approvalsRules = (around: Around, options: OperatingOptions): Promise<number> =>
-  withDesk(around, options, async ({ rules }) => {
-    const { terminal } = around
+export const approvalsRules = (context: CommandContext, options: StoreCommandOptions): Promise<number> =>
+  withApprovals(context, options, async ({ rules }) => {
+    const { terminal } = context
     if (options.json) terminal.out(toJson(rules))
     else if (rules.length === 0) terminal.out('No rules: each tool says itself whether it needs an approval.')
     else for (const { place, text } of rules) terminal.out(`${place}. ${markedText(text)}`)
     return exitCodes.ok
   })
 
-function described({ terminal }: Around, ticket: TicketView): string {
+function describeTicket({ terminal }: CommandContext, ticket: TicketView): string {
   const { id, status, caller, tenant, server, tool, description, digest, createdAt, expiresAt, decisions, previous } =
     ticket
   const rows: readonly (readonly [string, string | undefined])[] = [
@@ -144,7 +146,7 @@ function described({ terminal }: Around, ticket: TicketView): string {
   const lines = rows.flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapped(terminal, markedText(value), 10)}`],
+      : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapText(terminal, markedText(value), 10)}`],
   )
   return [...lines, '', markedText(ticket.arguments)].join('\n')
 }

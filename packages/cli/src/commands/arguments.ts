@@ -11,12 +11,12 @@ export function readArguments(pairs: readonly string[], schema: Params): Params 
     const found = /^([^=:]+)(:?=)([\s\S]*)$/.exec(pair)
     if (!found) throw new CommandError(`Arguments are key=value or key:=json, not "${pair}"`, exitCodes.usage)
     const [, key = '', sign, text = ''] = found
-    values[key] = sign === ':=' ? json(key, text) : typed(key, text, properties[key])
+    values[key] = sign === ':=' ? parseJson(key, text) : parseByType(key, text, properties[key])
   }
   return values
 }
 
-function typed(key: string, text: string, property: unknown): unknown {
+function parseByType(key: string, text: string, property: unknown): unknown {
   const type = isObject(property) ? property['type'] : undefined
   const types = Array.isArray(type) ? type : [type]
   if (types.includes('string') || type === undefined) return text
@@ -24,10 +24,10 @@ function typed(key: string, text: string, property: unknown): unknown {
     return Number(text)
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.includes('array') && !text.startsWith('[')) return text.split(',')
-  return types.includes('array') || types.includes('object') ? json(key, text) : text
+  return types.includes('array') || types.includes('object') ? parseJson(key, text) : text
 }
 
-function json(key: string, text: string): unknown {
+function parseJson(key: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,26 +1,30 @@
 /** `sluice audit`: search, verify, export and prune the record of what was called. */
 
-import type { Verdict } from 'sluice'
-import { allAudit, auditTenants, limitsFor, pruneAudit, readAudit, verifyAudit } from 'sluice'
+import type { AuditVerdict } from 'sluice'
+import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice'
 import { limitsOf, retentionOf } from '../host/retention.ts'
 import { clock } from '../host/run.ts'
 import { secretOf } from '../host/store.ts'
-import { CommandError, exitCodes, numberOf, shown, styled, table, toJson } from '../output.ts'
-import type { Around } from './command.ts'
-import type { OperatingOptions } from './operating.ts'
-import { withStore } from './operating.ts'
+import { CommandError, escapeControls, exitCodes, numberOf, styled, table, toJson } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import type { StoreCommandOptions } from './with-store.ts'
+import { withStore } from './with-store.ts'
 
-export interface AuditOptions extends OperatingOptions {
+export interface AuditOptions extends StoreCommandOptions {
   readonly tenant: string
   readonly limit?: string
 }
 
 /** Refused before anybody knew for whom they came. */
-const nameOf = (tenant: string): string => (tenant === '' ? '(nobody)' : shown(tenant))
+const nameOf = (tenant: string): string => (tenant === '' ? '(nobody)' : escapeControls(tenant))
 
-export const auditSearch = (around: Around, text: string | undefined, options: AuditOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
-    const { terminal } = around
+export const auditSearch = (
+  context: CommandContext,
+  text: string | undefined,
+  options: AuditOptions,
+): Promise<number> =>
+  withStore(context, options, async ({ store }) => {
+    const { terminal } = context
     const most = numberOf('--limit', options.limit) ?? 50
     const wanted = (text ?? '').toLowerCase()
     const found = []
@@ -29,7 +33,7 @@ export const auditSearch = (around: Around, text: string | undefined, options: A
       const page = await readAudit(store, options.tenant, { before, limit: 500 })
       found.push(...page.entries.filter(({ record }) => JSON.stringify(record).toLowerCase().includes(wanted)))
       before = page.before
-    } while (before !== undefined && found.length < most && !around.signal.aborted)
+    } while (before !== undefined && found.length < most && !context.signal.aborted)
     const entries = found.slice(0, most)
     if (options.json) terminal.out(toJson(entries))
     else if (entries.length === 0)
@@ -54,7 +58,7 @@ export const auditSearch = (around: Around, text: string | undefined, options: A
               writer: _w,
               ...more
             } = record
-            const said = (value: unknown): string => (value === undefined ? '' : shown(String(value)))
+            const said = (value: unknown): string => (value === undefined ? '' : escapeControls(String(value)))
             return [
               String(seq),
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
@@ -62,7 +66,7 @@ export const auditSearch = (around: Around, text: string | undefined, options: A
               said(by ?? caller),
               said(target ?? tool ?? ticket),
               said(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
-              shown(
+              escapeControls(
                 Object.entries(more)
                   .map(([name, value]) => `${name}=${String(value)}`)
                   .join(' '),
@@ -76,27 +80,27 @@ export const auditSearch = (around: Around, text: string | undefined, options: A
 
 /** Exit code 3 where a chain is not as it was written. */
 export const auditVerify = (
-  around: Around,
-  options: OperatingOptions & { readonly tenant?: string },
+  context: CommandContext,
+  options: StoreCommandOptions & { readonly tenant?: string },
 ): Promise<number> =>
-  withStore(around, options, async ({ store }, config) => {
-    const { terminal } = around
+  withStore(context, options, async ({ store }, config) => {
+    const { terminal } = context
     const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
-    const secrets = (): readonly string[] => secretOf(config, around.env)
-    const verdicts: (Verdict & { readonly tenant: string })[] = []
+    const secrets = (): readonly string[] => secretOf(config, context.env)
+    const verdicts: (AuditVerdict & { readonly tenant: string })[] = []
     for (const tenant of tenants) verdicts.push({ tenant, ...(await verifyAudit(store, tenant, { secrets, clock })) })
     if (options.json) terminal.out(toJson(verdicts))
     else
       for (const verdict of verdicts) {
         const mark = isProven(verdict) ? styled(terminal, 'green', '✓') : styled(terminal, 'red', '✗')
-        terminal.out(`${mark} ${nameOf(verdict.tenant)}: ${sentenceOf(verdict)}`)
+        terminal.out(`${mark} ${nameOf(verdict.tenant)}: ${describeVerdict(verdict)}`)
       }
     return verdicts.every(isProven) ? exitCodes.ok : exitCodes.found
   })
 
-const isProven = (verdict: Verdict): boolean => verdict.intact && !verdict.checkpoint?.defect
+const isProven = (verdict: AuditVerdict): boolean => verdict.intact && !verdict.checkpoint?.defect
 
-function sentenceOf(verdict: Verdict): string {
+function describeVerdict(verdict: AuditVerdict): string {
   if (!verdict.intact)
     return verdict.problem === 'unsigned'
       ? `the checkpoint after record ${verdict.seq} is not signed with this secret`
@@ -109,7 +113,7 @@ function sentenceOf(verdict: Verdict): string {
   return `${records} records, head ${head.slice(0, 16)}…, ${since}${warning}`
 }
 
-export interface PruneOptions extends OperatingOptions {
+export interface PruneOptions extends StoreCommandOptions {
   readonly tenant?: string
   readonly days?: string
   readonly megabytes?: string
@@ -117,9 +121,9 @@ export interface PruneOptions extends OperatingOptions {
 }
 
 /** Exit code 3 if a chain is not as it was written: then nothing of it is removed, unless forced. */
-export const auditPrune = (around: Around, options: PruneOptions): Promise<number> =>
-  withStore(around, options, async ({ store }, config) => {
-    const { terminal } = around
+export const auditPrune = (context: CommandContext, options: PruneOptions): Promise<number> =>
+  withStore(context, options, async ({ store }, config) => {
+    const { terminal } = context
     const days = numberOf('--days', options.days)
     const megabytes = numberOf('--megabytes', options.megabytes)
     const given =
@@ -135,12 +139,12 @@ export const auditPrune = (around: Around, options: PruneOptions): Promise<numbe
       const limits = given ?? limitsFor(kept ?? {}, tenant)
       const pruned = await pruneAudit(store, tenant, {
         ...limits,
-        secrets: () => secretOf(config, around.env),
+        secrets: () => secretOf(config, context.env),
         clock,
         writer: crypto.randomUUID(),
-        by: around.env['USER'] ?? 'command',
+        by: context.env['USER'] ?? 'command',
         force: options.force === true,
-        stopped: () => around.signal.aborted,
+        stopped: () => context.signal.aborted,
       })
       rows.push({ tenant, ...pruned })
     }
@@ -149,28 +153,28 @@ export const auditPrune = (around: Around, options: PruneOptions): Promise<numbe
       for (const { tenant, removed, refused } of rows)
         terminal.out(
           refused
-            ? `${styled(terminal, 'red', '✗')} ${nameOf(tenant)}: not pruned, ${sentenceOf({ intact: false, ...refused })}. Export it, then use --force.`
+            ? `${styled(terminal, 'red', '✗')} ${nameOf(tenant)}: not pruned, ${describeVerdict({ intact: false, ...refused })}. Export it, then use --force.`
             : `${nameOf(tenant)}: ${removed} records removed`,
         )
     return rows.some(({ refused }) => refused) ? exitCodes.found : exitCodes.ok
   })
 
 /** One record a line, oldest first: what other programs take. */
-export const auditExport = (around: Around, options: AuditOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
+export const auditExport = (context: CommandContext, options: AuditOptions): Promise<number> =>
+  withStore(context, options, async ({ store }) => {
     let count = 0
-    for await (const { hash, record } of allAudit(store, options.tenant)) {
-      around.terminal.out(JSON.stringify({ ...record, hash }))
-      await around.terminal.drained()
+    for await (const { hash, record } of readAllAudit(store, options.tenant)) {
+      context.terminal.out(JSON.stringify({ ...record, hash }))
+      await context.terminal.drained()
       count++
     }
     if (count === 0) throw new CommandError(`Tenant ${options.tenant} has no records`)
     return exitCodes.ok
   })
 
-export const tenants = (around: Around, options: OperatingOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
-    const { terminal } = around
+export const tenants = (context: CommandContext, options: StoreCommandOptions): Promise<number> =>
+  withStore(context, options, async ({ store }) => {
+    const { terminal } = context
     const names = await auditTenants(store)
     const rows = await Promise.all(
       names.map(async (tenant) => {

@@ -2,12 +2,12 @@
 
 import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { enveloped, type Params } from '../client/message.ts'
-import { headersOf, isUrl, type ReachOptions } from '../client/open.ts'
+import { type Params, withEnvelope } from '../client/message.ts'
+import { type ConnectOptions, headersOf, isUrl } from '../client/open.ts'
 import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
-import type { Around } from './command.ts'
+import type { CommandContext } from './context.ts'
 
-export interface BenchOptions extends ReachOptions {
+export interface BenchOptions extends ConnectOptions {
   readonly tool?: string
   readonly args?: string
   readonly connections: string
@@ -15,7 +15,7 @@ export interface BenchOptions extends ReachOptions {
   readonly json?: boolean
 }
 
-export interface Measured {
+export interface BenchResult {
   readonly calls: number
   readonly failed: number
   readonly perSecond: number
@@ -23,13 +23,17 @@ export interface Measured {
   readonly p99Ms: number
 }
 
-export async function bench({ terminal, signal, env }: Around, target: string, options: BenchOptions): Promise<number> {
+export async function bench(
+  { terminal, signal, env }: CommandContext,
+  target: string,
+  options: BenchOptions,
+): Promise<number> {
   if (!isUrl(target)) throw new CommandError('bench takes an http:// or https:// address', exitCodes.usage)
   const isSecure = new URL(target).protocol === 'https:'
-  const connections = positive('connections', options.connections, 1000)
-  const seconds = positive('seconds', options.seconds, 600)
+  const connections = parsePositive('connections', options.connections, 1000)
+  const seconds = parsePositive('seconds', options.seconds, 600)
   const { method, params } = messageOf(options)
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: enveloped(params, {}) })
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: withEnvelope(params, {}) })
   const headers = {
     ...headersOf(options, env),
     'content-type': 'application/json',
@@ -82,7 +86,7 @@ export async function bench({ terminal, signal, env }: Around, target: string, o
   times.sort((a, b) => a - b)
   const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 100) / 100
   const took = (performance.now() - started) / 1000
-  const measured: Measured = {
+  const measured: BenchResult = {
     calls: times.length,
     failed,
     perSecond: Math.round(times.length / took),
@@ -132,7 +136,7 @@ function messageOf({ tool, args = '{}' }: BenchOptions): { readonly method: stri
   }
 }
 
-function positive(name: string, text: string, most: number): number {
+function parsePositive(name: string, text: string, most: number): number {
   const value = Number(text)
   if (!(value > 0 && value <= most)) throw new CommandError(`--${name} takes a number up to ${most}`, exitCodes.usage)
   return value

@@ -4,31 +4,31 @@ import { createInterface } from 'node:readline/promises'
 import type { Client } from '../client/client.ts'
 import type { Params } from '../client/message.ts'
 import { isObject, RemoteError } from '../client/message.ts'
-import type { ReachOptions } from '../client/open.ts'
+import type { ConnectOptions } from '../client/open.ts'
 import { openClient } from '../client/open.ts'
-import { CommandError, exitCodes, shown, styled, type Terminal, toJson, wrapped } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, styled, type Terminal, toJson, wrapText } from '../output.ts'
 import { suggest } from '../suggest.ts'
 import { readArguments } from './arguments.ts'
-import type { Around } from './command.ts'
+import type { CommandContext } from './context.ts'
 
-export interface CallOptions extends ReachOptions {
+export interface CallOptions extends ConnectOptions {
   readonly json?: boolean
   readonly era?: 'modern' | 'legacy'
 }
 
 export async function call(
-  around: Around,
+  context: CommandContext,
   target: string,
   name: string | undefined,
   pairs: readonly string[],
   options: CallOptions,
 ): Promise<number> {
-  const { terminal, signal } = around
+  const { terminal, signal } = context
   const isAsking = terminal.isTty && process.stdin.isTTY === true
-  const client = await openClient(target, { quiet: options.json === true, ...options }, around.env, {
+  const client = await openClient(target, { quiet: options.json === true, ...options }, context.env, {
     ...(options.era && { era: options.era }),
-    ...(isAsking && { answer: (method, params) => answer(around, method, params) }),
-    notice: (method, params) => notice(terminal, method, params),
+    ...(isAsking && { answer: (method, params) => answerElicitation(context, method, params) }),
+    onNotification: (method, params) => printNotification(terminal, method, params),
   })
   try {
     const tools = await allTools(client, signal)
@@ -49,7 +49,7 @@ export async function call(
     const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
     let result = await run(client, name, args, signal)
     for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
-      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${shown(asked.message)}`)
+      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${escapeControls(asked.message)}`)
       terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
       await prompt('Press Enter when it is decided … ', signal)
       result = await run(client, name, args, signal)
@@ -65,7 +65,7 @@ async function run(client: Client, name: string, args: Params, signal: AbortSign
   try {
     return await client.request('tools/call', { name, arguments: args, _meta: { progressToken: 1 } }, signal)
   } catch (thrown) {
-    if (thrown instanceof RemoteError) throw new CommandError(`The server refused: ${shown(thrown.message)}`)
+    if (thrown instanceof RemoteError) throw new CommandError(`The server refused: ${escapeControls(thrown.message)}`)
     throw thrown
   }
 }
@@ -87,14 +87,18 @@ function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): s
     const schema = isObject(tool['inputSchema']) ? tool['inputSchema'] : {}
     const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
     const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
-    const [first = ''] = shown(String(tool['description'] ?? '')).split('\n')
+    const [first = ''] = escapeControls(String(tool['description'] ?? '')).split('\n')
     const takes = names.map((each) => (required.includes(each) ? each : `${each}?`)).join(' ')
     return [
-      wrapped(terminal, `${styled(terminal, 'bold', shown(String(tool['name'])))} ${shown(takes)}`.trimEnd(), 4),
-      ...(first === '' ? [] : [`    ${wrapped(terminal, first, 4)}`]),
+      wrapText(
+        terminal,
+        `${styled(terminal, 'bold', escapeControls(String(tool['name'])))} ${escapeControls(takes)}`.trimEnd(),
+        4,
+      ),
+      ...(first === '' ? [] : [`    ${wrapText(terminal, first, 4)}`]),
     ]
   })
-  const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
+  const head = `${escapeControls(String(name))} ${escapeControls(String(version))}, MCP ${client.revision}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
   return [styled(terminal, 'dim', head), ...lines].join('\n')
 }
 
@@ -104,10 +108,10 @@ function textOf(terminal: Terminal, result: Params): string {
     return 'The server asks something; run this in a terminal to answer, or use --json to see it.'
   const blocks = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const lines = blocks.map((block) => {
-    if (block['type'] === 'text') return shown(String(block['text']))
+    if (block['type'] === 'text') return escapeControls(String(block['text']))
     const resource = isObject(block['resource']) ? block['resource'] : block
     const about = [block['type'], resource['mimeType'], resource['uri']].filter((part) => typeof part === 'string')
-    return styled(terminal, 'dim', `[${shown(about.join(' '))}]`)
+    return styled(terminal, 'dim', `[${escapeControls(about.join(' '))}]`)
   })
   const text = lines.join('\n')
   return result['isError'] === true ? styled(terminal, 'red', text) : text
@@ -127,21 +131,27 @@ function approvalOf(result: Params): Approval | undefined {
   return { id, message, url }
 }
 
-function notice(terminal: Terminal, method: string, params: Params): void {
+function printNotification(terminal: Terminal, method: string, params: Params): void {
   if (method === 'notifications/progress') {
     const { progress, total, message } = params
     const share = typeof total === 'number' ? ` ${Math.round((Number(progress) / total) * 100)} %` : ''
-    terminal.err(styled(terminal, 'dim', `…${share} ${shown(String(message ?? ''))}`))
+    terminal.err(styled(terminal, 'dim', `…${share} ${escapeControls(String(message ?? ''))}`))
   } else if (method === 'notifications/message')
-    terminal.err(styled(terminal, 'dim', `${String(params['level'])}: ${shown(JSON.stringify(params['data']))}`))
+    terminal.err(
+      styled(terminal, 'dim', `${String(params['level'])}: ${escapeControls(JSON.stringify(params['data']))}`),
+    )
 }
 
 /** What the server wants to know, asked field by field. */
-async function answer({ terminal, signal }: Around, method: string, params: Params): Promise<Params> {
+async function answerElicitation(
+  { terminal, signal }: CommandContext,
+  method: string,
+  params: Params,
+): Promise<Params> {
   if (method !== 'elicitation/create') return { action: 'decline' }
-  terminal.err(styled(terminal, 'bold', shown(String(params['message'] ?? 'The server asks:'))))
+  terminal.err(styled(terminal, 'bold', escapeControls(String(params['message'] ?? 'The server asks:'))))
   if (typeof params['url'] === 'string') {
-    terminal.err(`Open ${shown(params['url'])}`)
+    terminal.err(`Open ${escapeControls(params['url'])}`)
     const said = await prompt('Enter when done, n to decline … ', signal)
     return { action: said.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
   }
@@ -150,7 +160,7 @@ async function answer({ terminal, signal }: Around, method: string, params: Para
   const pairs: string[] = []
   for (const [name, property] of Object.entries(properties)) {
     const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
-    const said = await prompt(`${shown(name)}${shown(choices)}: `, signal)
+    const said = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
     if (said !== '') pairs.push(`${name}=${said}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }

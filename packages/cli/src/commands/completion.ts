@@ -1,9 +1,9 @@
 /** `sluice completion`: scripts made from the program itself, so that they cannot fall behind it. */
 
 import type { Command } from 'commander'
-import { ownNames } from '../host/servers.ts'
+import { builtInNames } from '../host/servers.ts'
 import { CommandError, exitCodes } from '../output.ts'
-import type { Around } from './command.ts'
+import type { CommandContext } from './context.ts'
 
 interface Entry {
   /** `approvals list`; empty for the program itself. */
@@ -17,9 +17,9 @@ interface Entry {
 const writers: { readonly [shell: string]: ((entries: readonly Entry[]) => string) | undefined } = { bash, zsh, fish }
 
 /** Where a name is expected that the program cannot know from its commands. */
-const values: { readonly [path: string]: readonly string[] } = { serve: ownNames, completion: Object.keys(writers) }
+const values: { readonly [path: string]: readonly string[] } = { serve: builtInNames, completion: Object.keys(writers) }
 
-export async function completion({ terminal }: Around, program: Command, shell: string): Promise<number> {
+export async function completion({ terminal }: CommandContext, program: Command, shell: string): Promise<number> {
   const write = writers[shell]
   if (!write)
     throw new CommandError(

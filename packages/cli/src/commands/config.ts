@@ -1,20 +1,20 @@
 /** `sluice config print`: what is in force, and where each value came from. */
 
-import { isBelow, loadConfig, variableOf } from '../config/load.ts'
+import { isInGroup, loadConfig, variableOf } from '../config/load.ts'
 import { secretNames, toJsonSchema } from '../config/schema.ts'
 import { leavesOf, pathText } from '../config/tree.ts'
 import { exitCodes, table, toJson } from '../output.ts'
-import type { Around } from './command.ts'
+import type { CommandContext } from './context.ts'
 
 export async function configPrint(
-  { terminal, env, cwd }: Around,
+  { terminal, env, cwd }: CommandContext,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
   const { config, origins } = await loadConfig({ file: options.config, cwd, env })
   const secrets = secretNames.filter((name) => env[name]).map((name) => ({ name, value: '(set)' }))
   if (options.json) {
     const json = {
-      config: hidden(config),
+      config: maskSecrets(config),
       origins: Object.fromEntries(origins),
       secrets: secrets.map(({ name }) => name),
     }
@@ -25,31 +25,31 @@ export async function configPrint(
     .filter(([, value]) => value !== undefined)
     .map(([path, value]) => {
       const text = pathText(path)
-      return [text, masked(text, value), originOf(text, origins), variableOf(path)]
+      return [text, maskValue(text, value), originOf(text, origins), variableOf(path)]
     })
   for (const { name, value } of secrets) rows.push([name, value, 'environment', name])
   terminal.out(table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows))
   return exitCodes.ok
 }
 
-export async function configSchemaPrint({ terminal }: Around): Promise<number> {
+export async function configSchemaPrint({ terminal }: CommandContext): Promise<number> {
   terminal.out(toJson(toJsonSchema()))
   return exitCodes.ok
 }
 
 const originOf = (path: string, origins: ReadonlyMap<string, string>): string =>
-  origins.get(path) ?? [...origins].find(([each]) => isBelow(path, each))?.[1] ?? 'default'
+  origins.get(path) ?? [...origins].find(([each]) => isInGroup(path, each))?.[1] ?? 'default'
 
 /** Nothing secret belongs here; an address may hold a password all the same. */
-const masked = (path: string, value: unknown): string =>
+const maskValue = (path: string, value: unknown): string =>
   typeof value === 'string' && /secret(?!File)|password|token$/i.test(path)
     ? '(hidden)'
     : (typeof value === 'string' ? value : JSON.stringify(value)).replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
 
 /** The same value with every text in it masked. */
-function hidden(value: unknown, path = ''): unknown {
-  if (typeof value === 'string') return masked(path, value)
-  if (Array.isArray(value)) return value.map((each) => hidden(each, path))
+function maskSecrets(value: unknown, path = ''): unknown {
+  if (typeof value === 'string') return maskValue(path, value)
+  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, path))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each, name)]))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskSecrets(each, name)]))
 }

@@ -2,20 +2,20 @@
 
 import type { ApiKey } from 'sluice'
 import { apiKeys } from 'sluice'
-import { ago, CommandError, exitCodes, shown, styled, table, toJson } from '../output.ts'
-import type { Around } from './command.ts'
-import type { OperatingOptions } from './operating.ts'
-import { withStore } from './operating.ts'
+import { ago, CommandError, escapeControls, exitCodes, styled, table, toJson } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import type { StoreCommandOptions } from './with-store.ts'
+import { withStore } from './with-store.ts'
 
-export interface CreateOptions extends OperatingOptions {
+export interface CreateOptions extends StoreCommandOptions {
   readonly tenant?: readonly string[]
   readonly scope?: readonly string[]
   readonly label?: string
   readonly days?: string
 }
 
-export const keysCreate = (around: Around, subject: string, options: CreateOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
+export const keysCreate = (context: CommandContext, subject: string, options: CreateOptions): Promise<number> =>
+  withStore(context, options, async ({ store }) => {
     const days = options.days === undefined ? undefined : Number(options.days)
     if (days !== undefined && !(days > 0)) throw new CommandError('--days takes a number above 0', exitCodes.usage)
     const { secret, key } = await apiKeys(store).create({
@@ -25,20 +25,20 @@ export const keysCreate = (around: Around, subject: string, options: CreateOptio
       label: options.label ?? '',
       ...(days !== undefined && { expires: Date.now() + days * 86_400_000 }),
     })
-    const { terminal } = around
+    const { terminal } = context
     if (options.json) terminal.out(toJson({ secret, ...key }))
     else {
       terminal.out(secret)
       terminal.err(
-        styled(terminal, 'yellow', `This is the only time it is shown. Id ${key.id}, for ${shown(subject)}.`),
+        styled(terminal, 'yellow', `This is the only time it is shown. Id ${key.id}, for ${escapeControls(subject)}.`),
       )
     }
     return exitCodes.ok
   })
 
-export const keysList = (around: Around, options: OperatingOptions): Promise<number> =>
-  withStore(around, options, async ({ store }) => {
-    const { terminal } = around
+export const keysList = (context: CommandContext, options: StoreCommandOptions): Promise<number> =>
+  withStore(context, options, async ({ store }) => {
+    const { terminal } = context
     const keys = await allKeys(store)
     if (options.json) terminal.out(toJson(keys))
     else if (keys.length === 0) terminal.out('No keys yet. Make one with: sluice keys create <name>')
@@ -46,11 +46,11 @@ export const keysList = (around: Around, options: OperatingOptions): Promise<num
     return exitCodes.ok
   })
 
-export const keysRevoke = (around: Around, id: string, options: OperatingOptions): Promise<number> =>
-  withStore(around, options, async ({ store, bus }) => {
+export const keysRevoke = (context: CommandContext, id: string, options: StoreCommandOptions): Promise<number> =>
+  withStore(context, options, async ({ store, bus }) => {
     if (!(await apiKeys(store, { bus }).revoke(id)))
       throw new CommandError(`There is no key ${id}; sluice keys list shows them`)
-    around.terminal.out(
+    context.terminal.out(
       options.json ? toJson({ revoked: id }) : `Revoked ${id}. It stops working everywhere within five seconds.`,
     )
     return exitCodes.ok
@@ -73,10 +73,10 @@ function rowOf({ id, prefix, subject, tenants, lastUse, label, expires, revoked 
   return [
     id,
     `${prefix}…`,
-    shown(subject),
+    escapeControls(subject),
     tenants.join(', ') || '–',
     lastUse === undefined ? 'never' : ago(lastUse, now),
     state,
-    shown(label),
+    escapeControls(label),
   ]
 }

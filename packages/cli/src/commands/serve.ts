@@ -1,22 +1,22 @@
 /** `sluice serve`: one server, from a module or one of the five, on stdio, HTTP or WebSocket; reloaded while it is written. */
 
-import type { Opened, Server } from 'sluice'
+import type { OpenedServer, Server } from 'sluice'
 import { isLoopback, serveStdio } from 'sluice/node'
-import type { Loaded } from '../config/load.ts'
-import { isBelow, loadConfig } from '../config/load.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { isInGroup, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
-import { defined } from '../host/options.ts'
+import { omitUndefined } from '../host/omit-undefined.ts'
+import { tightenPermissions } from '../host/permissions.ts'
 import { watchModule } from '../host/reload.ts'
-import { mendRights } from '../host/rights.ts'
-import { clock, explained, isGated, refuseSplit, runSites, toServer } from '../host/run.ts'
+import { clock, explainListenError, isGated, refuseSplitData, runServers, toServer } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { CommandError, exitCodes, numberOf, shown, styled } from '../output.ts'
-import type { Around } from './command.ts'
-import { untilStopped } from './stopping.ts'
+import { CommandError, escapeControls, exitCodes, numberOf, styled } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import { drainOnSignal } from './wait-for-signal.ts'
 
 export interface ServeOptions {
   readonly config?: string
@@ -29,8 +29,8 @@ export interface ServeOptions {
   readonly watch?: boolean
 }
 
-export async function serve(around: Around, target: string, options: ServeOptions): Promise<number> {
-  const { terminal, env, cwd } = around
+export async function serve(context: CommandContext, target: string, options: ServeOptions): Promise<number> {
+  const { terminal, env, cwd } = context
   if (options.stdio && (options.http || options.ws))
     throw new CommandError('Choose one of --stdio, --http and --ws', exitCodes.usage)
   const isStdio = !options.http && !options.ws && (options.stdio === true || process.stdin.isTTY !== true)
@@ -50,13 +50,13 @@ export async function serve(around: Around, target: string, options: ServeOption
     throw new CommandError('--watch is for modules of your own', exitCodes.usage)
   const name = module === undefined ? target : nameOf(module)
   const folder = dataFolder(loaded.config.data)
-  for (const each of mendRights(folder)) terminal.err(each)
+  for (const each of tightenPermissions(folder)) terminal.err(each)
   const logger = loggerOf(loaded.config)
-  const open = (): Promise<Opened> => openServer({ name, module, folder, env, logger, clock })
-  const opened = await (isStdio ? quietly(open) : open())
-  if (opened.state !== 'ready') terminal.err(`${name}: ${shown(opened.state)}`)
-  const config = openUnlessSaid(loaded, isGated(opened.definition))
-  refuseSplit([{ name, opened }], config)
+  const open = (): Promise<OpenedServer> => openServer({ name, module, folder, env, logger, clock })
+  const opened = await (isStdio ? withStdoutSilenced(open) : open())
+  if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
+  const config = applyLocalDefaults(loaded, isGated(opened.definition))
+  refuseSplitData([{ name, opened }], config)
   const host = await createHost(config, { env, logger, owner, stdio: isStdio })
   let closing: Promise<void> | undefined
   /** Once: on a pipe, whose end is the process's, it is asked for from there too. */
@@ -74,16 +74,16 @@ export async function serve(around: Around, target: string, options: ServeOption
     const { maxMessageBytes: most } = opened
     // It hears signals itself: calls under way finish first.
     const { graceMs: drainMs } = config.drain
-    await serveStdio(server, { ...defined({ maxLineBytes: most, drainMs }), flush: closeAll }).closed
+    await serveStdio(server, { ...omitUndefined({ maxLineBytes: most, drainMs }), flush: closeAll }).closed
     stop?.()
   } else {
     const at = config.console
     const page =
       at &&
       (await host.console?.listen({ port: at.port, host: at.host }).catch((thrown: unknown) => {
-        throw explained(thrown, at.host, at.port, '--console-port')
+        throw explainListenError(thrown, at.host, at.port, '--console-port')
       }))
-    const { serving, servers } = await runSites([{ name, opened }], host, config)
+    const { serving, servers } = await runServers([{ name, opened }], host, config)
     const server = servers[name]
     const stop = server && reloading(server)
     terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
@@ -92,7 +92,7 @@ export async function serve(around: Around, target: string, options: ServeOption
     if (page) terminal.err(`The console; the link signs in once, within 15 minutes:\n${await host.console?.link()}`)
     if (stop) terminal.err(styled(terminal, 'dim', `Reloads when ${module} changes. Ctrl-C stops it.`))
     else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Ctrl-C stops it.'))
-    await untilStopped(around, serving, config)
+    await drainOnSignal(context, serving, config)
     stop?.()
     await page?.close()
   }
@@ -101,7 +101,7 @@ export async function serve(around: Around, target: string, options: ServeOption
 }
 
 /** What a module prints while it is loaded must not reach the client; from then on the transport sees to it. */
-async function quietly<T>(work: () => Promise<T>): Promise<T> {
+async function withStdoutSilenced<T>(work: () => Promise<T>): Promise<T> {
   const { write } = process.stdout
   process.stdout.write = process.stderr.write.bind(process.stderr)
   try {
@@ -118,8 +118,8 @@ const nameOf = (module: string): string =>
     .toLowerCase() || 'server'
 
 /** Who only tries a server on this machine needs no key, unless something in it needs a person to say yes. */
-function openUnlessSaid({ config, origins }: Loaded, gated: boolean): Config {
-  const said = (name: string): boolean => [...origins.keys()].some((path) => isBelow(path, name))
+function applyLocalDefaults({ config, origins }: LoadedConfig, gated: boolean): Config {
+  const said = (name: string): boolean => [...origins.keys()].some((path) => isInGroup(path, name))
   const isLocal = isLoopback(config.host)
   return {
     ...config,

@@ -3,19 +3,19 @@
 import { relative } from 'node:path'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
+import { clientConfigs, writeClientConfigs } from '../host/client-configs.ts'
 import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
 import { demoNames, identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
-import { toPaste, writePasted } from '../host/paste.ts'
-import { mendRights } from '../host/rights.ts'
-import type { Named } from '../host/run.ts'
-import { clock, explained, refuseSplit, runSites } from '../host/run.ts'
-import { openServer, ownNames } from '../host/servers.ts'
+import { tightenPermissions } from '../host/permissions.ts'
+import type { NamedServer } from '../host/run.ts'
+import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
+import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { exitCodes, numberOf, shown, styled, type Terminal, table, toJson, wrapped } from '../output.ts'
-import type { Around } from './command.ts'
-import { untilStopped } from './stopping.ts'
+import { escapeControls, exitCodes, numberOf, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import { drainOnSignal } from './wait-for-signal.ts'
 
 export interface StartOptions {
   readonly config?: string
@@ -26,8 +26,8 @@ export interface StartOptions {
   readonly json?: boolean
 }
 
-export async function start(around: Around, options: StartOptions): Promise<number> {
-  const { terminal, env, cwd } = around
+export async function start(context: CommandContext, options: StartOptions): Promise<number> {
+  const { terminal, env, cwd } = context
   const { config } = await loadConfig({
     file: options.config,
     cwd,
@@ -39,18 +39,18 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     },
   })
   const folder = dataFolder(config.data)
-  for (const each of mendRights(folder)) terminal.err(each)
+  for (const each of tightenPermissions(folder)) terminal.err(each)
   // The table is what people want to see; lines of requests go to a file beside the data unless said otherwise.
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)
   const host = await createHost(config, { env, logger, owner })
-  const all: NonNullable<Config['servers']> = Object.fromEntries(ownNames.map((name) => [name, {}]))
+  const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const wanted = Object.entries(config.servers ?? all)
-  const named: Named[] = []
+  const named: NamedServer[] = []
   for (const [name, { module, enabled = true, env: more = {} }] of wanted)
     if (enabled)
       named.push({ name, opened: await openServer({ name, module, folder, env: { ...env, ...more }, logger, clock }) })
-  refuseSplit(named, config)
+  refuseSplitData(named, config)
 
   const at = config.console
   const page =
@@ -58,16 +58,16 @@ export async function start(around: Around, options: StartOptions): Promise<numb
     (await host.console
       ?.listen({ port: at.port, host: at.host, ...(at.origin && { origin: at.origin }) })
       .catch((thrown: unknown) => {
-        throw explained(thrown, at.host, at.port, '--console-port')
+        throw explainListenError(thrown, at.host, at.port, '--console-port')
       }))
-  const { serving } = await runSites(named, host, config)
+  const { serving } = await runServers(named, host, config)
   const keys = config.authenticate?.apiKeys
     ? await identitiesIn(folder, host.opened.store, [owner, ...(options.demo === false ? [] : demoNames)])
     : {}
   const urls = Object.fromEntries(named.map(({ name }) => [name, serving.urls[`/${name}`] ?? '']))
-  const pasted = toPaste(urls, keys[owner] ?? '', folder)
+  const configs = clientConfigs(urls, keys[owner] ?? '', folder)
   const signIn = page && (await host.console?.link())
-  const clients = writePasted(folder, pasted)
+  const clients = writeClientConfigs(folder, configs)
   if (options.json)
     terminal.out(
       toJson({
@@ -87,16 +87,20 @@ export async function start(around: Around, options: StartOptions): Promise<numb
         ),
         ...named
           .filter(({ opened }) => opened.state !== 'ready')
-          .map(({ name, opened }) => wrapped(terminal, `${name}: ${shown(opened.state)}`, 2)),
+          .map(({ name, opened }) => wrapText(terminal, `${name}: ${escapeControls(opened.state)}`, 2)),
         '',
         ...consoleLines(terminal, signIn ?? undefined),
         ...keyLines(terminal, keys),
-        ...clientLines(terminal, pasted, (file) => nearer(cwd, `${clients}/${file}`)),
-        styled(terminal, 'dim', `Data in ${nearer(cwd, folder)}, log in ${nearer(cwd, quiet.log.file ?? 'stderr')}.`),
+        ...clientLines(terminal, configs, (file) => shortPath(cwd, `${clients}/${file}`)),
+        styled(
+          terminal,
+          'dim',
+          `Data in ${shortPath(cwd, folder)}, log in ${shortPath(cwd, quiet.log.file ?? 'stderr')}.`,
+        ),
         styled(terminal, 'dim', 'Ctrl-C stops it.'),
       ].join('\n'),
     )
-  await untilStopped(around, serving, config)
+  await drainOnSignal(context, serving, config)
   await page?.close()
   await Promise.all(named.map(({ opened }) => opened.close()))
   await host.opened.close()
@@ -104,7 +108,7 @@ export async function start(around: Around, options: StartOptions): Promise<numb
 }
 
 /** As short as it can be said from where the person is. */
-const nearer = (cwd: string, path: string): string => {
+const shortPath = (cwd: string, path: string): string => {
   const near = relative(cwd, path)
   return near.length < path.length && !near.startsWith('..') ? near : path
 }
@@ -121,16 +125,16 @@ function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
   const note = 'DEMO: tenants to try things with, who see nothing of each other. --no-demo leaves them out.'
   return [
     table(terminal, ['WHO', 'KEY', ''], rows),
-    ...(rows.length > 1 ? [styled(terminal, 'yellow', wrapped(terminal, note))] : []),
+    ...(rows.length > 1 ? [styled(terminal, 'yellow', wrapText(terminal, note))] : []),
     '',
   ]
 }
 
 function clientLines(
   terminal: Terminal,
-  pasted: ReturnType<typeof toPaste>,
+  configs: ReturnType<typeof clientConfigs>,
   path: (file: string) => string,
 ): readonly string[] {
-  const rows = pasted.map(({ client, file, into }) => [client, path(file), into])
+  const rows = configs.map(({ client, file, destination }) => [client, path(file), destination])
   return [table(terminal, ['CLIENT', 'PASTE', 'INTO'], rows), '']
 }

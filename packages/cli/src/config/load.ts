@@ -7,9 +7,9 @@ import { findConfig, readConfig } from './read.ts'
 import type { Config } from './schema.ts'
 import { configSchema, secretNames } from './schema.ts'
 import type { Path, Tree } from './tree.ts'
-import { leavesOf, pathText, put } from './tree.ts'
+import { leavesOf, pathText, setLeaf } from './tree.ts'
 
-export interface Loaded {
+export interface LoadedConfig {
   readonly config: Config
   /** By the value's path (`pathText`), such as `console.port`: `default`, a file's name, a variable or a flag. */
   readonly origins: ReadonlyMap<string, string>
@@ -24,7 +24,7 @@ export interface LoadOptions {
   readonly flags?: { readonly [path: string]: unknown }
 }
 
-export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
+export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, flags = {} } = options
   const file = findConfig(options.file ?? env['SLUICE_CONFIG'], cwd)
   const layers = [
@@ -41,7 +41,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
   const merged: Tree = {}
   for (const { origin, values } of layers)
     for (const [path, value] of values) {
-      put(merged, path, value)
+      setLeaf(merged, path, value)
       origins.set(pathText(path), origin(path))
     }
   const parsed = configSchema.safeParse(merged)
@@ -53,7 +53,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 function fromEnvironment(env: LoadOptions['env'] & object): readonly (readonly [Path, unknown])[] {
   const values: (readonly [Path, unknown])[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('SLUICE_') || text === undefined || ofServers.test(name)) continue
+    if (!name.startsWith('SLUICE_') || text === undefined || serverVariables.test(name)) continue
     if ((secretNames as readonly string[]).includes(name)) continue
     values.push([pathOf(name), parseValue(text)])
   }
@@ -61,7 +61,7 @@ function fromEnvironment(env: LoadOptions['env'] & object): readonly (readonly [
 }
 
 /** Read by the servers themselves, with `sluice serve memory` as with `npx @sluice/memory`. */
-const ofServers = /^SLUICE_(KNOWLEDGE|MEMORY)_[A-Z]/
+const serverVariables = /^SLUICE_(KNOWLEDGE|MEMORY)_[A-Z]/
 
 const pathOf = (name: string): Path =>
   name
@@ -91,13 +91,14 @@ function parseValue(text: string): unknown {
 function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string, string>): string {
   const lines = error.issues.map((issue) => {
     const path = pathText(issue.path.map(String))
-    if (issue.code !== 'unrecognized_keys') return `  ${path || 'the file'}: ${issue.message}${whence(path, origins)}`
+    if (issue.code !== 'unrecognized_keys')
+      return `  ${path || 'the file'}: ${issue.message}${originSuffix(path, origins)}`
     return issue.keys
       .map((key) => {
         const full = pathText([...issue.path.map(String), key])
         const meant = suggest(key, namesAt(issue.path, merged))
-        const from = [...origins].find(([each]) => isBelow(each, full))?.[0] ?? full
-        return `  ${full}: there is no such setting${meant ? `; did you mean ${meant}?` : ''}${whence(from, origins)}`
+        const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
+        return `  ${full}: there is no such setting${meant ? `; did you mean ${meant}?` : ''}${originSuffix(from, origins)}`
       })
       .join('\n')
   })
@@ -105,10 +106,10 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
 }
 
 /** Whether a path, as text, is `group` or stands in it. */
-export const isBelow = (path: string, group: string): boolean =>
+export const isInGroup = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)
 
-const whence = (path: string, origins: ReadonlyMap<string, string>): string => {
+const originSuffix = (path: string, origins: ReadonlyMap<string, string>): string => {
   const origin = origins.get(path)
   return origin === undefined ? '' : ` (${origin})`
 }
@@ -116,15 +117,15 @@ const whence = (path: string, origins: ReadonlyMap<string, string>): string => {
 /** What could stand where an unknown key does. */
 function namesAt(path: readonly PropertyKey[], merged: Tree): readonly string[] {
   let schema: unknown = configSchema
-  for (const step of path) schema = unwrapped(schema)?.shape?.[String(step)]
-  return Object.keys(unwrapped(schema)?.shape ?? merged)
+  for (const step of path) schema = unwrapSchema(schema)?.shape?.[String(step)]
+  return Object.keys(unwrapSchema(schema)?.shape ?? merged)
 }
 
-interface Shaped {
+interface ObjectSchema {
   readonly shape?: { readonly [name: string]: unknown }
 }
-function unwrapped(schema: unknown): Shaped | undefined {
-  let here = schema as { def?: { innerType?: unknown } } & Shaped
+function unwrapSchema(schema: unknown): ObjectSchema | undefined {
+  let here = schema as { def?: { innerType?: unknown } } & ObjectSchema
   while (here?.def?.innerType !== undefined) here = here.def.innerType as typeof here
   return here
 }

@@ -36,7 +36,10 @@ export async function readConfig(path: string): Promise<Tree> {
   })
   if (isTree(value)) return value
   const wanted = isModule ? 'Write "export default { … }".' : 'Write settings by name, or remove the file.'
-  throw new CommandError(`${path} is not a configuration: it ${holds(value, isModule)}. ${wanted}`, exitCodes.usage)
+  throw new CommandError(
+    `${path} is not a configuration: it ${describeValue(value, isModule)}. ${wanted}`,
+    exitCodes.usage,
+  )
 }
 
 async function valueIn(path: string): Promise<unknown> {
@@ -64,7 +67,7 @@ function yamlIn(text: string): unknown {
   return document.toJS()
 }
 
-function holds(value: unknown, isModule: boolean): string {
+function describeValue(value: unknown, isModule: boolean): string {
   if (value === undefined && isModule) return 'has no default export'
   if (value === undefined || value === null) return isModule ? 'exports null' : 'is empty'
   if (Array.isArray(value)) return 'holds a list'

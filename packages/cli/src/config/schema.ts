@@ -54,12 +54,12 @@ const rule = z.strictObject({
   of: z.array(z.string()).optional().describe('Only these may decide'),
 })
 
-const keeping = {
+const retentionSettings = {
   maxAgeDays: z.number().positive().optional().describe('Older records are pruned'),
   maxMegabytes: z.number().positive().optional().describe('Beyond it the oldest records are pruned'),
 }
 
-const served = z.strictObject({
+const serverSettings = z.strictObject({
   module: path.optional().describe('A module that exports a server; left out for the five that come along'),
   env: z.record(z.string(), z.string()).optional().describe('Added to its environment'),
   enabled: z.boolean().optional(),
@@ -89,7 +89,7 @@ export const configSchema = z.strictObject({
   servers: z
     .record(
       z.string().regex(/^[a-z][a-z0-9.-]*$/, 'A name begins with a letter; letters, digits, dots and hyphens follow'),
-      served,
+      serverSettings,
     )
     .optional()
     .describe('By name; the five that come along unless said'),
@@ -178,9 +178,9 @@ export const configSchema = z.strictObject({
       maxQueued: count(1).optional().describe('Records that may wait for the store'),
       retention: z
         .strictObject({
-          ...keeping,
+          ...retentionSettings,
           tenants: z
-            .record(z.string(), z.strictObject(keeping))
+            .record(z.string(), z.strictObject(retentionSettings))
             .optional()
             .describe('Other limits for a tenant, by id'),
         })

@@ -27,10 +27,10 @@ export function leavesOf(value: unknown, path: Path = []): readonly (readonly [P
 }
 
 /** Sets one leaf; whatever was there and is not a group is replaced. */
-export function put(tree: Tree, [name = '', ...rest]: Path, value: unknown): void {
+export function setLeaf(tree: Tree, [name = '', ...rest]: Path, value: unknown): void {
   const below = Object.hasOwn(tree, name) ? tree[name] : undefined
   const next: Tree = isTree(below) ? below : {}
-  if (rest.length > 0) put(next, rest, value)
+  if (rest.length > 0) setLeaf(next, rest, value)
   // Not by assignment: the name `__proto__` would set the prototype and its settings would vanish.
   Object.defineProperty(tree, name, {
     value: rest.length > 0 ? next : value,

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { TimeMark } from 'sluice/approvals'
-import { approvalTime } from 'sluice/approvals'
+import { readApprovalTime } from 'sluice/approvals'
 import type { Environment } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { openStore } from '../host/store.ts'
@@ -16,16 +16,16 @@ export async function checkApprovals(config: Config, env: Environment): Promise<
   if (config.store === 'memory') return []
   const { store, close } = await openStore(config, env)
   try {
-    const mark = await approvalTime(store)
+    const mark = await readApprovalTime(store)
     const { decideMs = 10 * minute, runMs = 10 * minute } = config.approvals
-    const madeAt = config.store === 'sqlite' ? birthOf(join(resolve(config.data), 'sluice.db')) : undefined
+    const madeAt = config.store === 'sqlite' ? fileCreatedAt(join(resolve(config.data), 'sluice.db')) : undefined
     return mark ? approvalFindings({ mark, madeAt, now: Date.now(), openMs: decideMs + runMs }) : []
   } finally {
     await close()
   }
 }
 
-export interface Looked {
+export interface ApprovalsSnapshot {
   readonly mark: TimeMark
   /** When the file of the store was made; `undefined` if nobody knows. */
   readonly madeAt: number | undefined
@@ -34,7 +34,7 @@ export interface Looked {
   readonly openMs: number
 }
 
-export function approvalFindings({ mark, madeAt, now, openMs }: Looked): readonly Finding[] {
+export function approvalFindings({ mark, madeAt, now, openMs }: ApprovalsSnapshot): readonly Finding[] {
   const behind = Math.round((mark.at - now) / minute)
   if (behind >= 1)
     return [
@@ -57,7 +57,7 @@ export function approvalFindings({ mark, madeAt, now, openMs }: Looked): readonl
   return [good('Approvals', 'expire by a time that does not go back')]
 }
 
-function birthOf(path: string): number | undefined {
+function fileCreatedAt(path: string): number | undefined {
   const { birthtimeMs } = statSync(path)
   return birthtimeMs > 0 ? birthtimeMs : undefined
 }

@@ -27,13 +27,13 @@ export async function checkOauth({ authenticate }: Config): Promise<readonly Fin
             'Set audience to the resource’s address: clients ask for tokens by it',
           ),
     )
-    for (const issuer of resource.authorizationServers) findings.push(await issuerOf(issuer))
+    for (const issuer of resource.authorizationServers) findings.push(await checkIssuer(issuer))
   }
   return findings
 }
 
 /** https://www.rfc-editor.org/rfc/rfc8414#section-3 and OpenID Connect's place for the same. */
-async function issuerOf(issuer: string): Promise<Finding> {
+async function checkIssuer(issuer: string): Promise<Finding> {
   const { origin, pathname } = new URL(issuer)
   const path = pathname === '/' ? '' : pathname.replace(/\/$/, '')
   const places = [
@@ -42,7 +42,7 @@ async function issuerOf(issuer: string): Promise<Finding> {
     `${origin}${path}/.well-known/openid-configuration`,
   ]
   for (const place of places) {
-    const found = await metadata(place)
+    const found = await fetchMetadata(place)
     if (!found) continue
     if (found.issuer !== issuer)
       return bad('Issuer', `${place} says its issuer is ${found.issuer}`, `Write it to the letter: ${found.issuer}`)
@@ -55,7 +55,7 @@ async function issuerOf(issuer: string): Promise<Finding> {
   )
 }
 
-async function metadata(place: string): Promise<{ readonly issuer: string } | undefined> {
+async function fetchMetadata(place: string): Promise<{ readonly issuer: string } | undefined> {
   try {
     const response = await fetch(place, { signal: AbortSignal.timeout(5000), redirect: 'error' })
     const body = (await response.json()) as { issuer?: unknown }

@@ -2,9 +2,9 @@
 
 import type { Environment } from 'sluice/node'
 import { connect } from '../client/client.ts'
-import { HttpStatusError, httpWire } from '../client/http.ts'
+import { HttpStatusError, httpTransport } from '../client/http.ts'
 import { RemoteError } from '../client/message.ts'
-import type { ReachOptions } from '../client/open.ts'
+import type { ConnectOptions } from '../client/open.ts'
 import { headersOf } from '../client/open.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
@@ -14,13 +14,13 @@ const eras = [
   { era: 'legacy', what: 'MCP by initialize' },
 ] as const
 
-export async function checkServer(url: string, reach: ReachOptions, env: Environment): Promise<readonly Finding[]> {
-  const findings: Finding[] = [await clock(url, reach, env)]
+export async function checkServer(url: string, reach: ConnectOptions, env: Environment): Promise<readonly Finding[]> {
+  const findings: Finding[] = [await checkClock(url, reach, env)]
   if (findings.some(({ state }) => state === 'bad')) return findings
   let refused = false
   for (const { era, what } of eras) {
     try {
-      const client = await connect(httpWire({ url, headers: headersOf(reach, env) }), { era })
+      const client = await connect(httpTransport({ url, headers: headersOf(reach, env) }), { era })
       const { tools } = await client.request('tools/list')
       await client.close()
       const { name = '?', version = '' } = client.server
@@ -32,14 +32,14 @@ export async function checkServer(url: string, reach: ReachOptions, env: Environ
       )
     } catch (thrown) {
       refused ||= thrown instanceof HttpStatusError && thrown.status === 401
-      findings.push(failed(what, era, thrown))
+      findings.push(toFinding(what, era, thrown))
     }
   }
-  if (refused) findings.push(await challenge(url))
+  if (refused) findings.push(await checkProtectedResource(url))
   return findings
 }
 
-function failed(what: string, era: 'modern' | 'legacy', thrown: unknown): Finding {
+function toFinding(what: string, era: 'modern' | 'legacy', thrown: unknown): Finding {
   const found = thrown instanceof Error ? thrown.message : String(thrown)
   if (thrown instanceof HttpStatusError && thrown.status === 401)
     return bad(what, 'a credential is wanted', 'Give one with --token, or make one with: sluice keys create <name>')
@@ -55,7 +55,7 @@ function failed(what: string, era: 'modern' | 'legacy', thrown: unknown): Findin
 }
 
 /** Tokens and tickets expire: clocks that differ make them expire early, or live too long. */
-async function clock(url: string, reach: ReachOptions, env: Environment): Promise<Finding> {
+async function checkClock(url: string, reach: ConnectOptions, env: Environment): Promise<Finding> {
   const response = await fetch(url, {
     method: 'POST',
     headers: headersOf(reach, env),
@@ -72,7 +72,7 @@ async function clock(url: string, reach: ReachOptions, env: Environment): Promis
 }
 
 /** Without a credential a client must learn where to get one. */
-async function challenge(url: string): Promise<Finding> {
+async function checkProtectedResource(url: string): Promise<Finding> {
   const { origin, pathname } = new URL(url)
   const place = `${origin}/.well-known/oauth-protected-resource${pathname}`
   const response = await fetch(place, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)

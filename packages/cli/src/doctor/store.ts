@@ -12,16 +12,16 @@ export async function checkStore(
 ): Promise<readonly Finding[]> {
   if (config.store === 'memory')
     return [note('Store', 'memory', 'Approvals, keys and sessions are gone when it ends; store: sqlite keeps them')]
-  const found = await writes(config, env)
+  const found = await checkWrites(config, env)
   // Of one that is away nothing more can be said.
   if (found.state === 'bad') return [found]
   const approvals = await checkApprovals(config, env)
   return config.store === 'sqlite'
     ? [found, ...approvals]
-    : [found, ...approvals, ...(await redis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
+    : [found, ...approvals, ...(await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
 }
 
-async function writes(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+async function checkWrites(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   try {
     const { store, name, close } = await openStore(config, env)
     try {
@@ -41,7 +41,7 @@ async function writes(config: Config, env: Readonly<Record<string, string | unde
   }
 }
 
-async function redis(address: string, password: string | undefined): Promise<readonly Finding[]> {
+async function checkRedis(address: string, password: string | undefined): Promise<readonly Finding[]> {
   const url = redisUrl(address, password)
   const { checkRedisDurability } = await import('sluice/redis')
   try {

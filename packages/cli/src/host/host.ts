@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Caller, Logger, Opened, Runtime, Verifier } from 'sluice'
+import type { Caller, Logger, OpenedServer, Runtime, Verifier } from 'sluice'
 import { apiKeys, ask, audit, authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
 import type { Approvals } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
@@ -11,7 +11,7 @@ import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
-import { defined } from './options.ts'
+import { omitUndefined, toBucket, toBuckets } from './omit-undefined.ts'
 import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
@@ -21,7 +21,7 @@ export interface Host {
   readonly console: Console | undefined
   readonly approvals: Approvals
   /** For one of the servers on it. */
-  runtimeFor(opened: Opened): Runtime
+  runtimeFor(opened: OpenedServer): Runtime
 }
 
 export interface HostOptions {
@@ -36,8 +36,8 @@ export interface HostOptions {
 export async function createHost(config: Config, { env, logger, owner, stdio = false }: HostOptions): Promise<Host> {
   const opened = await openStore(config, env)
   const { store, bus } = opened
-  const desk = approvals(approvalsOf(config, env, stdio, () => panel?.url))
-  const panel =
+  const desk = approvals(approvalsOf(config, env, stdio, () => consoleApp?.url))
+  const consoleApp =
     config.console && !stdio ? createConsole({ store, bus, desk, clock: nodeClock, logger, owner }) : undefined
   const known = await callersOf(config, env, opened, { stdio, owner })
   const runtime: Runtime = {
@@ -47,29 +47,36 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
     secret: secretOf(config, env),
     log: log(logger),
     ask: ask(),
-    once: once(defined(config.once)),
+    once: once(omitUndefined(config.once)),
     health: health(),
     approvals: desk,
     errors: config.errors,
     ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant, env)) }),
-    ...(config.limit && { limit: limit(defined(config.limit)) }),
-    ...(config.concurrency && { concurrency: concurrency(defined(config.concurrency)) }),
+    ...(config.limit && {
+      limit: limit(
+        omitUndefined({
+          rate: config.limit.rate && toBucket(config.limit.rate),
+          tools: config.limit.tools && toBuckets(config.limit.tools),
+        }),
+      ),
+    }),
+    ...(config.concurrency && { concurrency: concurrency(omitUndefined(config.concurrency)) }),
     ...(config.audit && { audit: audit(auditOf(config.audit)) }),
     ...(config.metrics && { metrics: metrics() }),
     ...(config.tracing && { tracing: (await import('sluice/tracing')).tracing() }),
-    ...(panel && { console: panel.watch }),
+    ...(consoleApp && { console: consoleApp.watch }),
   }
   return {
     opened,
-    console: panel,
+    console: consoleApp,
     approvals: desk,
     runtimeFor: ({ publicMethods, layers }) => ({
       ...runtime,
-      ...defined({ layers }),
+      ...omitUndefined({ layers }),
       ...(known && {
         authenticate: authenticate({
           ...known,
-          ...defined({ publicMethods: known.publicMethods ?? publicMethods }),
+          ...omitUndefined({ publicMethods: known.publicMethods ?? publicMethods }),
         }),
       }),
     }),
@@ -90,7 +97,7 @@ async function callersOf(
   if (!config.authenticate) return undefined
   const { paramsToken, publicMethods, impliedScopes } = config.authenticate
   const verifiers = await verifiersOf(config, opened)
-  return { verifiers, paramsToken, stdioToken, ...defined({ publicMethods, impliedScopes }) }
+  return { verifiers, paramsToken, stdioToken, ...omitUndefined({ publicMethods, impliedScopes }) }
 }
 
 /** Whoever can start a process on a data folder can read all of it, so on a pipe they may choose any tenant in it. */
@@ -118,7 +125,7 @@ async function verifiersOf(
       : pemFile
         ? { pem: readFileSync(pemFile, 'utf8') }
         : { secret: readFileSync(secretFile ?? '', 'utf8').trim() }
-    return jwt?.(defined({ ...terms, ...key }) as Parameters<typeof jwt>[0])
+    return jwt?.(omitUndefined({ ...terms, ...key }) as Parameters<typeof jwt>[0])
   })
   const verifiers = [
     ...(settings.apiKeys ? [apiKeys(store, { bus })] : []),
@@ -130,7 +137,7 @@ async function verifiersOf(
 }
 
 function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): Parameters<typeof audit>[0] {
-  return defined({ ...rest, retention: retentionOf(retention) })
+  return omitUndefined({ ...rest, retention: retentionOf(retention) })
 }
 
 function tenantOf(
@@ -139,8 +146,8 @@ function tenantOf(
 ): Parameters<typeof tenant>[0] {
   const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
   return {
-    from,
-    ...defined({ header, stdioTenant: env['SLUICE_TENANT'] }),
+    claim: from,
+    ...omitUndefined({ header, stdioTenant: env['SLUICE_TENANT'] }),
     ...(tools && { tools: (id: string | undefined) => (id === undefined ? 'all' : (sets.get(id) ?? 'all')) }),
   }
 }
@@ -151,13 +158,15 @@ function approvalsOf(
   stdio: boolean,
   url: () => string | undefined,
 ): Parameters<typeof approvals>[0] {
-  const { webhook, rules, approver, ...times } = settings
+  const { webhook, rules, approver, holdMs: waitMs, ...times } = settings
   const secret = env['SLUICE_WEBHOOK_SECRET']
   if (webhook !== undefined && !secret)
     throw new CommandError('approvals.webhook: set SLUICE_WEBHOOK_SECRET, which signs what is sent there')
   return {
-    ...defined(times),
-    rules: rules.map((rule) => defined({ ...rule, annotations: rule.annotations && defined(rule.annotations) })),
+    ...omitUndefined({ ...times, waitMs }),
+    rules: rules.map((rule) =>
+      omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
+    ),
     // There is no console on a pipe: the client asks its own human.
     approver: stdio && approver === 'owner' ? 'client' : approver,
     url,

@@ -19,12 +19,12 @@ export type Identities = { readonly [name: string]: string }
 
 export async function identitiesIn(folder: string, store: Store, names: readonly string[]): Promise<Identities> {
   const file = join(folder, 'keys.json')
-  const kept = keptIn(file)
+  const kept = readIdentities(file)
   const keys = apiKeys(store)
   const good: Record<string, string> = {}
   for (const name of names) {
     const secret = kept[name]
-    const caller = secret === undefined ? undefined : await keys.verify(secret, { via: here, facts: {} })
+    const caller = secret === undefined ? undefined : await keys.verify(secret, { via: noRequest, facts: {} })
     // The owner's key opens what the owner keeps over stdio and by imports: one person, one memory.
     const tenant = name === owner ? ownerTenant : name
     good[name] = caller
@@ -35,7 +35,7 @@ export async function identitiesIn(folder: string, store: Store, names: readonly
   return good
 }
 
-function keptIn(file: string): Identities {
+function readIdentities(file: string): Identities {
   const text = readPrivateFile(file)
   if (text === undefined) return {}
   try {
@@ -49,4 +49,4 @@ function keptIn(file: string): Identities {
   )
 }
 
-const here = { transport: 'memory', peer: '', header: () => undefined } as const
+const noRequest = { transport: 'memory', peer: '', header: () => undefined } as const

@@ -19,7 +19,7 @@ export function watchModule(
   module: string,
   server: Server,
   timeoutMs: number | undefined,
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): () => void {
   const root = dirname(resolve(module))
   const rootUrl = `${pathToFileURL(root).href}/`
@@ -44,10 +44,10 @@ export function watchModule(
       const definition = definitionIn(await importModule(module, `?v=${version}`))
       if (!definition) throw new TypeError('it exports no server any more')
       server.update(withDeadline(definition, timeoutMs))
-      say(`Reloaded ${module}`)
+      print(`Reloaded ${module}`)
     } catch (thrown) {
       // What runs goes on as it was.
-      say(`Not reloaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      print(`Not reloaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     }
   }
   const watcher = watch(root, { recursive: true }, (_, file) => {

@@ -1,65 +1,69 @@
 /** Opens servers on a host and puts them on one port. */
 
 import type { ServerDefinition } from 'sluice'
-import { type Opened, type Server } from 'sluice'
-import type { SitesServing } from 'sluice/node'
-import { createServer, gate, nodeClock, protectedResource, serveSites, sessions } from 'sluice/node'
+import { type OpenedServer, type Server } from 'sluice'
+import type { ManyServing } from 'sluice/node'
+import { admission, createServer, nodeClock, protectedResource, serveMany, sessions } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Host } from './host.ts'
-import { defined } from './options.ts'
+import { omitUndefined, toBucket } from './omit-undefined.ts'
 
-export interface Named {
+export interface NamedServer {
   readonly name: string
-  readonly opened: Opened
+  readonly opened: OpenedServer
 }
-export interface Running {
-  readonly serving: SitesServing
+export interface RunningServers {
+  readonly serving: ManyServing
   readonly servers: { readonly [name: string]: Server }
 }
 
-export function toServer({ opened }: Named, host: Host, config: Config): Server {
+export function toServer({ opened }: NamedServer, host: Host, config: Config): Server {
   const server = createServer(withDeadline(opened.definition, config.timeoutMs), host.runtimeFor(opened))
   opened.started?.(server)
   return server
 }
 
-export async function runSites(named: readonly Named[], host: Host, config: Config): Promise<Running> {
+export async function runServers(named: readonly NamedServer[], host: Host, config: Config): Promise<RunningServers> {
   const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host, config)]))
   const resource = config.authenticate?.resource
   const { websocket } = config.websocket ? await import('sluice/websocket') : { websocket: undefined }
   const sites = named.map(({ name, opened }) => {
     const server = servers[name] as Server
     const own = { maxBodyBytes: opened.maxMessageBytes, sessions: sessionsOf(config, opened) }
-    return [`/${name}`, { server, ...defined(own) }] as const
+    return [`/${name}`, { server, ...omitUndefined(own) }] as const
   })
   try {
-    const serving = await serveSites(Object.fromEntries(sites), {
+    const serving = await serveMany(Object.fromEntries(sites), {
       host: config.host,
       port: config.port,
-      ...defined({ hosts: config.hosts, origins: config.origins }),
-      ...(config.gate && { gate: gate(defined(config.gate)) }),
+      ...omitUndefined({ hosts: config.hosts, origins: config.origins }),
+      ...(config.gate && {
+        admission: admission(
+          omitUndefined({ ...config.gate, perPeer: config.gate.perPeer && toBucket(config.gate.perPeer) }),
+        ),
+      }),
       ...(config.sse && config.sessions !== null && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
-      ...(resource && { resource: protectedResource(defined(resource)) }),
+      ...(resource && { resource: protectedResource(omitUndefined(resource)) }),
     })
     return { serving, servers }
   } catch (thrown) {
-    throw explained(thrown, config.host, config.port, '--port')
+    throw explainListenError(thrown, config.host, config.port, '--port')
   }
 }
 
 /** A server that takes plain requests serves those without a session beside those with one. */
-const sessionsOf = ({ sessions: settings }: Config, { stateless }: Opened): ReturnType<typeof sessions> | false =>
-  settings !== null && sessions({ ...defined(settings), required: !stateless })
+const sessionsOf = ({ sessions: settings }: Config, { stateless }: OpenedServer): ReturnType<typeof sessions> | false =>
+  settings !== null && sessions({ ...omitUndefined(settings), required: !stateless })
 
-type Timed = NonNullable<ServerDefinition['tools']>[number]['policy']
+type TimedPolicy = NonNullable<ServerDefinition['tools']>[number]['policy']
 
 /** Gives tools, resources and prompts that name no deadline of their own the operator's. */
 export function withDeadline(definition: ServerDefinition, timeoutMs: number | undefined): ServerDefinition {
   if (timeoutMs === undefined) return definition
-  const timed = <T extends { readonly policy: Timed }>(all: readonly T[] = []): readonly T[] =>
+  const timed = <T extends { readonly policy: TimedPolicy }>(all: readonly T[] = []): readonly T[] =>
     all.map((each) => (each.policy.ownTimeout ? each : { ...each, policy: { ...each.policy, timeoutMs } }))
   const { tools, resources, prompts } = definition
   return {
@@ -71,9 +75,11 @@ export function withDeadline(definition: ServerDefinition, timeoutMs: number | u
 }
 
 /** Refuses servers that would have other data in each process: a client would find what it wrote in one call of several. */
-export function refuseSplit(named: readonly Named[], { store, sharedData }: Config): void {
+export function refuseSplitData(named: readonly NamedServer[], { store, sharedData }: Config): void {
   if (typeof store !== 'object' || sharedData) return
-  const lines = named.flatMap(({ name, opened }) => (opened.keepsFiles ? [`  ${name}: ${opened.keepsFiles}`] : []))
+  const lines = named.flatMap(({ name, opened }) =>
+    opened.sharedStoreAdvice ? [`  ${name}: ${opened.sharedStoreAdvice}`] : [],
+  )
   if (lines.length === 0) return
   throw new CommandError(
     [
@@ -86,7 +92,7 @@ export function refuseSplit(named: readonly Named[], { store, sharedData }: Conf
 }
 
 /** What a person can do about a port that cannot be had. */
-export function explained(thrown: unknown, host: string, port: number, flag: string): unknown {
+export function explainListenError(thrown: unknown, host: string, port: number, flag: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
   if (code === 'EADDRINUSE')
     return new CommandError(

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Clock, Logger, Open, Opened, ServerDefinition, Site } from 'sluice'
+import type { Clock, HostContext, Logger, OpenedServer, OpenServer, ServerDefinition } from 'sluice'
 import { serverFolder } from 'sluice/main'
 import { type Environment, removeVariables } from 'sluice/node'
 import { secretNames } from '../config/schema.ts'
@@ -11,16 +11,16 @@ import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
 
 /** Loaded when they are named: each brings libraries of its own. */
-const own: { readonly [name: string]: () => Promise<{ readonly open: Open }> } = {
+const builtInServers: { readonly [name: string]: () => Promise<{ readonly open: OpenServer }> } = {
   knowledge: () => import('@sluice/knowledge'),
   memory: () => import('@sluice/memory'),
   fitness: () => import('@sluice/fitness'),
   lisp: () => import('@sluice/lisp'),
   routes: () => import('@sluice/routes'),
 }
-export const ownNames: readonly string[] = Object.keys(own)
+export const builtInNames: readonly string[] = Object.keys(builtInServers)
 
-export interface OpenAs {
+export interface OpenServerOptions {
   readonly name: string
   readonly module?: string | undefined
   readonly folder: string
@@ -29,9 +29,16 @@ export interface OpenAs {
   readonly clock: Clock
 }
 
-export async function openServer({ name, module, folder, env, logger, clock }: OpenAs): Promise<Opened> {
+export async function openServer({
+  name,
+  module,
+  folder,
+  env,
+  logger,
+  clock,
+}: OpenServerOptions): Promise<OpenedServer> {
   const site = { folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock }
-  const opened = await openAt(name, module, site)
+  const opened = await loadServer(name, module, site)
   removeVariables(opened.secrets ?? [])
   return opened
 }
@@ -40,13 +47,13 @@ export async function openServer({ name, module, folder, env, logger, clock }: O
 const withoutSecrets = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !(secretNames as readonly string[]).includes(name)))
 
-async function openAt(name: string, module: string | undefined, site: Site): Promise<Opened> {
+async function loadServer(name: string, module: string | undefined, site: HostContext): Promise<OpenedServer> {
   if (module !== undefined) return fromModule(await importModule(module), module, site)
-  const load = own[name]
+  const load = builtInServers[name]
   if (!load) {
-    const meant = suggest(name, ownNames)
+    const meant = suggest(name, builtInNames)
     throw new CommandError(
-      `There is no server "${name}"${meant ? `; did you mean ${meant}?` : ''}. There are ${ownNames.join(', ')}, or name a module, as ./server.ts`,
+      `There is no server "${name}"${meant ? `; did you mean ${meant}?` : ''}. There are ${builtInNames.join(', ')}, or name a module, as ./server.ts`,
       exitCodes.usage,
     )
   }
@@ -55,7 +62,7 @@ async function openAt(name: string, module: string | undefined, site: Site): Pro
 
 /** Whether it is one of the five, or a path to a module. */
 export const isModule = (target: string): boolean =>
-  !Object.hasOwn(own, target) && (existsSync(target) || /[./\\]/.test(target))
+  !Object.hasOwn(builtInServers, target) && (existsSync(target) || /[./\\]/.test(target))
 
 export async function importModule(path: string, version = ''): Promise<object> {
   const file = resolve(path)
@@ -64,9 +71,15 @@ export async function importModule(path: string, version = ''): Promise<object> 
 }
 
 /** `open`, or a definition: the default export, or the first one there is. */
-export async function fromModule(exported: object, path: string, site: Parameters<Open>[0]): Promise<Opened> {
+export async function fromModule(
+  exported: object,
+  path: string,
+  site: Parameters<OpenServer>[0],
+): Promise<OpenedServer> {
   const values = Object.entries(exported)
-  const open = values.find(([name, value]) => name === 'open' && typeof value === 'function')?.[1] as Open | undefined
+  const open = values.find(([name, value]) => name === 'open' && typeof value === 'function')?.[1] as
+    | OpenServer
+    | undefined
   if (open) return open(site)
   const definition = definitionIn(exported)
   if (!definition)

@@ -3,10 +3,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Operator, Ticket, TicketPage, TicketSummary } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
-import { hear } from '../feed.ts'
-import { useAsked, useNow } from '../hooks.ts'
-import { Chip, countdown, Empty, Head, Hints, number, Problem, Visible } from '../ui.tsx'
+import { callApi } from '../client.ts'
+import { subscribe } from '../event-stream.ts'
+import { useNow, useQuery } from '../hooks.ts'
+import { Chip, countdown, Empty, Hints, number, PageHeader, Problem, Visible } from '../ui.tsx'
 import { statusTone, TicketDetail } from './ticket.tsx'
 
 type View = 'pending' | 'decided'
@@ -27,14 +27,14 @@ export function ApprovalsPage(props: {
   const decided = (ticket: Ticket): void => {
     const at = shown.findIndex((each) => each.id === ticket.id)
     const next = shown[at + 1] ?? shown[at - 1]
-    list.again()
+    list.reload()
     open(view === 'pending' && next?.id !== ticket.id ? next : undefined)
   }
   return (
     <div class={`approvals ${id === undefined ? '' : 'opened'}`}>
       <h1 class="unseen">Approvals</h1>
       <section class="tickets" aria-label="Tickets">
-        <Head title="Approvals" silent>
+        <PageHeader title="Approvals" visuallyHidden>
           <fieldset class="tabs">
             <legend class="unseen">Which tickets</legend>
             <button type="button" aria-pressed={view === 'pending'} onClick={() => setView('pending')}>
@@ -44,7 +44,7 @@ export function ApprovalsPage(props: {
               Decided
             </button>
           </fieldset>
-        </Head>
+        </PageHeader>
         <Problem text={list.problem} />
         <TicketList list={list} view={view} chosen={id} onOpen={open} />
       </section>
@@ -63,27 +63,27 @@ export function ApprovalsPage(props: {
   )
 }
 
-interface Tickets {
+interface TicketPages {
   readonly tickets: readonly TicketSummary[]
   readonly loaded: boolean
   readonly more: (() => void) | undefined
   readonly problem: string | undefined
-  readonly again: () => void
+  readonly reload: () => void
 }
 
 /** The first page is asked for again when something changed; what was loaded below it stays. */
-function useTickets(view: View): Tickets {
-  const first = useAsked(() => ask('listTickets', { status: view }), view)
+function useTickets(view: View): TicketPages {
+  const first = useQuery(() => callApi('listTickets', { status: view }), view)
   const [rest, setRest] = useState<{ readonly view: View; readonly pages: readonly TicketPage[] }>({ view, pages: [] })
-  useEffect(() => hear('tickets', first.again), [first.again])
-  const pages = rest.view === view ? rest.pages : none
+  useEffect(() => subscribe('tickets', first.reload), [first.reload])
+  const pages = rest.view === view ? rest.pages : noPages
   const last = pages.at(-1) ?? first.data
   const next = last?.next
   const known = useRef(new Map<string, TicketSummary>())
   const tickets = useMemo(() => {
     const seen = new Map<string, TicketSummary>()
     for (const ticket of [...(first.data ? [first.data] : []), ...pages].flatMap((page) => page.tickets))
-      seen.set(ticket.id, sameAs(ticket, known.current.get(ticket.id)))
+      seen.set(ticket.id, reuseUnchanged(ticket, known.current.get(ticket.id)))
     known.current = seen
     return [...seen.values()]
   }, [first.data, pages])
@@ -91,12 +91,12 @@ function useTickets(view: View): Tickets {
     tickets,
     loaded: first.data !== undefined,
     problem: first.problem,
-    again: first.again,
+    reload: first.reload,
     more:
       next === undefined
         ? undefined
         : () => {
-            ask('listTickets', { status: view, after: next }).then(
+            callApi('listTickets', { status: view, after: next }).then(
               (page) => setRest({ view, pages: [...pages, page] }),
               () => {},
             )
@@ -104,23 +104,23 @@ function useTickets(view: View): Tickets {
   }
 }
 
-const none: readonly TicketPage[] = []
+const noPages: readonly TicketPage[] = []
 
 /** What has not changed stays the same object, so that its row is not made again whenever another ticket comes. */
-const sameAs = (ticket: TicketSummary, before: TicketSummary | undefined): TicketSummary =>
+const reuseUnchanged = (ticket: TicketSummary, before: TicketSummary | undefined): TicketSummary =>
   before?.status === ticket.status && before.decided === ticket.decided ? before : ticket
 
-const made = new WeakMap<TicketSummary, JSX.Element>()
+const rowCache = new WeakMap<TicketSummary, JSX.Element>()
 function rowOf(ticket: TicketSummary): JSX.Element {
-  const known = made.get(ticket)
+  const known = rowCache.get(ticket)
   if (known) return known
-  const row = <Row ticket={ticket} />
-  made.set(ticket, row)
+  const row = <TicketRow ticket={ticket} />
+  rowCache.set(ticket, row)
   return row
 }
 
 function TicketList(props: {
-  readonly list: Tickets
+  readonly list: TicketPages
   readonly view: View
   readonly chosen: string | undefined
   readonly onOpen: (ticket: TicketSummary) => void
@@ -164,12 +164,12 @@ function TicketList(props: {
   )
 }
 
-function Left({ until }: { readonly until: number }): JSX.Element {
+function TimeLeft({ until }: { readonly until: number }): JSX.Element {
   const left = until - useNow()
   return <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
 }
 
-function Row({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {
+function TicketRow({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {
   return (
     <>
       <span class="row-top">
@@ -177,7 +177,7 @@ function Row({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {
           <Visible text={ticket.tool} />
         </span>
         {ticket.status === 'pending' ? (
-          <Left until={ticket.expiresAt} />
+          <TimeLeft until={ticket.expiresAt} />
         ) : (
           <Chip tone={statusTone(ticket.status)}>{ticket.status}</Chip>
         )}

@@ -2,19 +2,19 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AuditRecord, Operator, Verdict } from '../../../sluice/src/operate/console/api.ts'
-import { ask, problemOf } from '../client.ts'
-import { useAsked } from '../hooks.ts'
-import { Chip, dateTime, Empty, Head, number, Problem, Select, TableBox, Visible } from '../ui.tsx'
+import type { AuditCheckResult, AuditRecord, Operator } from '../../../sluice/src/operate/console/api.ts'
+import { callApi, problemOf } from '../client.ts'
+import { useQuery } from '../hooks.ts'
+import { Chip, dateTime, Empty, number, PageHeader, Problem, Select, TableBox, Visible } from '../ui.tsx'
 
 export function AuditPage({ operator }: { readonly operator: Operator }): JSX.Element {
-  const tenants = useAsked(() => ask('listTenants', {}), '')
+  const tenants = useQuery(() => callApi('listTenants', {}), '')
   const [chosen, setChosen] = useState<string>()
   const tenant = chosen ?? tenants.data?.tenants[0]?.id
   if (tenants.data && tenant === undefined)
     return (
       <>
-        <Head title="Audit" />
+        <PageHeader title="Audit" />
         <Empty title="Nothing was recorded yet">Add audit() to the parts of a server.</Empty>
       </>
     )
@@ -49,7 +49,7 @@ function Records(props: {
   const { tenant } = props
   const [text, setText] = useState('')
   const [wanted, setWanted] = useState('')
-  const first = useAsked(() => ask('listAudit', { tenant, ...(wanted !== '' && { text: wanted }) }), wanted)
+  const first = useQuery(() => callApi('listAudit', { tenant, ...(wanted !== '' && { text: wanted }) }), wanted)
   const [rest, setRest] = useState<{ readonly wanted: string; readonly pages: readonly Page[] }>({ wanted, pages: [] })
   const pages: readonly Page[] = [...(first.data ? [first.data] : []), ...(rest.wanted === wanted ? rest.pages : [])]
   const records = pages.flatMap((page) => page.records)
@@ -58,13 +58,13 @@ function Records(props: {
   const [problem, setProblem] = useState<string>()
 
   async function more(from: number): Promise<void> {
-    const page = await ask('listAudit', { tenant, before: from, ...(wanted !== '' && { text: wanted }) })
+    const page = await callApi('listAudit', { tenant, before: from, ...(wanted !== '' && { text: wanted }) })
     setProblem(undefined)
     setRest({ wanted, pages: [...(rest.wanted === wanted ? rest.pages : []), page] })
   }
   return (
     <>
-      <Head title="Audit">
+      <PageHeader title="Audit">
         <Select
           label="Tenant"
           value={tenant}
@@ -98,7 +98,7 @@ function Records(props: {
             </a>
           </>
         )}
-      </Head>
+      </PageHeader>
       <Problem text={first.problem ?? problem} />
       {first.data && records.length === 0 && (
         <Empty title={wanted === '' ? 'Nothing was recorded for this tenant' : 'Nothing found'}>
@@ -200,11 +200,11 @@ function RecordRow({ record }: { readonly record: AuditRecord }): JSX.Element {
 }
 
 function Verify({ tenant }: { readonly tenant: string }): JSX.Element {
-  const [verdict, setVerdict] = useState<Verdict | string>()
+  const [verdict, setVerdict] = useState<AuditCheckResult | string>()
   const [busy, setBusy] = useState(false)
   async function verify(): Promise<void> {
     setBusy(true)
-    setVerdict(await ask('verifyAudit', { tenant }).catch(problemOf))
+    setVerdict(await callApi('verifyAudit', { tenant }).catch(problemOf))
     setBusy(false)
   }
   return (
@@ -226,7 +226,7 @@ function Verify({ tenant }: { readonly tenant: string }): JSX.Element {
   )
 }
 
-function VerdictChip({ verdict }: { readonly verdict: Verdict | string }): JSX.Element {
+function VerdictChip({ verdict }: { readonly verdict: AuditCheckResult | string }): JSX.Element {
   if (typeof verdict === 'string') return <Chip tone="bad">{verdict}</Chip>
   const { checkpoint } = verdict
   if (checkpoint?.defect)

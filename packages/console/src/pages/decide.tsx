@@ -3,11 +3,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Ticket } from '../../../sluice/src/operate/console/api.ts'
-import { ask, problemOf } from '../client.ts'
-import { serverNow, useAsked, useNow } from '../hooks.ts'
+import { callApi, problemOf } from '../client.ts'
+import { serverNow, useNow, useQuery } from '../hooks.ts'
 import { Problem, Select } from '../ui.tsx'
 
-export function Decide(props: {
+export function DecisionForm(props: {
   readonly ticket: Ticket
   readonly whole: boolean
   readonly onDecided: (ticket: Ticket) => void
@@ -27,7 +27,7 @@ export function Decide(props: {
     setProblem(undefined)
     try {
       const { id, digest } = ticket
-      onDecided(await ask('decideTicket', { id, digest, approved, ...(note !== '' && { note }) }))
+      onDecided(await callApi('decideTicket', { id, digest, approved, ...(note !== '' && { note }) }))
     } catch (thrown) {
       setProblem(problemOf(thrown))
     } finally {
@@ -53,7 +53,7 @@ export function Decide(props: {
         {isOver
           ? 'Its time is up: nothing can be decided any more.'
           : !ticket.mayDecide
-            ? whyNot(ticket)
+            ? whyDisabled(ticket)
             : whole
               ? ''
               : 'Showing all arguments…'}
@@ -94,22 +94,22 @@ export function Decide(props: {
   )
 }
 
-const spans = [
+const grantDurations = [
   ['an hour', 3_600_000],
   ['a day', 86_400_000],
   ['a week', 604_800_000],
 ] as const
 
 /** "Always allow", said out loud. Not there where the operator has not turned it on. One person's word does not stand for several. */
-export function Allow({ ticket }: { readonly ticket: Ticket }): JSX.Element | null {
-  const { data } = useAsked(() => ask('listGrants', {}), '')
+export function GrantForm({ ticket }: { readonly ticket: Ticket }): JSX.Element | null {
+  const { data } = useQuery(() => callApi('listGrants', {}), '')
   const [which, setWhich] = useState<'exactly' | 'any'>('exactly')
-  const [lastMs, setLastMs] = useState<number>(spans[0][1])
+  const [lastMs, setLastMs] = useState<number>(grantDurations[0][1])
   const [said, setSaid] = useState<string>()
-  const offered = spans.filter(([, ms]) => ms <= (data?.longestMs ?? 0))
+  const offered = grantDurations.filter(([, ms]) => ms <= (data?.longestMs ?? 0))
   if (offered.length === 0) return null
   const grant = (): void => {
-    ask('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
+    callApi('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
       () => setSaid('Granted. It is listed under Tenants, where it can be ended. This ticket still waits.'),
       (thrown: unknown) => setSaid(problemOf(thrown)),
     )
@@ -143,13 +143,13 @@ export function Allow({ ticket }: { readonly ticket: Ticket }): JSX.Element | nu
 }
 
 /** It was begun and nobody knows whether it had its effect: somebody has to look, and say. */
-export function InDoubt(props: {
+export function InDoubtForm(props: {
   readonly ticket: Ticket
   readonly onResolved: (ticket: Ticket) => void
 }): JSX.Element {
   const [problem, setProblem] = useState<string>()
   const say = (verdict: 'ran' | 'did not run') => (): void => {
-    ask('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
+    callApi('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
       setProblem(problemOf(thrown)),
     )
   }
@@ -168,7 +168,7 @@ export function InDoubt(props: {
   )
 }
 
-function whyNot({ approver, of, decisions }: Ticket): string {
+function whyDisabled({ approver, of, decisions }: Ticket): string {
   if (decisions.length > 0) return 'You have decided; others have to, too.'
   if (of) return `Only ${of.join(', ')} may decide this.`
   return approver === 'other'

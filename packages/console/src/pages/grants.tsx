@@ -1,22 +1,22 @@
 /** What was allowed without asking again, until when, and how to end it. */
 
 import type { JSX } from 'preact'
-import type { Grant } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
+import type { GrantSummary } from '../../../sluice/src/operate/console/api.ts'
+import { callApi } from '../client.ts'
 import { usePages } from '../hooks.ts'
 import type { Column } from '../table.tsx'
-import { Sub, Table } from '../table.tsx'
-import { dateTime, More, Problem, Revoke, useRevoking, Visible } from '../ui.tsx'
+import { SubText, Table } from '../table.tsx'
+import { dateTime, Problem, Revoke, ShowMore, useRevocation, Visible } from '../ui.tsx'
 
-const columns: readonly Column<Grant>[] = [
+const columns: readonly Column<GrantSummary>[] = [
   {
     name: 'Tool',
     show: ({ tool, server }) => (
       <>
         <Visible text={tool} />
-        <Sub>
+        <SubText>
           <Visible text={server} />
-        </Sub>
+        </SubText>
       </>
     ),
   },
@@ -34,13 +34,13 @@ const columns: readonly Column<Grant>[] = [
 ]
 
 export function Grants({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Element | null {
-  const { pages, problem, more, again } = usePages((after) => ask('listGrants', after))
-  const revoking = useRevoking<Grant>(({ id }) => ask('revokeGrant', { id }), again)
+  const { pages, problem, more, reload } = usePages((after) => callApi('listGrants', after))
+  const revoking = useRevocation<GrantSummary>(({ id }) => callApi('revokeGrant', { id }), reload)
   const grants = pages?.flatMap((page) => page.grants) ?? []
   if (grants.length === 0 && more === undefined) return <Problem text={problem} />
-  const revoke: Column<Grant> = {
+  const revoke: Column<GrantSummary> = {
     name: 'Revoke',
-    silent: true,
+    visuallyHidden: true,
     right: true,
     show: (grant) => (
       <button type="button" class="button small" disabled={!mayRevoke} onClick={() => revoking.choose(grant)}>
@@ -57,7 +57,7 @@ export function Grants({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Elem
       <h2>Standing grants</h2>
       <Problem text={revoking.problem ?? problem} />
       <Table label="Standing grants" columns={[...columns, revoke]} rows={grants} />
-      <More what="grants" more={more} />
+      <ShowMore what="grants" more={more} />
       <Revoke what="grant" revoking={revoking}>
         {({ tool, caller }) => (
           <>

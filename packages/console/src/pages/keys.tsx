@@ -1,14 +1,14 @@
 /** The keys that open tenants' data, and how to take them away. */
 
 import type { JSX } from 'preact'
-import type { Key } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
+import type { KeySummary } from '../../../sluice/src/operate/console/api.ts'
+import { callApi } from '../client.ts'
 import { serverNow, usePages } from '../hooks.ts'
 import type { Column } from '../table.tsx'
-import { Dim, Sub, Table } from '../table.tsx'
-import { ago, Chip, dateTime, Empty, More, Problem, Revoke, useRevoking, Visible } from '../ui.tsx'
+import { Dim, SubText, Table } from '../table.tsx'
+import { ago, Chip, dateTime, Empty, Problem, Revoke, ShowMore, useRevocation, Visible } from '../ui.tsx'
 
-const columns: readonly Column<Key>[] = [
+const columns: readonly Column<KeySummary>[] = [
   {
     name: 'Key',
     show: ({ prefix, label }) => (
@@ -17,9 +17,9 @@ const columns: readonly Column<Key>[] = [
           <Visible text={prefix} />…
         </code>
         {label !== '' && (
-          <Sub>
+          <SubText>
             <Visible text={label} />
-          </Sub>
+          </SubText>
         )}
       </>
     ),
@@ -36,13 +36,13 @@ const columns: readonly Column<Key>[] = [
 const listOf = (names: readonly string[]): JSX.Element => <Visible text={names.join(', ')} />
 
 export function Keys({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Element {
-  const { pages, problem, more, again } = usePages((after) => ask('listKeys', after))
-  const revoking = useRevoking<Key>(({ id }) => ask('revokeKey', { id }), again)
+  const { pages, problem, more, reload } = usePages((after) => callApi('listKeys', after))
+  const revoking = useRevocation<KeySummary>(({ id }) => callApi('revokeKey', { id }), reload)
   if (!pages) return <Problem text={problem} />
   const keys = pages.flatMap((page) => page.keys)
-  const revoke: Column<Key> = {
+  const revoke: Column<KeySummary> = {
     name: 'Revoke',
-    silent: true,
+    visuallyHidden: true,
     right: true,
     show: (key) =>
       key.revoked === undefined ? (
@@ -67,7 +67,7 @@ export function Keys({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Elemen
           isOver={({ revoked }) => revoked !== undefined}
         />
       )}
-      <More what="keys" more={more} />
+      <ShowMore what="keys" more={more} />
       <Revoke what="key" revoking={revoking}>
         {({ prefix, subject }) => (
           <>

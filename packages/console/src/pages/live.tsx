@@ -2,11 +2,11 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Count, Live, Request, Second } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
-import { hear, onConnected, openFeed } from '../feed.ts'
-import { useAsked } from '../hooks.ts'
-import { anyOf, Head, Problem, Select } from '../ui.tsx'
+import type { CountReading, LiveSnapshot, RecentRequest, SecondStats } from '../../../sluice/src/operate/console/api.ts'
+import { callApi } from '../client.ts'
+import { onConnected, openEventStream, subscribe } from '../event-stream.ts'
+import { useQuery } from '../hooks.ts'
+import { PageHeader, Problem, Select, withAnyOption } from '../ui.tsx'
 import { Counts, Rates } from './rates.tsx'
 import { Requests } from './requests.tsx'
 
@@ -17,16 +17,16 @@ interface Filter {
   readonly outcome: '' | 'ok' | 'failed' | 'shed'
 }
 
-const rows = 40
-const minutes = 300
+const maxRows = 40
+const maxSeconds = 300
 
 export function LivePage({ servers }: { readonly servers: readonly string[] }): JSX.Element {
   const [filter, setFilter] = useState<Filter>({ server: '', tenant: '', tool: '', outcome: '' })
   const [paused, setPaused] = useState(false)
   const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''))
   const key = new URLSearchParams(query).toString()
-  const { data, problem, again } = useAsked(() => ask('getLive', query), key)
-  const live = useLive(data, again, key, paused)
+  const { data, problem, reload } = useQuery(() => callApi('getLive', query), key)
+  const live = useLive(data, reload, key, paused)
   const names = useNames(live.requests)
   const choose =
     (field: keyof Filter) =>
@@ -35,30 +35,30 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
 
   return (
     <>
-      <Head title="Live">
+      <PageHeader title="Live">
         <Select
           label="Server"
           value={filter.server}
-          options={anyOf('All servers', servers)}
+          options={withAnyOption('All servers', servers)}
           onChoose={choose('server')}
         />
         <Select
           label="Tenant"
           value={filter.tenant}
-          options={anyOf('All tenants', withOwn(names.tenants, filter.tenant))}
+          options={withAnyOption('All tenants', withSelected(names.tenants, filter.tenant))}
           onChoose={choose('tenant')}
         />
         <Select
           label="Tool"
           value={filter.tool}
-          options={anyOf('All tools', withOwn(names.tools, filter.tool))}
+          options={withAnyOption('All tools', withSelected(names.tools, filter.tool))}
           onChoose={choose('tool')}
         />
         <Select label="Outcome" value={filter.outcome} options={outcomes} onChoose={choose('outcome')} />
         <button type="button" class="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
           {paused ? 'Go on' : 'Pause'}
         </button>
-      </Head>
+      </PageHeader>
       <Problem text={problem} />
       {useMemo(
         () => (
@@ -79,21 +79,21 @@ const outcomes = [
   ['shed', 'Refused by limits'],
 ] as const
 
-const withOwn = (names: readonly string[], own: string): readonly string[] =>
+const withSelected = (names: readonly string[], own: string): readonly string[] =>
   own === '' || names.includes(own) ? names : [own, ...names]
 
-interface Shown {
+interface LiveView {
   /** Newest first. */
-  readonly requests: readonly Request[]
-  readonly seconds: readonly Second[]
-  readonly counts: readonly Count[]
+  readonly requests: readonly RecentRequest[]
+  readonly seconds: readonly SecondStats[]
+  readonly counts: readonly CountReading[]
   readonly missed: number
 }
-const nothing: Shown = { requests: [], seconds: [], counts: [], missed: 0 }
+const emptyView: LiveView = { requests: [], seconds: [], counts: [], missed: 0 }
 
 /** What was asked for, and what the stream brings after it. */
-function useLive(data: Live | undefined, again: () => void, key: string, paused: boolean): Shown {
-  const [shown, setShown] = useState(nothing)
+function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string, paused: boolean): LiveView {
+  const [shown, setShown] = useState(emptyView)
   useEffect(() => {
     if (!data) return
     // The stream may have been quicker. What it brought under another filter is older than this.
@@ -101,31 +101,31 @@ function useLive(data: Live | undefined, again: () => void, key: string, paused:
       const newer = requests.filter(({ seq }) => seq > data.seq)
       // What is shown already stays the same object, and its row is not made again.
       const known = new Map(requests.map((each) => [each.seq, each]))
-      const older = data.requests.slice(-rows).map((each) => known.get(each.seq) ?? each)
-      return { ...data, requests: [...newer, ...older.reverse()].slice(0, rows), missed: 0 }
+      const older = data.requests.slice(-maxRows).map((each) => known.get(each.seq) ?? each)
+      return { ...data, requests: [...newer, ...older.reverse()].slice(0, maxRows), missed: 0 }
     })
   }, [data])
   useEffect(() => {
-    openFeed(`live=1${key === '' ? '' : `&${key}`}`)
-    return () => openFeed('')
+    openEventStream(`live=1${key === '' ? '' : `&${key}`}`)
+    return () => openEventStream('')
   }, [key])
   useEffect(() => {
     // When it goes on: what passed meanwhile.
-    if (paused) return again
+    if (paused) return reload
     const leave = [
       // Asked again once the stream is open, or what passes before that is in neither.
-      onConnected((is) => is && again()),
-      hear('requests', ({ requests, missed }) =>
+      onConnected((is) => is && reload()),
+      subscribe('requests', ({ requests, missed }) =>
         setShown((before) => {
           const last = before.requests[0]?.seq ?? 0
           const fresh = requests.filter(({ seq }) => seq > last).reverse()
-          return { ...before, missed, requests: [...fresh, ...before.requests].slice(0, rows) }
+          return { ...before, missed, requests: [...fresh, ...before.requests].slice(0, maxRows) }
         }),
       ),
-      hear('second', ({ second, counts }) =>
+      subscribe('second', ({ second, counts }) =>
         setShown((before) => {
           const last = before.seconds.at(-1)?.at ?? 0
-          const seconds = second.at > last ? [...before.seconds, second].slice(-minutes) : before.seconds
+          const seconds = second.at > last ? [...before.seconds, second].slice(-maxSeconds) : before.seconds
           return { ...before, seconds, counts }
         }),
       ),
@@ -133,12 +133,12 @@ function useLive(data: Live | undefined, again: () => void, key: string, paused:
     return () => {
       for (const each of leave) each()
     }
-  }, [again, paused])
+  }, [reload, paused])
   return shown
 }
 
 /** What there is to choose from: what was seen. Only ever more, so that a list does not change under the finger. */
-function useNames(requests: readonly Request[]): {
+function useNames(requests: readonly RecentRequest[]): {
   readonly tenants: readonly string[]
   readonly tools: readonly string[]
 } {

@@ -1,18 +1,18 @@
 /** How much passes and how long it takes: as numbers, as plots, and what the servers' parts count. */
 
 import type { JSX } from 'preact'
-import type { Count, Second } from '../../../sluice/src/operate/console/api.ts'
+import type { CountReading, SecondStats } from '../../../sluice/src/operate/console/api.ts'
 import { Plot } from '../plot.tsx'
 import { milliseconds, number } from '../ui.tsx'
 
-export const Rates = ({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element => (
+export const Rates = ({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.Element => (
   <>
     <Tiles seconds={seconds} />
     <Plots seconds={seconds} />
   </>
 )
 
-function Tiles({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element {
+function Tiles({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.Element {
   const recent = seconds.slice(-10)
   const minute = seconds.slice(-60)
   const calls = sum(recent, 'calls')
@@ -54,11 +54,11 @@ const Tile = ({
   </div>
 )
 
-const sum = (seconds: readonly Second[], field: 'calls' | 'errors' | 'shed'): number =>
+const sum = (seconds: readonly SecondStats[], field: 'calls' | 'errors' | 'shed'): number =>
   seconds.reduce((total, second) => total + second[field], 0)
 
 /** What the parts of the servers count: their queues, what they shed, dropped or could not stop. */
-export const Counts = ({ counts }: { readonly counts: readonly Count[] }): JSX.Element | null =>
+export const Counts = ({ counts }: { readonly counts: readonly CountReading[] }): JSX.Element | null =>
   counts.length === 0 ? null : (
     <dl class="counts">
       {summed(counts).map(({ name, help, value }) => (
@@ -71,8 +71,8 @@ export const Counts = ({ counts }: { readonly counts: readonly Count[] }): JSX.E
   )
 
 /** Of all servers together. */
-function summed(counts: readonly Count[]): readonly Count[] {
-  const byName = new Map<string, Count>()
+function summed(counts: readonly CountReading[]): readonly CountReading[] {
+  const byName = new Map<string, CountReading>()
   for (const count of counts) {
     const before = byName.get(count.name)
     byName.set(count.name, { ...count, value: count.value + (before?.value ?? 0) })
@@ -91,7 +91,7 @@ const latencyLines = [
   { label: 'p50', colour: '--accent' },
 ]
 
-function Plots({ seconds }: { readonly seconds: readonly Second[] }): JSX.Element {
+function Plots({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.Element {
   const at = seconds.map((second) => second.at / 1000)
   const of = (field: 'p50' | 'p95' | 'p99'): (number | null)[] => seconds.map((second) => second[field] ?? null)
   const counts = (field: 'calls' | 'errors' | 'shed'): number[] => seconds.map((second) => second[field])

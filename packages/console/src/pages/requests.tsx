@@ -1,14 +1,14 @@
 /** The last requests, one row each. */
 
 import type { JSX } from 'preact'
-import type { Request } from '../../../sluice/src/operate/console/api.ts'
+import type { RecentRequest } from '../../../sluice/src/operate/console/api.ts'
 import { Chip, clockTime, Empty, milliseconds, number, TableBox, Visible } from '../ui.tsx'
 
 export function Requests({
   requests,
   missed,
 }: {
-  readonly requests: readonly Request[]
+  readonly requests: readonly RecentRequest[]
   readonly missed: number
 }): JSX.Element {
   if (requests.length === 0)
@@ -41,16 +41,16 @@ export function Requests({
 }
 
 /** A request does not change, and an element that is the same is not looked at again. */
-const made = new WeakMap<Request, JSX.Element>()
-function rowOf(request: Request): JSX.Element {
-  const known = made.get(request)
+const rowCache = new WeakMap<RecentRequest, JSX.Element>()
+function rowOf(request: RecentRequest): JSX.Element {
+  const known = rowCache.get(request)
   if (known) return known
   const row = <RequestRow key={request.seq} request={request} />
-  made.set(request, row)
+  rowCache.set(request, row)
   return row
 }
 
-const RequestRow = ({ request }: { readonly request: Request }): JSX.Element => (
+const RequestRow = ({ request }: { readonly request: RecentRequest }): JSX.Element => (
   <tr>
     <td class="time">{clockTime(request.at)}</td>
     <td class="what">

@@ -2,17 +2,17 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Session } from '../../../sluice/src/operate/console/api.ts'
-import { ask, problemOf, Refusal } from '../client.ts'
+import type { SessionInfo } from '../../../sluice/src/operate/console/api.ts'
+import { ApiError, callApi, problemOf } from '../client.ts'
 import { Brand } from '../icons.tsx'
 import { Problem } from '../ui.tsx'
 
-const dropped =
+const cookieDropped =
   'You are signed in, but this browser did not keep the cookie. Safari does so on plain http: start the console with cookie: "plain", or use another browser.'
 
 export function SignInPage(props: {
   readonly problem: string | undefined
-  readonly onSignedIn: (session: Session) => void
+  readonly onSignedIn: (session: SessionInfo) => void
 }): JSX.Element {
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState(props.problem)
@@ -22,11 +22,11 @@ export function SignInPage(props: {
     event.preventDefault()
     setBusy(true)
     try {
-      await ask('signIn', { key: key.trim() })
-      props.onSignedIn(await ask('getSession', {}))
+      await callApi('signIn', { key: key.trim() })
+      props.onSignedIn(await callApi('getSession', {}))
     } catch (thrown) {
-      const lost = thrown instanceof Refusal && thrown.status === 401 && thrown.message === 'Sign in first'
-      setProblem(lost ? dropped : problemOf(thrown))
+      const lost = thrown instanceof ApiError && thrown.status === 401 && thrown.message === 'Sign in first'
+      setProblem(lost ? cookieDropped : problemOf(thrown))
     } finally {
       setBusy(false)
     }

@@ -1,24 +1,24 @@
 /** Tenants with what they use, the keys that open their data, and what was allowed for a while. */
 
 import type { JSX } from 'preact'
-import type { Operator, Tenant } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
-import { useAsked } from '../hooks.ts'
+import type { Operator, TenantSummary } from '../../../sluice/src/operate/console/api.ts'
+import { callApi } from '../client.ts'
+import { useQuery } from '../hooks.ts'
 import type { Column } from '../table.tsx'
-import { Dim, Sub, Table } from '../table.tsx'
-import { Empty, Head, milliseconds, number, Problem, Visible } from '../ui.tsx'
+import { Dim, SubText, Table } from '../table.tsx'
+import { Empty, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
 import { Grants } from './grants.tsx'
 import { Keys } from './keys.tsx'
 
 export function TenantsPage({ operator }: { readonly operator: Operator }): JSX.Element {
-  const { data, problem, again } = useAsked(() => ask('listTenants', {}), '')
+  const { data, problem, reload } = useQuery(() => callApi('listTenants', {}), '')
   return (
     <>
-      <Head title="Tenants and keys">
-        <button type="button" class="button" onClick={again}>
+      <PageHeader title="Tenants and keys">
+        <button type="button" class="button" onClick={reload}>
           Refresh
         </button>
-      </Head>
+      </PageHeader>
       <Problem text={problem} />
       {data && <Tenants tenants={data.tenants} />}
       <Keys mayRevoke={operator.scopes.includes('keys:manage')} />
@@ -27,13 +27,13 @@ export function TenantsPage({ operator }: { readonly operator: Operator }): JSX.
   )
 }
 
-const columns: readonly Column<Tenant>[] = [
+const columns: readonly Column<TenantSummary>[] = [
   {
     name: 'Tenant',
     show: ({ id, servers }) => (
       <>
         <Visible text={id} />
-        <Sub>{servers.length === 0 ? 'quiet' : <Visible text={servers.join(', ')} />}</Sub>
+        <SubText>{servers.length === 0 ? 'quiet' : <Visible text={servers.join(', ')} />}</SubText>
       </>
     ),
   },
@@ -54,7 +54,7 @@ const columns: readonly Column<Tenant>[] = [
   { name: '95th percentile', right: true, show: ({ p95 }) => milliseconds(p95) },
 ]
 
-function Tenants({ tenants }: { readonly tenants: readonly Tenant[] }): JSX.Element {
+function Tenants({ tenants }: { readonly tenants: readonly TenantSummary[] }): JSX.Element {
   if (tenants.length === 0) return <Empty title="No tenant was seen yet" />
   return (
     <section>
@@ -65,7 +65,7 @@ function Tenants({ tenants }: { readonly tenants: readonly Tenant[] }): JSX.Elem
 }
 
 /** What is in use; of what is not, only how much there would be. */
-function Limits({ tenant }: { readonly tenant: Tenant }): JSX.Element {
+function Limits({ tenant }: { readonly tenant: TenantSummary }): JSX.Element {
   const limits = tenant.limits ?? []
   const used = limits.filter((limit) => limit.used > 0)
   if (used.length === 0) {

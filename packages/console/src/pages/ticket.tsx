@@ -4,13 +4,13 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Operator, Ticket } from '../../../sluice/src/operate/console/api.ts'
 import { changesOf } from '../arguments.ts'
-import { ask } from '../client.ts'
-import { hear } from '../feed.ts'
-import { useAsked, useNow } from '../hooks.ts'
+import { Arguments } from '../arguments-view.tsx'
+import { callApi } from '../client.ts'
+import { subscribe } from '../event-stream.ts'
+import { useNow, useQuery } from '../hooks.ts'
 import { Back } from '../icons.tsx'
-import { Arguments } from '../shown-arguments.tsx'
 import { ago, Chip, countdown, dateTime, Empty, Hints, Visible } from '../ui.tsx'
-import { Allow, Decide, InDoubt } from './decide.tsx'
+import { DecisionForm, GrantForm, InDoubtForm } from './decide.tsx'
 
 export const statusTone = (status: Ticket['status']): 'good' | 'bad' | 'warn' | 'accent' | 'plain' => tones[status]
 const tones = {
@@ -32,8 +32,8 @@ export function TicketDetail(props: {
   readonly onBack: () => void
 }): JSX.Element {
   const { id, onDecided, onBack } = props
-  const { data: ticket, problem, again } = useAsked(() => ask('getTicket', { id }), id)
-  useEffect(() => hear('tickets', again), [again])
+  const { data: ticket, problem, reload } = useQuery(() => callApi('getTicket', { id }), id)
+  useEffect(() => subscribe('tickets', reload), [reload])
   const back = (
     <button type="button" class="back" onClick={onBack}>
       <Back /> All tickets
@@ -61,7 +61,7 @@ export function TicketDetail(props: {
       </p>
       {ticket.effect && <Effect effect={ticket.effect} />}
       <Facts ticket={ticket} />
-      <Shown ticket={ticket} onDecided={onDecided} />
+      <TicketContent ticket={ticket} onDecided={onDecided} />
     </article>
   )
 }
@@ -110,7 +110,7 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
         </Fact>
       )}
       <Fact name="Asked">
-        <Asked at={ticket.createdAt} />
+        <AskedAgo at={ticket.createdAt} />
       </Fact>
       {ticket.status === 'pending' && (
         <Fact name="Expires">
@@ -129,7 +129,7 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
   )
 }
 
-function Asked({ at }: { readonly at: number }): JSX.Element {
+function AskedAgo({ at }: { readonly at: number }): JSX.Element {
   return <time title={dateTime(at)}>{ago(useNow() - at)} ago</time>
 }
 function Expiry({ at }: { readonly at: number }): JSX.Element {
@@ -137,7 +137,7 @@ function Expiry({ at }: { readonly at: number }): JSX.Element {
   return <span class={left < 60_000 ? 'soon' : ''}>{left > 0 ? `in ${countdown(left)}` : 'expired'}</span>
 }
 
-function Shown({
+function TicketContent({
   ticket,
   onDecided,
 }: {
@@ -160,9 +160,9 @@ function Shown({
       )}
       {ticket.previous && <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />}
       {ticket.decisions.length > 0 && <Decisions ticket={ticket} />}
-      {ticket.status === 'in doubt' && <InDoubt ticket={ticket} onResolved={onDecided} />}
-      {isPending && ticket.mayDecide && ticket.needed === 1 && <Allow ticket={ticket} />}
-      {isPending && <Decide ticket={ticket} whole={whole} onDecided={onDecided} />}
+      {ticket.status === 'in doubt' && <InDoubtForm ticket={ticket} onResolved={onDecided} />}
+      {isPending && ticket.mayDecide && ticket.needed === 1 && <GrantForm ticket={ticket} />}
+      {isPending && <DecisionForm ticket={ticket} whole={whole} onDecided={onDecided} />}
     </>
   )
 }

@@ -2,18 +2,18 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ServerInfo, Tool } from '../../../sluice/src/operate/console/api.ts'
-import { ask } from '../client.ts'
+import type { ServerSummary, ToolSummary } from '../../../sluice/src/operate/console/api.ts'
+import { callApi } from '../client.ts'
 import { Code, toLines } from '../code.tsx'
-import { useAsked } from '../hooks.ts'
-import { Chip, Empty, Head, Hints, milliseconds, number, Problem, Visible } from '../ui.tsx'
+import { useQuery } from '../hooks.ts'
+import { Chip, Empty, Hints, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
 
 export function ToolsPage(): JSX.Element {
-  const { data, problem } = useAsked(() => ask('listServers', {}), '')
+  const { data, problem } = useQuery(() => callApi('listServers', {}), '')
   const [text, setText] = useState('')
   return (
     <>
-      <Head title="Tools">
+      <PageHeader title="Tools">
         <input
           class="search"
           type="search"
@@ -22,7 +22,7 @@ export function ToolsPage(): JSX.Element {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
-      </Head>
+      </PageHeader>
       <Problem text={problem} />
       {data?.servers.length === 0 && <Empty title="No server is watched" />}
       {data?.servers.map((server) => (
@@ -32,9 +32,9 @@ export function ToolsPage(): JSX.Element {
   )
 }
 
-const most = 300
+const maxShownTools = 300
 
-function ServerTools({ server, text }: { readonly server: ServerInfo; readonly text: string }): JSX.Element | null {
+function ServerTools({ server, text }: { readonly server: ServerSummary; readonly text: string }): JSX.Element | null {
   const found = server.tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(text))
   if (text !== '' && found.length === 0) return null
   return (
@@ -60,16 +60,18 @@ function ServerTools({ server, text }: { readonly server: ServerInfo; readonly t
         </details>
       )}
       <div class="cards">
-        {found.slice(0, most).map((tool) => (
+        {found.slice(0, maxShownTools).map((tool) => (
           <ToolCard key={tool.name} tool={tool} />
         ))}
       </div>
-      {found.length > most && <p class="dim">{number(found.length - most)} more: look for one by name.</p>}
+      {found.length > maxShownTools && (
+        <p class="dim">{number(found.length - maxShownTools)} more: look for one by name.</p>
+      )}
     </section>
   )
 }
 
-function ToolCard({ tool }: { readonly tool: Tool }): JSX.Element {
+function ToolCard({ tool }: { readonly tool: ToolSummary }): JSX.Element {
   return (
     <details class="card">
       <summary>

@@ -2,12 +2,12 @@
 
 import { invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
-import type { OwnArguments } from '../core/own-arguments.ts'
-import { ownArguments } from '../core/own-arguments.ts'
+import type { ReservedArguments } from '../core/reserved-arguments.ts'
+import { reservedArguments } from '../core/reserved-arguments.ts'
 import type { Target } from '../core/target.ts'
 
 /** For `tool({ approvalArguments })`. `approved: true` is taken because clients send it; the ticket decides. */
-export const approvalArguments: OwnArguments = ownArguments('approvalArguments', {
+export const approvalArguments: ReservedArguments = reservedArguments('approvalArguments', {
   approval_request_id: {
     type: 'string',
     description: 'Only when repeating a call that needed an approval: the request_id it was answered with',
@@ -17,7 +17,7 @@ export const approvalArguments: OwnArguments = ownArguments('approvalArguments',
   },
 })
 
-export interface Taken {
+export interface SplitArguments {
   /** What is left for the tool: what is approved and runs. */
   readonly args: unknown
   /** The ticket the client names. */
@@ -27,17 +27,17 @@ export interface Taken {
 }
 
 /** Models fill in what they do not need with nothing; that names no ticket. */
-export function takeArguments({ approvalArguments: own }: Target, raw: unknown): Taken {
+export function splitArguments({ approvalArguments: own }: Target, raw: unknown): SplitArguments {
   if (!own || !isObject(raw)) return { args: raw }
   const args = own.without(raw)
   const ticket = raw['approval_request_id']
   if (ticket === undefined || ticket === null || ticket === '') return { args }
   if (typeof ticket !== 'string') throw invalidParams('approval_request_id must be the request_id of an approval')
-  return { args, ticket, withdrawn: saysNo(raw['approved']) }
+  return { args, ticket, withdrawn: isWithdrawn(raw['approved']) }
 }
 
 /** Anything but a clear yes, a clear no or nothing is refused: a client that meant no must not be run. */
-function saysNo(approved: unknown): boolean {
+function isWithdrawn(approved: unknown): boolean {
   if (approved === undefined || approved === null || approved === '') return false
   const said = parseApproved(approved)
   if (said === undefined) throw invalidParams('approved must be true or false')

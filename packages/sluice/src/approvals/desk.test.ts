@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
-import { silent } from '../core/log.ts'
+import { silentLogger } from '../core/log.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { memoryBus } from '../stores/memory-bus.ts'
 import type { FakeClock } from '../testing/clock.ts'
 import { fakeClock } from '../testing/clock.ts'
-import type { Decider } from './deciding.ts'
+import type { Decider } from './decide.ts'
 import type { DeskOptions } from './desk.ts'
 import type { Office } from './office.ts'
 import { createOffice } from './office.ts'
@@ -27,7 +27,7 @@ function open(options: DeskOptions = {}): Opened {
   const clock = fakeClock(1_000_000)
   const recorded = vi.fn()
   const desk = createOffice(
-    { store: memoryStore(clock), bus: memoryBus(), clock, logger: silent, record: recorded },
+    { store: memoryStore(clock), bus: memoryBus(), clock, logger: silentLogger, record: recorded },
     options,
   )
   return {
@@ -36,8 +36,8 @@ function open(options: DeskOptions = {}): Opened {
     recorded,
     async propose(given = {}) {
       const id = `t${++ids}`
-      const slot = (await desk.shelf.takeSlot('acme', 'ann', id, 100)) ?? ''
-      await desk.shelf.add(
+      const slot = (await desk.ticketStore.takeSlot('acme', 'ann', id, 100)) ?? ''
+      await desk.ticketStore.add(
         {
           id,
           tenant: 'acme',

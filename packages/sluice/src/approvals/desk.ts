@@ -3,10 +3,10 @@
  * through here, so that there is one place where a decision is made and checked.
  */
 
-import type { Decider } from './deciding.ts'
+import type { Decider } from './decide.ts'
 import type { Grants, GrantsOptions } from './grants.ts'
 import type { Rule, RuleView } from './rules.ts'
-import type { Header } from './signature.ts'
+import type { HeaderLookup } from './signature.ts'
 import type { Approver, TicketStatus, TicketView } from './ticket.ts'
 import type { WebhookOptions } from './webhook.ts'
 
@@ -25,12 +25,12 @@ export interface Desk {
   /** Somebody found out what became of a ticket in doubt. `did not run`: it may, while its time is not up. */
   resolve(id: string, verdict: 'ran' | 'did not run', by: Decider): Promise<TicketView>
   /** Whether a webhook is configured, so that decisions may come back from its other end. */
-  readonly hears: boolean
+  readonly acceptsWebhook: boolean
   /**
    * What the webhook's other end sends back, as it came: a decision, signed. Throws `unauthorized` where the signature is
    * not good, and what `decide` throws.
    */
-  receive(header: Header, body: string): Promise<TicketView>
+  handleWebhook(header: HeaderLookup, body: string): Promise<TicketView>
   /** Hears of every change, whichever process made it. It only wakes: `get` has the truth. */
   watch(listener: (change: TicketChange) => void): () => void
   readonly rules: readonly RuleView[]

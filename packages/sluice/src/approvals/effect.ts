@@ -32,7 +32,7 @@ export const effectLines = (effect: Effect | undefined): readonly string[] =>
   Object.entries(effect ?? {}).map(([label, value]) => `${label}: ${JSON.stringify(value)}`)
 
 /** Tells the caller, and through it the model, why an approval can no longer be used. */
-export function voided(tool: string, before: Effect = {}, now: Effect = {}): RpcError {
+export function approvalVoid(tool: string, before: Effect = {}, now: Effect = {}): RpcError {
   const labels = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (label) => valueAt(before, label) !== valueAt(now, label),
   )
@@ -52,11 +52,11 @@ const valueAt = (effect: Effect, label: string): Effect[string] | undefined =>
   Object.hasOwn(effect, label) ? effect[label] : undefined
 
 /** Compares once more when everything else is done, right before the work: a store or the audit may have taken seconds. */
-export const guarded = (ready: Ready, effect: Effect | undefined): Ready => ({
+export const withEffectCheck = (ready: Ready, effect: Effect | undefined): Ready => ({
   ...ready,
   async run(call, given) {
-    const now = await effectOf(ready, { ...call, given })
-    if (!isSameEffect(effect, now)) throw voided(call.target.name, effect, now)
+    const now = await effectOf(ready, { ...call, answers: given })
+    if (!isSameEffect(effect, now)) throw approvalVoid(call.target.name, effect, now)
     return ready.run(call, given)
   },
 })

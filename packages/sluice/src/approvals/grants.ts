@@ -9,11 +9,11 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { Effect } from '../core/target.ts'
-import type { Decider } from './deciding.ts'
-import { checkDecider, invalidTicket } from './deciding.ts'
+import type { Decider } from './decide.ts'
+import { checkDecider, invalidTicket } from './decide.ts'
 import { isSameEffect } from './effect.ts'
-import type { Shelf } from './shelf.ts'
 import type { Proposal } from './ticket.ts'
+import type { TicketStore } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
 
 /** Which arguments a grant covers: those of its ticket, any that have these members of it, or any at all. */
@@ -25,7 +25,7 @@ export interface NewGrant {
   readonly ticket: string
   readonly arguments: GrantArguments
   /** For how long, in milliseconds. */
-  readonly lastMs: number
+  readonly durationMs: number
   readonly note?: string
 }
 /** A standing permission: what it covers runs without a ticket until it is over. */
@@ -60,7 +60,7 @@ export interface GrantsOptions {
 /** Standing permissions: who has them, giving and taking them back. */
 export interface Grants {
   /** The longest one may last; 0 where grants are off. */
-  readonly longestMs: number
+  readonly maxMs: number
   list(query?: GrantQuery): Promise<{ readonly grants: readonly Grant[]; readonly next?: string }>
   /** Throws `forbidden` where grants are off or `by` may not grant this, `conflict` where another person denied it. */
   create(grant: NewGrant, by: Decider): Promise<Grant>
@@ -80,25 +80,28 @@ const root = 'approvals'
 const maxPerTool = 100
 const pageSize = 50
 
-export interface GrantsAround {
+export interface GrantsDeps {
   readonly store: Store
-  readonly shelf: Pick<Shelf, 'proposal' | 'live'>
+  readonly ticketStore: Pick<TicketStore, 'readProposal' | 'readState'>
   readonly time: ApprovalTime
   readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
 /** The call that may be covered. */
-export type Covered = Pick<Proposal, 'tenant' | 'caller' | 'server' | 'tool' | 'definition' | 'answers' | 'effect'>
+export type CoverableCall = Pick<
+  Proposal,
+  'tenant' | 'caller' | 'server' | 'tool' | 'definition' | 'answers' | 'effect'
+>
 
-export interface GrantDesk extends Grants {
+export interface GrantRegistry extends Grants {
   /** The grant that lets this call run without a ticket. */
-  covering(call: Covered, args: unknown): Promise<Grant | undefined>
+  findCovering(call: CoverableCall, args: unknown): Promise<Grant | undefined>
 }
 
 export function createGrants(
-  { store, shelf, time, record }: GrantsAround,
+  { store, ticketStore, time, record }: GrantsDeps,
   options: GrantsOptions | undefined,
-): GrantDesk {
+): GrantRegistry {
   /** The id says where it lies, so that revoking needs no search; it is no secret. */
   const keyOf = (id: string): Key => [root, 'grant', ...idParts(id)]
   const below = (tenant: string, caller: string, server: string, tool: string): Key => [
@@ -112,7 +115,7 @@ export function createGrants(
     return text === undefined ? undefined : (JSON.parse(text) as Grant)
   }
   return {
-    longestMs: options?.maxMs ?? 0,
+    maxMs: options?.maxMs ?? 0,
     async list({ tenants, after, limit = pageSize } = {}) {
       const { at, epoch } = await time.now()
       const from = after === undefined ? undefined : keyOf(after)
@@ -122,13 +125,14 @@ export function createGrants(
       for (const place of places.slice(Math.max(0, places.findIndex(isBelow)))) {
         const page = { limit: limit - grants.length, ...(from && isBelow(place) && { after: from }) }
         for (const { value } of await store.list(place, page)) grants.push(JSON.parse(value) as Grant)
-        if (grants.length === limit) return { grants: grants.filter(holds(at, epoch)), next: grants.at(-1)?.id ?? '' }
+        if (grants.length === limit)
+          return { grants: grants.filter(isInForce(at, epoch)), next: grants.at(-1)?.id ?? '' }
       }
-      return { grants: grants.filter(holds(at, epoch)) }
+      return { grants: grants.filter(isInForce(at, epoch)) }
     },
     async create(wanted, by) {
       if (!options) throw new RpcError('forbidden', 'Grants are off on this server')
-      const proposal = await shelf.proposal(wanted.ticket)
+      const proposal = await ticketStore.readProposal(wanted.ticket)
       if (!proposal) throw invalidTicket()
       checkDecider('grant', proposal, by)
       if (proposal.needed > 1)
@@ -137,8 +141,8 @@ export function createGrants(
           `${proposal.needed} people must approve each of these calls: no grant covers them`,
         )
       const { at, epoch } = await time.now()
-      const { lastMs } = wanted
-      if (!(lastMs > 0) || lastMs > options.maxMs)
+      const { durationMs } = wanted
+      if (!(durationMs > 0) || durationMs > options.maxMs)
         throw new RpcError('invalidParams', `A grant ends in the future, at most ${options.maxMs} ms from now`)
       await refuseDenied(wanted.ticket, by)
       const { tenant, caller, server, tool, definition, answers, effect } = proposal
@@ -151,13 +155,13 @@ export function createGrants(
         ...{ id, tenant, caller: caller.subject, server, tool, definition, answers },
         ...(effect && { effect }),
         arguments: argumentsOf(wanted.arguments, proposal),
-        expiresAt: at + lastMs,
+        expiresAt: at + durationMs,
         ...(wanted.note !== undefined && { note: wanted.note.slice(0, 1000) }),
         createdAt: at,
         createdBy: by.subject,
         epoch,
       }
-      await store.set(keyOf(id), JSON.stringify(made), lastMs)
+      await store.set(keyOf(id), JSON.stringify(made), durationMs)
       const said = { grant: id, ticket: proposal.id, by: by.subject, via: by.via, tool, caller: caller.subject }
       record(tenant, 'granted', said)
       return made
@@ -178,7 +182,7 @@ export function createGrants(
       record(tenant, 'revoked', { grant: id, by: by.subject, via: by.via, tool })
       return true
     },
-    async covering({ tenant, caller, server, tool, definition, answers, effect }, args) {
+    async findCovering({ tenant, caller, server, tool, definition, answers, effect }, args) {
       if (!options) return undefined
       const entries = await store.list(below(tenant, caller.subject, server, tool), { limit: maxPerTool })
       if (entries.length === 0) return undefined
@@ -187,7 +191,7 @@ export function createGrants(
         .map(({ value }) => JSON.parse(value) as Grant)
         .find(
           (grant) =>
-            holds(at, epoch)(grant) &&
+            isInForce(at, epoch)(grant) &&
             grant.tenant === tenant &&
             grant.caller === caller.subject &&
             grant.server === server &&
@@ -195,14 +199,14 @@ export function createGrants(
             grant.definition === definition &&
             grant.answers === answers &&
             isSameEffect(grant.effect, effect) &&
-            fits(grant.arguments, args),
+            coversArguments(grant.arguments, args),
         )
     },
   }
 
   /** A person's no is not to be got round by asking another one for more. */
   async function refuseDenied(ticket: string, by: Decider): Promise<void> {
-    const live = await shelf.live(ticket)
+    const live = await ticketStore.readState(ticket)
     const no = live?.state.decisions.find(({ approved }) => !approved)
     if (no && no.by !== by.subject)
       throw new RpcError('conflict', `This was denied by ${no.by}: no grant is given over that`, {
@@ -211,7 +215,7 @@ export function createGrants(
   }
 }
 
-const holds =
+const isInForce =
   (at: number, epoch: string) =>
   (grant: Grant): boolean =>
     grant.expiresAt > at && grant.epoch === epoch
@@ -229,7 +233,7 @@ function argumentsOf(wanted: GrantArguments, proposal: Proposal): Grant['argumen
   const args: unknown = JSON.parse(proposal.arguments)
   if (wanted === 'exactly' && isObject(args)) return { exactly: args }
   const isNamed = isObject(wanted) && isObject(wanted['including']) && Object.keys(wanted['including']).length > 0
-  if (!isNamed || !fits(wanted, args))
+  if (!isNamed || !coversArguments(wanted, args))
     throw new RpcError(
       'invalidParams',
       'A grant says for which arguments: "exactly" those of its ticket, { including } some of them, or "any"',
@@ -237,7 +241,7 @@ function argumentsOf(wanted: GrantArguments, proposal: Proposal): Grant['argumen
   return { including: wanted.including }
 }
 
-function fits(scope: Grant['arguments'], args: unknown): boolean {
+function coversArguments(scope: Grant['arguments'], args: unknown): boolean {
   if (scope === 'any') return true
   if (!isObject(args)) return false
   if ('exactly' in scope) return digest(scope.exactly) === digest(args)

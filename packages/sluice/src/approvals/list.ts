@@ -1,64 +1,64 @@
 /** Tickets a page at a time: undecided ones first, by age, then the rest, newest first. */
 
 import type { Desk, TicketQuery } from './desk.ts'
-import type { Shelf } from './shelf.ts'
 import type { TicketView } from './ticket.ts'
+import type { TicketStore } from './ticket-store.ts'
 
-const usualPage = 50
-const largestPage = 200
+const defaultPageSize = 50
+const maxPageSize = 200
 /** Looked at for one page where a filter lets little through; the next page goes on from there. */
-const maxLooked = 2000
+const maxScanned = 2000
 
-export const createList = (shelf: Shelf, get: Desk['get']): Desk['list'] =>
-  async function list({ tenant, status, tool, after, limit = usualPage } = {}) {
-    const size = Math.min(Math.max(1, limit), largestPage)
+export const createList = (ticketStore: TicketStore, get: Desk['get']): Desk['list'] =>
+  async function list({ tenant, status, tool, after, limit = defaultPageSize } = {}) {
+    const size = Math.min(Math.max(1, limit), maxPageSize)
     const tickets: TicketView[] = []
-    let [which, place] = parseCursor(after, status)
-    for (let looked = 0; ; ) {
-      const entries = await shelf.index(which, size, place)
+    let [which, cursor] = parseCursor(after, status)
+    for (let scanned = 0; ; ) {
+      const entries = await ticketStore.listIndex(which, size, cursor)
       for (const entry of entries) {
-        place = entry.at
-        looked++
+        cursor = entry.cursor
+        scanned++
         if ((tenant !== undefined && entry.tenant !== tenant) || (tool !== undefined && entry.tool !== tool)) continue
         const view = await get(entry.id)
         const isPending = view?.status === 'pending'
         // One that is not there yet may be about to be added.
-        if (which === 'open' && view && !isPending) await shelf.unindex(entry.at)
+        if (which === 'open' && view && !isPending) await ticketStore.removeFromOpenIndex(entry.cursor)
         if (
           view &&
           isPending === (which === 'open') &&
           (status === undefined || status === 'decided' || view.status === status)
         )
           tickets.push(view)
-        if (tickets.length === size) return { tickets, next: `${which}.${place}` }
+        if (tickets.length === size) return { tickets, next: `${which}.${cursor}` }
       }
       if (entries.length === size) {
-        if (looked >= maxLooked) return { tickets, next: `${which}.${place ?? ''}` }
+        if (scanned >= maxScanned) return { tickets, next: `${which}.${cursor ?? ''}` }
       } else if (which === 'all' || status === 'pending') return { tickets }
       else {
         which = 'all'
-        place = undefined
+        cursor = undefined
       }
     }
   }
 
-const countedAtOnce = 1000
+const countBatchSize = 1000
 
 /** By the index alone: reading ten thousand tickets to count them would take longer than deciding one. */
-export const createPending = (shelf: Shelf): Desk['pending'] =>
+export const createPendingCount = (ticketStore: TicketStore): Desk['pending'] =>
   async function pending(tenants) {
     let count = 0
-    for (let place: string | undefined; ; ) {
-      const entries = await shelf.index('open', countedAtOnce, place)
+    for (let cursor: string | undefined; ; ) {
+      const entries = await ticketStore.listIndex('open', countBatchSize, cursor)
       for (const { tenant } of entries) if (!tenants || tenants.includes(tenant)) count++
-      place = entries.at(-1)?.at
-      if (entries.length < countedAtOnce) return count
+      cursor = entries.at(-1)?.cursor
+      if (entries.length < countBatchSize) return count
     }
   }
 
 /** A cursor that is not ours begins anew. */
 function parseCursor(after: TicketQuery['after'], status: TicketQuery['status']): ['open' | 'all', string | undefined] {
-  const [which, ...place] = after?.split('.') ?? []
-  if ((which === 'open' || which === 'all') && place.length === 2) return [which, place.join('.')]
+  const [which, ...cursor] = after?.split('.') ?? []
+  if ((which === 'open' || which === 'all') && cursor.length === 2) return [which, cursor.join('.')]
   return [status === undefined || status === 'pending' ? 'open' : 'all', undefined]
 }

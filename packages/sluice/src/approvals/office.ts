@@ -3,30 +3,29 @@
 import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
+import { resolveInDoubt } from '../core/idempotency-record.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
-import { resolveInDoubt } from '../core/once-record.ts'
 import type { Store } from '../core/store.ts'
-import { below } from '../core/store.ts'
+import { prefixed } from '../core/store.ts'
 import { claimOf } from './claim.ts'
-import { createDecide } from './decide.ts'
-import { checkDecider, invalidTicket } from './deciding.ts'
+import { checkDecider, createDecide, invalidTicket } from './decide.ts'
 import type { Desk, DeskOptions, TicketChange } from './desk.ts'
-import type { GrantDesk } from './grants.ts'
+import type { GrantRegistry } from './grants.ts'
 import { createGrants } from './grants.ts'
-import { createList, createPending } from './list.ts'
+import { createList, createPendingCount } from './list.ts'
 import type { Rules } from './rules.ts'
 import { createRules } from './rules.ts'
-import type { Live, Shelf, Times } from './shelf.ts'
-import { createShelf } from './shelf.ts'
 import type { Approver, Decision, Proposal, TicketStatus, TicketView } from './ticket.ts'
+import type { TicketStore, TicketTimes, VersionedState } from './ticket-store.ts'
+import { createTicketStore } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
-import { createTime } from './time.ts'
+import { createApprovalTime } from './time.ts'
 import { createWebhook } from './webhook.ts'
 
 /** What it works with; a server's surroundings have it all. */
-export interface OfficeAround {
+export interface OfficeDeps {
   readonly store: Store
   readonly bus: Bus
   readonly clock: Clock
@@ -36,20 +35,20 @@ export interface OfficeAround {
 }
 
 export interface Office extends Desk {
-  readonly shelf: Shelf
+  readonly ticketStore: TicketStore
   readonly time: ApprovalTime
   readonly policy: Rules
-  readonly grants: GrantDesk
+  readonly grants: GrantRegistry
   readonly approver: Approver
   readonly maxPending: number
-  readonly times: Times
+  readonly times: TicketTimes
   urlOf(id: string): string | undefined
   /** Tells whoever watches. */
-  changed(id: string, status: TicketStatus): void
+  notifyChange(id: string, status: TicketStatus): void
   /** What it acts on changed: nobody decides or runs it any more. False if its state is no longer `from`. */
-  voidTicket(proposal: Proposal, from: Live): Promise<boolean>
+  voidTicket(proposal: Proposal, from: VersionedState): Promise<boolean>
   /** Sees to it that people hear of a new ticket, also if this process dies now. */
-  proposed(proposal: Proposal): Promise<void>
+  announce(proposal: Proposal): Promise<void>
   /** Rejects where the store is not fit for tickets: what it forgets could be spent again, or was approved for nothing. */
   ready(): Promise<void>
   close(): void
@@ -59,23 +58,23 @@ const minute = 60_000
 const day = 24 * 60 * minute
 const channel = 'approvals'
 
-export function createOffice({ store, bus, clock, logger, record }: OfficeAround, options: DeskOptions = {}): Office {
+export function createOffice({ store, bus, clock, logger, record }: OfficeDeps, options: DeskOptions = {}): Office {
   const { approver = 'owner', maxPending = 20, decideMs = 10 * minute, runMs = 10 * minute, keepMs = 7 * day } = options
   // A ticket that is forgotten before its time is up would be approved for nothing.
-  const times: Times = { decideMs, runMs, keepMs: Math.max(keepMs, decideMs + runMs + day) }
-  const shelf = createShelf(store, times)
-  const time = createTime(store, clock)
+  const times: TicketTimes = { decideMs, runMs, keepMs: Math.max(keepMs, decideMs + runMs + day) }
+  const ticketStore = createTicketStore(store, times)
+  const time = createApprovalTime(store, clock)
   const policy = createRules(options.rules)
-  const grants = createGrants({ store, shelf, time, record }, options.grants)
-  const ofServer = (name: string): Store => below(store, ['server', name])
-  const makeDecision = createDecide({ shelf, time, times, record, changed })
+  const grants = createGrants({ store, ticketStore, time, record }, options.grants)
+  const ofServer = (name: string): Store => prefixed(store, ['server', name])
+  const makeDecision = createDecide({ ticketStore, time, times, record, notifyChange })
 
   function urlOf(id: string): string | undefined {
     const base = typeof options.url === 'function' ? options.url() : options.url
     return base === undefined ? undefined : `${base.replace(/\/+$/, '')}/approvals/${encodeURIComponent(id)}`
   }
   /** Nobody waits for it, and who misses it finds the truth in the store. */
-  function changed(id: string, status: TicketStatus): void {
+  function notifyChange(id: string, status: TicketStatus): void {
     bus.publish(channel, JSON.stringify({ id, status } satisfies TicketChange)).catch(() => {})
   }
   const watch: Desk['watch'] = (listener) =>
@@ -85,13 +84,13 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     })
 
   /** What it is now, with what `once` knows about it. `undefined` if it was never added. */
-  async function statusOf(proposal: Proposal): Promise<Status | undefined> {
-    const [live, { at, epoch }] = await Promise.all([shelf.live(proposal.id), time.now()])
+  async function statusOf(proposal: Proposal): Promise<CurrentStatus | undefined> {
+    const [live, { at, epoch }] = await Promise.all([ticketStore.readState(proposal.id), time.now()])
     if (!live) return undefined
     const { status, decisions, until } = live.state
     const unused = proposal.epoch === epoch ? (until > at ? status : 'expired') : 'void'
     if (status === 'pending') {
-      if (unused === 'pending' && (await shelf.find(proposal)) !== proposal.id) return undefined
+      if (unused === 'pending' && (await ticketStore.findByBinding(proposal)) !== proposal.id) return undefined
       return { status: unused, decisions }
     }
     if (status !== 'approved' && status !== 'running') return { status, decisions }
@@ -115,12 +114,12 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     return { ...shown, ...status, ...(before && { previous: before }), ...(url !== undefined && { url }) }
   }
   async function previousOf(id: string): Promise<TicketView['previous']> {
-    const proposal = await shelf.proposal(id)
+    const proposal = await ticketStore.readProposal(id)
     const found = proposal && (await statusOf(proposal))
     return found && { id, arguments: proposal.arguments, status: found.status }
   }
   async function get(id: string): Promise<TicketView | undefined> {
-    const proposal = await shelf.proposal(id)
+    const proposal = await ticketStore.readProposal(id)
     return proposal && viewOf(proposal)
   }
   async function viewAfter(proposal: Proposal): Promise<TicketView> {
@@ -145,45 +144,45 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
     options.webhook && createWebhook(options.webhook, { store, clock, logger, desk: { get, decide, watch }, decideMs })
 
   return {
-    list: createList(shelf, get),
-    pending: createPending(shelf),
+    list: createList(ticketStore, get),
+    pending: createPendingCount(ticketStore),
     get,
     decide,
     async resolve(id, verdict, by) {
-      const proposal = await shelf.proposal(id)
+      const proposal = await ticketStore.readProposal(id)
       if (!proposal) throw invalidTicket()
       checkDecider('resolve', proposal, by)
       const { tenant } = proposal
       await resolveClaim(proposal, verdict)
       // What is found to have run is done. What did not run may, in its time.
-      const live = await shelf.live(id)
+      const live = await ticketStore.readState(id)
       const status = verdict === 'ran' ? 'done' : 'approved'
-      if (live?.state.status === 'running') await shelf.move(id, live, { ...live.state, status })
+      if (live?.state.status === 'running') await ticketStore.transition(id, live, { ...live.state, status })
       record(tenant, 'resolved', { ticket: id, by: by.subject, via: by.via, verdict })
       const view = await viewAfter(proposal)
-      changed(id, view.status)
+      notifyChange(id, view.status)
       return view
     },
-    hears: webhook !== undefined,
-    async receive(header, body) {
+    acceptsWebhook: webhook !== undefined,
+    async handleWebhook(header, body) {
       if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
-      return webhook.receive(header, body)
+      return webhook.handleWebhook(header, body)
     },
     watch,
     rules: policy.views,
-    ...{ grants, shelf, time, policy, approver, maxPending, times, urlOf, changed },
+    ...{ grants, ticketStore, time, policy, approver, maxPending, times, urlOf, notifyChange },
     async voidTicket(proposal, from) {
       const { id, tenant, digest } = proposal
       await time.advance()
-      if (!(await shelf.move(id, from, { ...from.state, status: 'void' }))) return false
-      await shelf.settle(proposal)
+      if (!(await ticketStore.transition(id, from, { ...from.state, status: 'void' }))) return false
+      await ticketStore.removeFromPending(proposal)
       record(tenant, 'void', { ticket: id, digest })
-      changed(id, 'void')
+      notifyChange(id, 'void')
       return true
     },
-    proposed: async (proposal) => webhook?.told(proposal),
+    announce: async (proposal) => webhook?.enqueue(proposal),
     async ready() {
-      const doubts = (await store.durable?.()) ?? []
+      const doubts = (await store.checkDurability?.()) ?? []
       for (const message of doubts) logger.warn({ event: 'approvalsStore', message })
       webhook?.start()
     },
@@ -194,7 +193,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeAround
   }
 }
 
-interface Status {
+interface CurrentStatus {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
 }

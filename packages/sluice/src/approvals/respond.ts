@@ -9,8 +9,8 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { ExtraMethod } from '../core/part.ts'
+import { refuseAnonymous } from './approval-layer.ts'
 import { parseApproved } from './arguments.ts'
-import { refuseStrangers } from './gate.ts'
 import type { Office } from './office.ts'
 
 /** Lets a caller decide for others. An agent's credential should never have it. */
@@ -28,7 +28,7 @@ function refuseUndeclared({ revision, capabilities: { extensions } }: Call): voi
 }
 
 /** Document 003's words. */
-const afterDenial = 'User denied approval. You can retry by invoking the tool again.'
+const denialMessage = 'User denied approval. You can retry by invoking the tool again.'
 
 export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMethod => ({
   name: 'approval/respond',
@@ -37,7 +37,7 @@ export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMetho
   async run(call): Promise<Answer> {
     refuseUndeclared(call)
     const { id, approved, message } = parse(call)
-    refuseStrangers(call)
+    refuseAnonymous(call)
     const { caller, tenant, via } = call
     if (office.approver === 'client' && !isLocal(via))
       throw new RpcError('forbidden', 'Here the client’s own word counts, so it is taken on this machine only')
@@ -53,7 +53,7 @@ export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMetho
       },
     )
     call.facts['ticket'] = id
-    return { recorded: true, approved, ...(!approved && { message: message ?? afterDenial }) }
+    return { recorded: true, approved, ...(!approved && { message: message ?? denialMessage }) }
   },
 })
 
@@ -68,10 +68,12 @@ function parse({ params }: Call): { id: string; approved: boolean; message?: str
 }
 
 /** What proxies say: behind one on this machine everybody's address is this machine's. One that says nothing cannot be told. */
-const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
+const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
 const isLocal = ({ transport, peer, header }: Via): boolean =>
   transport === 'stdio' ||
   transport === 'memory' ||
   // A peer is an address. A name says nothing about where the other end is.
-  (peer.toLowerCase() !== 'localhost' && isLoopback(peer) && !forwarded.some((name) => header(name) !== undefined))
+  (peer.toLowerCase() !== 'localhost' &&
+    isLoopback(peer) &&
+    !forwardingHeaders.some((name) => header(name) !== undefined))

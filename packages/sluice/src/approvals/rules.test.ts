@@ -84,10 +84,10 @@ test('another rule is another question: tickets are bound to it', () => {
 test('whether a tool can be gated at all looks at every rule that some caller may meet', () => {
   const { target } = aCallTo('pay')
   const gated = aCallTo('pay', {}, 'always').target
-  expect(createRules().mayGate(target, 'shop')).toBe(false)
-  expect(createRules().mayGate(gated, 'shop')).toBe(true)
-  expect(createRules([{ approval: 'never' }]).mayGate(gated, 'shop')).toBe(false)
-  expect(createRules([{ caller: 'ann', approval: 'never' }]).mayGate(gated, 'shop')).toBe(true)
-  expect(createRules([{ tenant: 'acme', approval: 'always' }]).mayGate(target, 'shop')).toBe(true)
-  expect(createRules([{ tool: 'x', approval: 'always' }]).mayGate(target, 'shop')).toBe(false)
+  expect(createRules().mayNeedApproval(target, 'shop')).toBe(false)
+  expect(createRules().mayNeedApproval(gated, 'shop')).toBe(true)
+  expect(createRules([{ approval: 'never' }]).mayNeedApproval(gated, 'shop')).toBe(false)
+  expect(createRules([{ caller: 'ann', approval: 'never' }]).mayNeedApproval(gated, 'shop')).toBe(true)
+  expect(createRules([{ tenant: 'acme', approval: 'always' }]).mayNeedApproval(target, 'shop')).toBe(true)
+  expect(createRules([{ tool: 'x', approval: 'always' }]).mayNeedApproval(target, 'shop')).toBe(false)
 })

@@ -41,7 +41,7 @@ export interface RuleView extends Rule {
 }
 
 /** What a rule, or the absence of one, says about a call. */
-export interface Verdict {
+export interface RuleVerdict {
   readonly approval: Rule['approval']
   readonly needed: number
   readonly of?: readonly string[]
@@ -52,52 +52,53 @@ export interface Verdict {
 export interface Rules {
   readonly views: readonly RuleView[]
   /** Whether a call of this tool can need an approval at all, whoever calls. */
-  mayGate(tool: Target, server: string): boolean
-  verdict(call: Pick<Call, 'target' | 'tenant' | 'caller'>, server: string): Verdict
+  mayNeedApproval(tool: Target, server: string): boolean
+  verdict(call: Pick<Call, 'target' | 'tenant' | 'caller'>, server: string): RuleVerdict
 }
 
-const own: Verdict = { approval: 'tool', needed: 1, digest: 'tool' }
+const toolDefault: RuleVerdict = { approval: 'tool', needed: 1, digest: 'tool' }
 
-interface Compiled {
-  readonly verdict: Verdict
-  fits(target: Target, server: string): boolean
+interface CompiledRule {
+  readonly verdict: RuleVerdict
+  matchesTool(target: Target, server: string): boolean
   /** Absent where it does not look at who calls. */
-  readonly forCall: ((call: Pick<Call, 'tenant' | 'caller'>) => boolean) | undefined
+  readonly matchesCall: ((call: Pick<Call, 'tenant' | 'caller'>) => boolean) | undefined
 }
 
 export function createRules(rules: readonly Rule[] = []): Rules {
-  const compiled = rules.map(compile)
+  const compiled = rules.map(compileRule)
   /** Which rules can still match a tool, found once: most tools then need no look at any. */
-  const known = new WeakMap<Target, Map<string, readonly Compiled[]>>()
-  function candidates(target: Target, server: string): readonly Compiled[] {
-    const perServer = known.get(target) ?? new Map<string, readonly Compiled[]>()
+  const known = new WeakMap<Target, Map<string, readonly CompiledRule[]>>()
+  function candidates(target: Target, server: string): readonly CompiledRule[] {
+    const perServer = known.get(target) ?? new Map<string, readonly CompiledRule[]>()
     known.set(target, perServer)
     const found = perServer.get(server)
     if (found) return found
-    const fitting = compiled.filter((rule) => rule.fits(target, server))
-    const last = fitting.findIndex(({ forCall }) => forCall === undefined)
+    const fitting = compiled.filter((rule) => rule.matchesTool(target, server))
+    const last = fitting.findIndex(({ matchesCall }) => matchesCall === undefined)
     const made = last === -1 ? fitting : fitting.slice(0, last + 1)
     perServer.set(server, made)
     return made
   }
   return {
-    views: rules.map((rule, place) => ({ ...rule, place, text: wordsOf(rule) })),
-    mayGate(tool, server) {
+    views: rules.map((rule, place) => ({ ...rule, place, text: describeRule(rule) })),
+    mayNeedApproval(tool, server) {
       const fitting = candidates(tool, server)
-      const isLast = fitting.at(-1)?.forCall === undefined && fitting.length > 0
-      const verdicts = [...fitting.map(({ verdict }) => verdict), ...(isLast ? [] : [own])]
+      const isLast = fitting.at(-1)?.matchesCall === undefined && fitting.length > 0
+      const verdicts = [...fitting.map(({ verdict }) => verdict), ...(isLast ? [] : [toolDefault])]
       return verdicts.some(
         ({ approval }) => approval === 'always' || (approval === 'tool' && tool.policy.approval !== 'never'),
       )
     },
     verdict(call, server) {
-      for (const { forCall, verdict } of candidates(call.target, server)) if (!forCall || forCall(call)) return verdict
-      return own
+      for (const { matchesCall, verdict } of candidates(call.target, server))
+        if (!matchesCall || matchesCall(call)) return verdict
+      return toolDefault
     },
   }
 }
 
-function compile(rule: Rule, place: number): Compiled {
+function compileRule(rule: Rule, place: number): CompiledRule {
   const { tool, server, annotations, tenant, caller, approval, needed = 1, of } = rule
   const where = `approvals, rule ${place + 1}`
   if (!['always', 'never', 'tool'].includes(approval))
@@ -111,12 +112,12 @@ function compile(rule: Rule, place: number): Compiled {
   const [tenants, callers] = [setOf(tenant), setOf(caller)]
   return {
     verdict: { approval, needed, ...(of && { of: [...of] }), digest: digest(JSON.parse(JSON.stringify(rule))) },
-    fits: (target, name) =>
+    matchesTool: (target, name) =>
       target.kind === 'tool' &&
       isTool(target.name) &&
       isServer(name) &&
       wanted.every(([hint, value]) => value === undefined || hintOf(target, hint) === value),
-    forCall:
+    matchesCall:
       tenants || callers
         ? (call) => (!tenants || tenants.has(call.tenant.id)) && (!callers || callers.has(call.caller.subject))
         : undefined,
@@ -160,7 +161,7 @@ function matches(name: string, pieces: readonly string[]): boolean {
 }
 
 /** `delete_* of acme, destructiveHint: always, 2 of ann, bob, eve`. */
-function wordsOf({ tool, server, annotations, tenant, caller, approval, needed = 1, of }: Rule): string {
+function describeRule({ tool, server, annotations, tenant, caller, approval, needed = 1, of }: Rule): string {
   const list = (names: string | readonly string[]): string => (typeof names === 'string' ? names : names.join(' or '))
   const parts = [
     tool === undefined ? 'every tool' : `tool ${list(tool)}`,

@@ -7,25 +7,25 @@ import type { Clock } from '../core/clock.ts'
 import { toBase64 } from '../core/seal.ts'
 
 /** A request’s header by its name. */
-export type Header = (name: string) => string | undefined | null
+export type HeaderLookup = (name: string) => string | undefined | null
 
-export interface Signer {
+export interface WebhookSigner {
   /** The headers of a message. */
   sign(id: string, body: string): Promise<{ readonly [name: string]: string }>
   /** Whether the other end holds the secret and sent exactly this, just now. */
-  verify(header: Header, body: string): Promise<boolean>
+  verify(header: HeaderLookup, body: string): Promise<boolean>
 }
 
 /** Older or newer than this, it is taken for a recording. */
 const toleranceMs = 5 * 60_000
-const minimum = 16
+const minSecretLength = 16
 
 /** Two secrets while rotating: the first signs, each verifies. `whsec_` is how the specification writes base64. */
-export function createSigner(secret: string | readonly string[], clock: Clock): Signer {
+export function createWebhookSigner(secret: string | readonly string[], clock: Clock): WebhookSigner {
   const secrets = typeof secret === 'string' ? [secret] : secret
-  if (secrets.length === 0 || secrets.some((each) => each.length < minimum))
+  if (secrets.length === 0 || secrets.some((each) => each.length < minSecretLength))
     throw new TypeError(
-      `webhook: its secret has at least ${minimum} characters; use the output of "openssl rand -base64 32"`,
+      `webhook: its secret has at least ${minSecretLength} characters; use the output of "openssl rand -base64 32"`,
     )
   const keys = secrets.map((each) => {
     let key: ReturnType<typeof crypto.subtle.importKey> | undefined

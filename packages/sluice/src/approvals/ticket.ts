@@ -74,16 +74,16 @@ export interface ProposalCaller {
 export interface Decision {
   /** The subject who decided. */
   readonly by: string
-  readonly via: Via
+  readonly via: DecisionChannel
   readonly at: number
   readonly approved: boolean
   readonly note?: string
 }
 /** Through which door a decision came. */
-export type Via = 'console' | 'command' | 'webhook' | 'protocol'
+export type DecisionChannel = 'console' | 'command' | 'webhook' | 'protocol'
 
 /** How far it has come: the one value that is swapped. */
-export interface State {
+export interface TicketState {
   readonly status: 'pending' | 'approved' | 'denied' | 'void' | 'running' | 'done' | 'failed'
   readonly decisions: readonly Decision[]
   /** Until when it may be decided, be run, or stands as a denial; by the time of `time.ts`. */
@@ -103,7 +103,7 @@ export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previou
 const statuses = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
 
 /** Throws on what is not ours: a ticket that cannot be read must not count as none. */
-export function parseState(text: string): State {
+export function parseState(text: string): TicketState {
   const state: unknown = JSON.parse(text)
   if (
     !isObject(state) ||
@@ -112,7 +112,7 @@ export function parseState(text: string): State {
     typeof state['until'] !== 'number'
   )
     throw new TypeError('The state of a ticket cannot be read')
-  return state as unknown as State
+  return state as unknown as TicketState
 }
 export function parseProposal(text: string): Proposal {
   const proposal: unknown = JSON.parse(text)

@@ -23,7 +23,7 @@ export interface ApprovalTime {
   /** The same, and moves the mark: before a ticket is spent, so that no copy made earlier looks like the store as it is. */
   advance(): Promise<Moment>
   /** Sees to it that the mark passes `at` although nothing is asked for then, while this process lives. */
-  passes(at: number): void
+  advanceAfter(at: number): void
   close(): void
 }
 
@@ -37,10 +37,10 @@ export interface TimeMark extends Moment {
 
 const timeKey: Key = ['approvals', 'time']
 /** The mark is written once per second at most. */
-const everyMs = 1000
+const writeIntervalMs = 1000
 
-export function createTime(store: Store, clock: Clock): ApprovalTime {
-  const steady = (): number => clock.steady?.() ?? clock.now()
+export function createApprovalTime(store: Store, clock: Clock): ApprovalTime {
+  const steady = (): number => clock.monotonic?.() ?? clock.now()
   let last: { readonly at: number; readonly steady: number } | undefined
   /** The highest count that the store has shown or acknowledged. */
   let seen = 0
@@ -61,7 +61,7 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
       const at = Math.max(local(), mark?.at ?? 0)
       last = { at, steady: steady() }
       const lost = (mark?.writes ?? 0) < before
-      if (mark && !lost && !move && at < mark.at + everyMs) {
+      if (mark && !lost && !move && at < mark.at + writeIntervalMs) {
         seen = Math.max(seen, mark.writes)
         return { at, epoch: mark.epoch }
       }
@@ -92,7 +92,7 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
   }
   function wait(): void {
     if (closed || cancelTimer || latest === 0) return
-    cancelTimer = clock.after(Math.max(0, latest - local()) + everyMs, () => {
+    cancelTimer = clock.after(Math.max(0, latest - local()) + writeIntervalMs, () => {
       cancelTimer = undefined
       if (local() < latest) return wait()
       latest = 0
@@ -103,7 +103,7 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
   return {
     now,
     advance,
-    passes(at) {
+    advanceAfter(at) {
       latest = Math.max(latest, at)
       wait()
     },
@@ -115,7 +115,7 @@ export function createTime(store: Store, clock: Clock): ApprovalTime {
 }
 
 /** For those who look after a store: `undefined` if nothing was ever approved there. */
-export async function approvalTime(store: Pick<Store, 'get'>): Promise<TimeMark | undefined> {
+export async function readApprovalTime(store: Pick<Store, 'get'>): Promise<TimeMark | undefined> {
   const text = await store.get(timeKey)
   return text === undefined ? undefined : parseMark(text)
 }

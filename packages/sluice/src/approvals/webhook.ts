@@ -9,10 +9,10 @@ import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import { isSafeUrl } from '../core/loopback.ts'
 import type { Key, Store } from '../core/store.ts'
-import type { Decider } from './deciding.ts'
+import type { Decider } from './decide.ts'
 import type { Desk } from './desk.ts'
-import type { Header, Signer } from './signature.ts'
-import { createSigner } from './signature.ts'
+import type { HeaderLookup, WebhookSigner } from './signature.ts'
+import { createWebhookSigner } from './signature.ts'
 import type { Proposal } from './ticket.ts'
 
 /** Tells another program of new tickets and takes its decisions, signed both ways. */
@@ -22,10 +22,10 @@ export interface WebhookOptions {
   /** Signs what is sent and checks what comes back. Two while rotating. */
   readonly secret: string | readonly string[]
   /** For tests, and where requests leave through a proxy. */
-  readonly post?: Post
+  readonly post?: WebhookPost
 }
 /** Resolves with the status. `signal` ends it. */
-export type Post = (
+export type WebhookPost = (
   url: string,
   headers: { readonly [name: string]: string },
   body: string,
@@ -34,15 +34,15 @@ export type Post = (
 
 export interface Webhook {
   /** Kept in the store before this resolves. */
-  told(proposal: Proposal): Promise<void>
+  enqueue(proposal: Proposal): Promise<void>
   /** Looks for what other processes left behind. */
   start(): void
   /** A signed decision. Throws `unauthorized` where the signature is not good, and whatever `decide` throws. */
-  receive(header: Header, body: string): ReturnType<Desk['decide']>
+  handleWebhook(header: HeaderLookup, body: string): ReturnType<Desk['decide']>
   close(): void
 }
 
-export interface WebhookAround {
+export interface WebhookDeps {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
@@ -51,43 +51,43 @@ export interface WebhookAround {
   readonly decideMs: number
 }
 
-interface Due {
+interface OutboxEntry {
   readonly attempts: number
   readonly at: number
 }
 
 const firstRetryMs = 5_000
-const longestRetryMs = 60_000
+const maxRetryMs = 60_000
 /** Per message. The other end should say yes and work later. */
-const withinMs = 10_000
-const batch = 100
+const requestTimeoutMs = 10_000
+const batchSize = 100
 const root: Key = ['approvals', 'outbox']
 
-export function createWebhook({ url, secret, post = postByFetch }: WebhookOptions, around: WebhookAround): Webhook {
-  const { store, clock, logger, desk, decideMs } = around
+export function createWebhook({ url, secret, post = postByFetch }: WebhookOptions, deps: WebhookDeps): Webhook {
+  const { store, clock, logger, desk, decideMs } = deps
   checkUrl(url)
-  const signer: Signer = createSigner(secret, clock)
-  let callOff: (() => void) | undefined
+  const signer: WebhookSigner = createWebhookSigner(secret, clock)
+  let cancelTimer: (() => void) | undefined
   let wakeAt = Number.POSITIVE_INFINITY
-  let silence: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
   let closed = false
 
   /** At the earliest time anybody asked for. */
   function wake(inMs: number): void {
     const at = clock.now() + inMs
     if (closed || at >= wakeAt) return
-    callOff?.()
+    cancelTimer?.()
     wakeAt = at
-    callOff = clock.after(inMs, () => {
+    cancelTimer = clock.after(inMs, () => {
       wakeAt = Number.POSITIVE_INFINITY
       // It has logged why; the next ticket wakes it again.
       pump().catch(() => {})
     })
   }
   function start(): void {
-    if (silence || closed) return
+    if (unsubscribe || closed) return
     // Another process made a ticket: if it dies before it told, somebody has to.
-    silence = desk.watch(({ status }) => {
+    unsubscribe = desk.watch(({ status }) => {
       if (status === 'pending') wake(firstRetryMs)
     })
     wake(0)
@@ -95,8 +95,8 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
 
   async function pump(): Promise<void> {
     try {
-      const entries = await store.list(root, { limit: batch })
-      const next = await Promise.all(entries.map(({ key, value }) => attend(key, value)))
+      const entries = await store.list(root, { limit: batchSize })
+      const next = await Promise.all(entries.map(({ key, value }) => processEntry(key, value)))
       const soonest = Math.min(...next)
       if (soonest !== Number.POSITIVE_INFINITY) wake(Math.max(0, soonest - clock.now()))
     } catch (thrown) {
@@ -105,18 +105,18 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     }
   }
   /** Resolves with when to look again. */
-  async function attend(key: Key, value: string): Promise<number> {
-    const due = JSON.parse(value) as Due
-    if (due.at > clock.now()) return due.at
-    const retryAt = clock.now() + Math.min(longestRetryMs, firstRetryMs * 2 ** due.attempts)
-    const taken: Due = { attempts: due.attempts + 1, at: retryAt }
+  async function processEntry(key: Key, value: string): Promise<number> {
+    const entry = JSON.parse(value) as OutboxEntry
+    if (entry.at > clock.now()) return entry.at
+    const retryAt = clock.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** entry.attempts)
+    const taken: OutboxEntry = { attempts: entry.attempts + 1, at: retryAt }
     // Whoever wins tells it; if that process dies meanwhile, the next one does so at `retryAt`.
     if (!(await store.swap(key, value, JSON.stringify(taken), decideMs))) return clock.now() + firstRetryMs
     const id = key.at(-1) ?? ''
     const ticket = await desk.get(id)
     if (
       ticket?.status === 'pending' &&
-      !(await tell(
+      !(await deliver(
         id,
         JSON.stringify({ type: 'approval.requested', timestamp: new Date(clock.now()).toISOString(), data: ticket }),
       ))
@@ -127,9 +127,9 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     await store.delete(key)
     return Number.POSITIVE_INFINITY
   }
-  async function tell(id: string, body: string): Promise<boolean> {
+  async function deliver(id: string, body: string): Promise<boolean> {
     const controller = new AbortController()
-    const ring = clock.after(withinMs, () => controller.abort())
+    const cancelTimeout = clock.after(requestTimeoutMs, () => controller.abort())
     try {
       const headers = { 'content-type': 'application/json', ...(await signer.sign(id, body)) }
       const status = await post(url, headers, body, controller.signal)
@@ -137,27 +137,27 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     } catch {
       return false
     } finally {
-      ring()
+      cancelTimeout()
     }
   }
 
   return {
-    async told({ id }) {
-      await store.set([...root, id], JSON.stringify({ attempts: 0, at: clock.now() } satisfies Due), decideMs)
+    async enqueue({ id }) {
+      await store.set([...root, id], JSON.stringify({ attempts: 0, at: clock.now() } satisfies OutboxEntry), decideMs)
       start()
       wake(0)
     },
     start,
-    async receive(header, body) {
+    async handleWebhook(header, body) {
       if (!(await signer.verify(header, body))) throw new RpcError('unauthorized', 'The signature is not good')
-      const { id, by, ...decision } = parse(body)
+      const { id, by, ...decision } = parseDecision(body)
       const decider: Decider = { subject: by, via: 'webhook', tenants: 'all', operator: true }
       return desk.decide(id, decision, decider)
     },
     close() {
       closed = true
-      callOff?.()
-      silence?.()
+      cancelTimer?.()
+      unsubscribe?.()
     },
   }
 }
@@ -167,7 +167,7 @@ function checkUrl(url: string): void {
 }
 
 /** The message that we send has another type: sent back to us it decides nothing. */
-function parse(body: string): { id: string; by: string; approved: boolean; note?: string } {
+function parseDecision(body: string): { id: string; by: string; approved: boolean; note?: string } {
   const bad = (): RpcError =>
     new RpcError(
       'invalidParams',
@@ -187,7 +187,7 @@ function parse(body: string): { id: string; by: string; approved: boolean; note?
 }
 
 /** Nothing is followed elsewhere: what is sent is for this address. */
-const postByFetch: Post = async (url, headers, body, signal) => {
+const postByFetch: WebhookPost = async (url, headers, body, signal) => {
   const { status } = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   return status
 }

@@ -62,9 +62,9 @@ export interface Call {
   /** Set by `validate`. */
   readonly ready: Ready | undefined
   /** Checked answers of the person, set by `ask`. Part of what is approved. */
-  readonly given: Params
+  readonly answers: Params
   /** What this very work is spent under, set by an outer layer (an approval's ticket); `once` runs it once. */
-  readonly key?: string
+  readonly ticketId?: string
   /** Never absent. Until a layer vouches for someone it is `anonymous`. */
   readonly caller: Caller
   readonly tenant: Tenant

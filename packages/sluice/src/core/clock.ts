@@ -4,7 +4,7 @@ export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   /** Milliseconds from any beginning; goes on at the same pace when somebody sets the clock. */
-  steady?(): number
+  monotonic?(): number
   /** Calls `then` once after `ms`; the returned function calls it off. */
   after(ms: number, then: () => void): () => void
   /**
@@ -15,13 +15,13 @@ export interface Clock {
 }
 
 /** Milliseconds that only go forward: a clock that is set back must not stop what happens every few minutes. */
-export const steadyNow = (clock: Clock): number => clock.steady?.() ?? clock.now()
+export const monotonicNow = (clock: Clock): number => clock.monotonic?.() ?? clock.now()
 
 const maxTimerMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  steady: () => performance.now(),
+  monotonic: () => performance.now(),
   after(ms, then) {
     // A longer timer fires at once, in every runtime; so a long wait is several.
     let left = ms

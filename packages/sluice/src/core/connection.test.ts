@@ -109,16 +109,16 @@ test('in every order of events, a question settles once and then holds no timer 
         const kept = new Set<string>()
         const remote = {
           async change() {},
-          asked(question: string) {
+          registerQuestion(question: string) {
             kept.add(question)
             return keeping.promise
           },
-          forget: (question: string) => {
+          removeQuestion: (question: string) => {
             kept.delete(question)
           },
           settle: async () => false,
           cancel() {},
-          reading: undefined,
+          pendingSync: undefined,
         }
         const connection = createConnection({ id: 'c', clock, answerWithinMs: 1000, ...(isShared && { remote }) })
         const [sent, stop]: [Sent[], ReturnType<typeof createStop>] = [[], createStop()]

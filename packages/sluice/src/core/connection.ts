@@ -26,7 +26,7 @@ export interface Connection {
   /** Applies a change. Settles when no process can undo it; throws or rejects if it cannot be made. */
   change(change: StateChange): void | Promise<void>
   /** False if it belongs to another caller. The first caller owns it from then on. */
-  own(owner: string): boolean | Promise<boolean>
+  claimOwnership(owner: string): boolean | Promise<boolean>
   /** Ends a call of it early, on whatever process it runs. */
   cancel(id: Id): void
   /** Asks the client and waits for its response. `send` puts the question on the stream it belongs to. */
@@ -34,7 +34,7 @@ export interface Connection {
   /** Hands in the client's response to a question; false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
   /** A change of another process is being read: wait for it before judging what this client may hear. */
-  readonly reading: Promise<unknown> | undefined
+  readonly pendingSync: Promise<unknown> | undefined
   /** Ends it: aborts what is running, refuses what is open. Once. */
   close(): void
   readonly closed: boolean
@@ -45,13 +45,13 @@ export interface RemoteConnection {
   /** Applies a change to what all processes share, and to this connection. */
   change(change: StateChange): void | Promise<void>
   /** Before the client can see the question, because its response may reach any process. */
-  asked(question: string): Promise<void>
+  registerQuestion(question: string): Promise<void>
   /** The question is no longer open. */
-  forget(question: string): void
+  removeQuestion(question: string): void
   /** Hands a response to the process that asked; false if none did. */
   settle(question: string, response: Params): Promise<boolean>
   cancel(id: Id): void
-  readonly reading: Promise<unknown> | undefined
+  readonly pendingSync: Promise<unknown> | undefined
 }
 
 export interface ConnectionOptions {
@@ -63,9 +63,9 @@ export interface ConnectionOptions {
   onClose?(): void
 }
 
-interface Open {
+interface PendingQuestion {
   settle(response: Params): void
-  refuse(error: RpcError): void
+  reject(error: RpcError): void
 }
 
 /** A class, because there may be thousands, most of them idle: what few need is made when it is needed. */
@@ -75,22 +75,22 @@ class OpenConnection implements Connection {
   readonly inFlight: Map<Id, Stop> = new Map()
   closed = false
   readonly #options: ConnectionOptions
-  #questions: Map<string, Open> | undefined = undefined
-  #asked = 0
+  #questions: Map<string, PendingQuestion> | undefined = undefined
+  #questionCount = 0
 
   constructor(options: ConnectionOptions) {
     this.id = options.id
     this.#options = options
   }
-  get reading(): Promise<unknown> | undefined {
-    return this.#options.remote?.reading
+  get pendingSync(): Promise<unknown> | undefined {
+    return this.#options.remote?.pendingSync
   }
   change(change: StateChange): void | Promise<void> {
     const { remote } = this.#options
     if (remote) return remote.change(change)
     this.state = applyChange(this.state, change)
   }
-  own(owner: string): boolean | Promise<boolean> {
+  claimOwnership(owner: string): boolean | Promise<boolean> {
     const isOwner = (): boolean => this.state.owner === owner
     if (this.state.owner !== undefined) return isOwner()
     const changing = this.change({ kind: 'own', owner })
@@ -109,13 +109,13 @@ class OpenConnection implements Connection {
     const questions = this.#questions
     // Guessing another connection's question must not help: ids count per connection and are looked up there only.
     // Where others ask on the same connection, counting would give two questions one name.
-    const question = `sluice-${remote ? crypto.randomUUID() : ++this.#asked}`
+    const question = `sluice-${remote ? crypto.randomUUID() : ++this.#questionCount}`
     return new Promise((resolve, reject) => {
       let sent = false
       /** The one way out: whatever comes second finds nothing to end. */
       const end = (settle: () => void): void => {
         if (!questions.delete(question)) return
-        remote?.forget(question)
+        remote?.removeQuestion(question)
         cancelTimer()
         unlisten()
         settle()
@@ -131,7 +131,7 @@ class OpenConnection implements Connection {
       )
       const unlisten = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
       questions.set(question, {
-        refuse,
+        reject,
         settle: (response) =>
           end(() => {
             const error = response['error']
@@ -144,7 +144,7 @@ class OpenConnection implements Connection {
         sent = true
         via.send({ jsonrpc: '2.0', id: question, method, params })
       }
-      if (remote) remote.asked(question).then(send).catch(refuse)
+      if (remote) remote.registerQuestion(question).then(send).catch(refuse)
       else send()
     })
   }
@@ -159,7 +159,7 @@ class OpenConnection implements Connection {
     if (this.closed) return
     this.closed = true
     const ended = new RpcError('cancelled', 'The connection has ended')
-    for (const { refuse } of [...(this.#questions?.values() ?? [])]) refuse(ended)
+    for (const { reject } of [...(this.#questions?.values() ?? [])]) reject(ended)
     for (const call of [...this.inFlight.values()]) call.stop(ended)
     this.inFlight.clear()
     this.#options.onClose?.()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RpcError } from './error.ts'
-import { frame, Unsound } from './frame.ts'
+import { frame, UnsafeMessage } from './frame.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 const reasonOf = (text: string): string => {
@@ -87,7 +87,7 @@ test('a message with a value nobody should act on still has an id to answer to',
     frame('{"id":7,"params":{"n":1e999}}')
     expect.unreachable()
   } catch (thrown) {
-    expect(thrown).toBeInstanceOf(Unsound)
-    expect(thrown instanceof Unsound && thrown.value).toMatchObject({ id: 7 })
+    expect(thrown).toBeInstanceOf(UnsafeMessage)
+    expect(thrown instanceof UnsafeMessage && thrown.value).toMatchObject({ id: 7 })
   }
 })

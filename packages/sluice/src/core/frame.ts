@@ -33,13 +33,13 @@ const nine = 57
 interface Scan {
   members: number
   /** How deep the outermost number lies that does not survive parsing; `Infinity` if all do. */
-  lost: number
+  imprecisionDepth: number
 }
 
 function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
   let depth = 0
   let values = 0
-  const seen: Scan = { members: 0, lost: Number.POSITIVE_INFINITY }
+  const seen: Scan = { members: 0, imprecisionDepth: Number.POSITIVE_INFINITY }
   const { length } = text
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i)
@@ -62,7 +62,8 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
       const start = i
       while (isNumberPart(text.charCodeAt(i + 1))) i++
       // Fifteen digits always survive.
-      if (i - start >= 15 && depth < seen.lost && losesDigits(text.slice(start, i + 1))) seen.lost = depth
+      if (i - start >= 15 && depth < seen.imprecisionDepth && losesDigits(text.slice(start, i + 1)))
+        seen.imprecisionDepth = depth
     }
     if (values > maxValues) throw new RpcError('invalidRequest', `Invalid request: more than ${maxValues} values`)
   }
@@ -90,11 +91,11 @@ function losesDigits(written: string): boolean {
 const digitsOf = (text: string): string => text.replace(/e.*|\./gi, '').replace(/^0+|0+$/g, '')
 
 /** Counts members the way `scan` counts colons: a difference means that a key came twice. */
-function countMembers(value: unknown, vet: Vet): number {
+function countMembers(value: unknown, vet: ValueChecks): number {
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'string') {
-      if (vet.surrogates && !value.isWellFormed()) vet.found ??= 'a string holds half of a surrogate pair'
-    } else if (typeof value === 'number' && !Number.isFinite(value)) vet.found ??= 'a number is out of range'
+      if (vet.surrogates && !value.isWellFormed()) vet.problem ??= 'a string holds half of a surrogate pair'
+    } else if (typeof value === 'number' && !Number.isFinite(value)) vet.problem ??= 'a number is out of range'
     return 0
   }
   let members = 0
@@ -105,15 +106,15 @@ function countMembers(value: unknown, vet: Vet): number {
   if (isObject(value))
     for (const key in value) {
       members += 1 + countMembers(value[key], vet)
-      if (key === '__proto__') vet.found ??= 'a member is named __proto__'
-      else if (vet.surrogates && !key.isWellFormed()) vet.found ??= 'a name holds half of a surrogate pair'
+      if (key === '__proto__') vet.problem ??= 'a member is named __proto__'
+      else if (vet.surrogates && !key.isWellFormed()) vet.problem ??= 'a name holds half of a surrogate pair'
     }
   return members
 }
-interface Vet {
+interface ValueChecks {
   /** Whether the text has escapes at all: half a surrogate pair can come no other way. */
   readonly surrogates: boolean
-  found: string | undefined
+  problem: string | undefined
 }
 
 /** Parses one message. Throws an `RpcError` and nothing else. */
@@ -125,15 +126,16 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
   } catch (cause) {
     throw new RpcError('parseError', 'Parse error: the message is not valid JSON', { cause })
   }
-  const vet: Vet = { surrogates: text.includes('\\u'), found: undefined }
+  const vet: ValueChecks = { surrogates: text.includes('\\u'), problem: undefined }
   const members = countMembers(value, vet)
-  if (members !== seen.members) throw new Unsound('an object names a member twice', withoutId(value), 'invalidRequest')
-  const { lost } = seen
+  if (members !== seen.members)
+    throw new UnsafeMessage('an object names a member twice', withoutId(value), 'invalidRequest')
+  const { imprecisionDepth: lost } = seen
   // Directly inside the message only the id is a number, and an answer must not go to another id.
-  if (lost === 1 || (vet.found !== undefined && hasUnsafeId(value)))
-    throw new Unsound('id must be a string or an integer within ±(2^53 − 1)', withoutId(value), 'invalidRequest')
-  if (Number.isFinite(lost)) vet.found ??= 'a number has more digits than a double can hold: send it as a string'
-  if (vet.found !== undefined) throw new Unsound(vet.found, value)
+  if (lost === 1 || (vet.problem !== undefined && hasUnsafeId(value)))
+    throw new UnsafeMessage('id must be a string or an integer within ±(2^53 − 1)', withoutId(value), 'invalidRequest')
+  if (Number.isFinite(lost)) vet.problem ??= 'a number has more digits than a double can hold: send it as a string'
+  if (vet.problem !== undefined) throw new UnsafeMessage(vet.problem, value)
   return value
 }
 
@@ -144,7 +146,7 @@ const hasUnsafeId = (value: unknown): boolean =>
 const withoutId = (value: unknown): unknown => (isObject(value) && 'id' in value ? { ...value, id: null } : value)
 
 /** A message that parses, but holds a value nobody should act on. It still has an id to answer to, if that can be read. */
-export class Unsound extends RpcError {
+export class UnsafeMessage extends RpcError {
   readonly value: unknown
   constructor(problem: string, value: unknown, reason: 'invalidParams' | 'invalidRequest' = 'invalidParams') {
     super(reason, `Invalid ${reason === 'invalidParams' ? 'params' : 'request'}: ${problem}`)

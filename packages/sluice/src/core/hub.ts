@@ -21,32 +21,32 @@ export interface Hub {
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
   /** How many hear. */
-  readonly size: number
+  readonly listenerCount: number
   /** Ends subscriptions. What calls under way still publish is heard elsewhere. */
-  finish(): void
+  closeSubscriptions(): void
   /** Settles when what was published can be read by others. */
   close(): Promise<void>
 }
 
 /** How the processes of one server tell each other; `sharedHub`. */
-export type MakeHub = (shared: Shared, clock: Clock) => OwnedHub
+export type HubFactory = (shared: SharedServices, clock: Clock) => OwnedHub
 
 /** The store is the truth, the bus only wakes. The store is this server's own: it does not reach other servers' keys. */
-export interface Shared {
+export interface SharedServices {
   readonly store: Store
   readonly bus: Bus
   /** The server's, for channels. */
   readonly name: string
 }
 
-export type Hear = (event: ServerEvent, position: string) => void
+export type HubListener = (event: ServerEvent, position: string) => void
 
 /** How many, so that a client that comes back finds what it missed. */
-export const maxKept = 1000
+export const maxKeptEvents = 1000
 
 export function createHub(bus: Bus, server: string): OwnedHub {
   const channel = `events ${server}`
-  const hearers = new Set<Hear>()
+  const hearers = new Set<HubListener>()
   const closers = new Set<() => void>()
   const kept: { readonly event: ServerEvent; readonly position: string }[] = []
   let heard = 0
@@ -55,7 +55,7 @@ export function createHub(bus: Bus, server: string): OwnedHub {
     if (!event) return
     const position = String(++heard).padStart(16, '0')
     kept.push({ event, position })
-    if (kept.length > maxKept) kept.shift()
+    if (kept.length > maxKeptEvents) kept.shift()
     for (const hear of [...hearers]) hear(event, position)
   })
   const subscribe: Hub['subscribe'] = (hear) => {
@@ -77,10 +77,10 @@ export function createHub(bus: Bus, server: string): OwnedHub {
       // It only wakes: a bus that is away costs a notification, never a call.
       bus.publish(channel, JSON.stringify(event)).catch(() => {})
     },
-    get size() {
+    get listenerCount() {
       return hearers.size
     },
-    finish() {
+    closeSubscriptions() {
       for (const then of [...closers]) then()
     },
     async close() {

@@ -16,4 +16,4 @@ export interface LogLine {
   readonly [field: string]: string | number | boolean | undefined
 }
 
-export const silent: Logger = { info() {}, warn() {}, error() {} }
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} }

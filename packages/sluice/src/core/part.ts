@@ -9,7 +9,7 @@ import type { Call, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Params } from './json.ts'
 import type { Logger, LogLine } from './log.ts'
-import type { Sink } from './observed.ts'
+import type { Observer } from './observer.ts'
 import type { Stop } from './stop.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
@@ -56,9 +56,9 @@ export interface Piece<Name extends string = string> {
   /** Rejects where the server must not start. Waited for by transports that can. */
   readonly ready?: () => Promise<void>
   /** For revisions before 2026-07-28, outside all layers; it tells the sinks itself. */
-  readonly bridge?: (sinks: readonly Sink[]) => Layer
+  readonly bridge?: (sinks: readonly Observer[]) => Layer
   /** Hears of every call that became one, when it is over. */
-  readonly sink?: Sink
+  readonly sink?: Observer
   /** Hears of every request before the first layer. */
   readonly arrived?: (call: Call) => void
   /** Hears of every notification of a client; what it returns is called when that is done. */

@@ -34,7 +34,11 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
       // Random, since processes share the key and no counter: safe for 2^32 seals of a purpose, then the secret must change.
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const plain = encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
-      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, plain)
+      const sealed = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv, additionalData: toAdditionalData(bound) },
+        key,
+        plain,
+      )
       return `${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
     },
     async open(text, bound) {
@@ -42,7 +46,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
       if (iv?.length === 12 && sealed && `${toBase64Url(iv)}.${toBase64Url(sealed)}` === text)
         for (const key of await ready()) {
           const opened = await crypto.subtle
-            .decrypt({ name: 'AES-GCM', iv, additionalData: bind(bound) }, key, sealed)
+            .decrypt({ name: 'AES-GCM', iv, additionalData: toAdditionalData(bound) }, key, sealed)
             .then((plain): unknown => JSON.parse(new TextDecoder().decode(new Uint8Array(plain))))
             .catch(() => undefined)
           if (isObject(opened) && typeof opened['until'] === 'number' && opened['until'] > clock.now())
@@ -57,7 +61,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
 }
 
 /** As JSON, never joined: `['a', 'bc']` and `['ab', 'c']` must differ. */
-const bind = (bound: Key): Uint8Array => encode(JSON.stringify(bound))
+const toAdditionalData = (bound: Key): Uint8Array => encode(JSON.stringify(bound))
 
 const aes = { name: 'AES-GCM', length: 256 }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { onEdge, secretFrom, secretsOf } from './secrets.ts'
+import { isEdgeRuntime, readSecret, secretsOf } from './secrets.ts'
 
 const alone = { shared: false, edge: false }
 const long = 'long enough to be one'
@@ -46,10 +46,10 @@ test.each([
 })
 
 test('the environment gives the secret itself or the file it is in, two on two lines or with a comma', () => {
-  expect(secretFrom({}, unread)).toBeUndefined()
-  expect(secretFrom({ SLUICE_SECRET: long }, unread)).toEqual([long])
-  expect(secretFrom({ SLUICE_SECRET: `${long},${long}2` }, unread)).toEqual([long, `${long}2`])
-  expect(secretFrom({ SLUICE_SECRET_FILE: '/run/secret' }, (path) => `${long} of ${path}\r\n${long}\n`)).toEqual([
+  expect(readSecret({}, unread)).toBeUndefined()
+  expect(readSecret({ SLUICE_SECRET: long }, unread)).toEqual([long])
+  expect(readSecret({ SLUICE_SECRET: `${long},${long}2` }, unread)).toEqual([long, `${long}2`])
+  expect(readSecret({ SLUICE_SECRET_FILE: '/run/secret' }, (path) => `${long} of ${path}\r\n${long}\n`)).toEqual([
     `${long} of /run/secret`,
     long,
   ])
@@ -61,22 +61,22 @@ test.each([
   [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: secret: use at least'],
   [{ SLUICE_SECRET: long, SLUICE_SECRET_FILE: '/run/secret' }, 'both set'],
 ])('the environment %j is refused and its value not shown', (environment, why) => {
-  expect(() => secretFrom(environment, () => 'hunter2')).toThrow(why)
-  expect(() => secretFrom(environment, () => 'hunter2')).not.toThrow('hunter2')
+  expect(() => readSecret(environment, () => 'hunter2')).toThrow(why)
+  expect(() => readSecret(environment, () => 'hunter2')).not.toThrow('hunter2')
 })
 
 test('a file that cannot be read stops the start', () => {
   const read = (): string => {
     throw new Error('ENOENT')
   }
-  expect(() => secretFrom({ SLUICE_SECRET_FILE: '/nowhere' }, read)).toThrow('ENOENT')
+  expect(() => readSecret({ SLUICE_SECRET_FILE: '/nowhere' }, read)).toThrow('ENOENT')
 })
 
 test('Node is not the edge', () => {
-  expect(onEdge()).toBe(false)
+  expect(isEdgeRuntime()).toBe(false)
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })
-  expect(onEdge()).toBe(true)
+  expect(isEdgeRuntime()).toBe(true)
   vi.stubGlobal('navigator', undefined)
-  expect(onEdge()).toBe(false)
+  expect(isEdgeRuntime()).toBe(false)
   vi.unstubAllGlobals()
 })

@@ -9,7 +9,7 @@ import { lazy } from './lazy.ts'
 /** One, or two while rotating: the first seals, both open. */
 export type Secret = string | readonly string[]
 
-export interface Surroundings {
+export interface SecretsOptions {
   /** The store is used by other processes: they must open what this one sealed, so it cannot make up a secret. */
   readonly shared: boolean
   /** Requests meet another isolate each time. Refused on first use and not before: a server that seals nothing needs none. */
@@ -17,14 +17,14 @@ export interface Surroundings {
 }
 
 /** Shorter ones can be tried out offline by anybody who holds something sealed. */
-const minimum = 16
-const most = 2
+const minLength = 16
+const maxSecrets = 2
 const advice = 'use the output of "openssl rand -base64 32"'
 
 /** What `createSeal` takes. Without a secret a random one is made on first use: workerd forbids it at module scope. */
-export function secretsOf(secret: Secret | undefined, { shared, edge }: Surroundings): () => readonly string[] {
+export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsOptions): () => readonly string[] {
   if (secret !== undefined) {
-    const given = checked(typeof secret === 'string' ? [secret] : secret)
+    const given = validSecrets(typeof secret === 'string' ? [secret] : secret)
     return () => given
   }
   if (shared) throw new TypeError(`secret: a shared store needs the same secret in every process; ${advice}`)
@@ -35,10 +35,11 @@ export function secretsOf(secret: Secret | undefined, { shared, edge }: Surround
 }
 
 /** An empty list is a mistake in somebody's configuration, not a wish for a random secret. */
-function checked(given: readonly string[]): readonly string[] {
-  if (given.length === 0 || given.length > most) throw new TypeError(`secret: give one, or ${most} while rotating`)
-  if (given.some((secret) => secret.length < minimum))
-    throw new TypeError(`secret: use at least ${minimum} characters; ${advice}`)
+function validSecrets(given: readonly string[]): readonly string[] {
+  if (given.length === 0 || given.length > maxSecrets)
+    throw new TypeError(`secret: give one, or ${maxSecrets} while rotating`)
+  if (given.some((secret) => secret.length < minLength))
+    throw new TypeError(`secret: use at least ${minLength} characters; ${advice}`)
   return given
 }
 
@@ -46,7 +47,7 @@ function checked(given: readonly string[]): readonly string[] {
  * `SLUICE_SECRET`, or `SLUICE_SECRET_FILE` with the path of a file, as containers mount them. Two values stand on two
  * lines or on both sides of a comma. Neither variable: nothing. `read` gives the text of a file.
  */
-export function secretFrom(
+export function readSecret(
   environment: { readonly [name: string]: string | undefined },
   read: (path: string) => string,
 ): readonly string[] | undefined {
@@ -57,7 +58,7 @@ export function secretFrom(
   if (text === undefined) return undefined
   const values = text.split(/[,\n]/).map((value) => value.trim())
   try {
-    return checked(values.filter((value) => value !== ''))
+    return validSecrets(values.filter((value) => value !== ''))
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : ''
     throw new TypeError(`${file === undefined ? 'SLUICE_SECRET' : `SLUICE_SECRET_FILE ${file}`}: ${why}`)
@@ -65,4 +66,5 @@ export function secretFrom(
 }
 
 /** workerd says who it is; nothing else of ours asks. */
-export const onEdge = (): boolean => typeof navigator !== 'undefined' && navigator.userAgent === 'Cloudflare-Workers'
+export const isEdgeRuntime = (): boolean =>
+  typeof navigator !== 'undefined' && navigator.userAgent === 'Cloudflare-Workers'

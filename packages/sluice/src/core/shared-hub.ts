@@ -12,23 +12,23 @@
 
 import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
-import type { Hear, OwnedHub, Shared } from './hub.ts'
-import { maxKept, parseEvent } from './hub.ts'
+import type { HubListener, OwnedHub, SharedServices } from './hub.ts'
+import { maxKeptEvents, parseEvent } from './hub.ts'
 import { createSerial } from './serial.ts'
 import type { Key } from './store.ts'
 
-const log: Key = ['events']
+const eventLog: Key = ['events']
 /** How long, so that a client that comes back finds what it missed. */
-const keepMs = 10 * 60_000
+const eventTtlMs = 10 * 60_000
 const pageSize = 100
 /** How often a process looks for what the bus did not deliver, and tries again what failed. */
 const pollMs = 5_000
 
 /** The events of a server that runs in several processes: kept in the store, announced on the bus. */
-export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub {
+export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): OwnedHub {
   const channel = `events ${name}`
   const run = createSerial()
-  const listeners = new Set<Hear>()
+  const listeners = new Set<HubListener>()
   const closers = new Set<() => void>()
   /** Published, and not yet being appended. */
   const waiting = new Set<string>()
@@ -58,7 +58,7 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
   async function join(): Promise<void> {
     unsubscribe ??= bus.subscribe(channel, look)
     if (joined) return
-    last = positionOf(await store.append(log, '', keepMs))
+    last = positionOf(await store.append(eventLog, '', eventTtlMs))
     joined = true
     // Heard by this process too, as soon as it hears the bus at all: what came before that is then read.
     bus.publish(channel, '').catch(() => {})
@@ -80,7 +80,7 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
   /** Returns the position that was read last. */
   async function walk(from: string, each: (event: ServerEvent, position: string) => void): Promise<string> {
     for (let after = from; ; ) {
-      const entries = await store.list(log, { limit: pageSize, after: [...log, after] })
+      const entries = await store.list(eventLog, { limit: pageSize, after: [...eventLog, after] })
       for (const { key, value } of entries) {
         after = positionOf(key)
         const event = value === '' ? undefined : parseEvent(value)
@@ -107,7 +107,7 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
   }
   async function append(text: string): Promise<void> {
     try {
-      await store.append(log, text, keepMs)
+      await store.append(eventLog, text, eventTtlMs)
     } catch (thrown) {
       waiting.add(text)
       throw thrown
@@ -116,8 +116,8 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
   }
   /** The oldest go first; each process does its share of it. */
   async function trim(): Promise<void> {
-    const entries = await store.list(log, { limit: maxKept + 2 * pageSize })
-    for (const { key } of entries.slice(0, -maxKept)) await store.delete(key)
+    const entries = await store.list(eventLog, { limit: maxKeptEvents + 2 * pageSize })
+    for (const { key } of entries.slice(0, -maxKeptEvents)) await store.delete(key)
   }
 
   return {
@@ -160,13 +160,13 @@ export function sharedHub({ bus, store, name }: Shared, clock: Clock): OwnedHub 
     publish(event) {
       waiting.add(JSON.stringify(event))
       // While the store is away. A client that comes back then reads the lists and resources anew.
-      for (const oldest of waiting) if (waiting.size > maxKept) waiting.delete(oldest)
+      for (const oldest of waiting) if (waiting.size > maxKeptEvents) waiting.delete(oldest)
       write()
     },
-    get size() {
+    get listenerCount() {
       return listeners.size
     },
-    finish() {
+    closeSubscriptions() {
       for (const then of [...closers]) then()
     },
     async close() {

@@ -2,14 +2,14 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Claim } from './slots.ts'
+import type { SlotClaim } from './slots.ts'
 import { createSlots } from './slots.ts'
 
 const lanes = ['a', 'b', 'c'] as const
 
 interface Seen {
   readonly lane: string
-  readonly claim: Claim
+  readonly claim: SlotClaim
   /** Whether it waited, so that `settled` is how it hears. */
   readonly queued: boolean
   readonly heard: boolean[]
@@ -46,7 +46,7 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
         const seen: Seen[] = []
         let endNext = false
         let at = 0
-        const count = (state: Claim['state']): number => seen.filter(({ claim }) => claim.state === state).length
+        const count = (state: SlotClaim['state']): number => seen.filter(({ claim }) => claim.state === state).length
 
         function arrive(lane: string): void {
           const free = slots.take()
@@ -64,7 +64,7 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
             if (held && endNext && own) {
               endNext = false
               own.endedAt = at
-              own.claim.end()
+              own.claim.release()
             }
           })
           if (claim) seen.push({ lane, claim, queued: true, heard, endedAt: undefined })
@@ -79,7 +79,7 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
           const freed = one.claim.state === 'held'
           const endsAgain = endNext
           one.endedAt = at
-          for (let time = 0; time < times; time++) one.claim.end()
+          for (let time = 0; time < times; time++) one.claim.release()
           if (!freed || endsAgain) return
           const waited = firsts.filter((each) => each !== undefined)
           const granted = waited.filter(({ claim }) => claim.state === 'held')
@@ -101,7 +101,7 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
             if (queued && claim.state === 'held') expect(heard).toEqual([true])
           }
         }
-        for (const { claim } of seen) claim.end()
+        for (const { claim } of seen) claim.release()
         expect([slots.taken, slots.waiting]).toEqual([0, 0])
       },
     ),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Claim, Slots, SlotsOptions } from './slots.ts'
+import type { SlotClaim, Slots, SlotsOptions } from './slots.ts'
 import { createSlots } from './slots.ts'
 
 const queueUp = (slots: Slots, lane: string, heard: string[], name = lane) =>
@@ -8,8 +8,8 @@ const queueUp = (slots: Slots, lane: string, heard: string[], name = lane) =>
 /** Slots whose held claims the test ends in the order they were held. */
 function make(options: SlotsOptions) {
   const inner = createSlots(options)
-  const all: Claim[] = []
-  const keep = (claim: Claim | undefined): Claim | undefined => {
+  const all: SlotClaim[] = []
+  const keep = (claim: SlotClaim | undefined): SlotClaim | undefined => {
     if (claim) all.push(claim)
     return claim
   }
@@ -23,7 +23,7 @@ function make(options: SlotsOptions) {
       return inner.waiting
     },
   }
-  const free = (): void => all.find(({ state }) => state === 'held')?.end()
+  const free = (): void => all.find(({ state }) => state === 'held')?.release()
   return Object.assign(slots, { free })
 }
 
@@ -122,8 +122,8 @@ test('whoever leaves the queue is not called and makes room', () => {
   const heard: string[] = []
   slots.take()
   const claim = queueUp(slots, 'a', heard)
-  claim?.end()
-  claim?.end()
+  claim?.release()
+  claim?.release()
   expect(slots.waiting).toBe(0)
   queueUp(slots, 'b', heard)
   slots.free()
@@ -135,10 +135,10 @@ test('a claim ended after it was held, and before its owner heard of it, frees t
   const first = slots.take()
   const second = slots.wait('a', () => {})
   const third = slots.wait('a', () => {})
-  first?.end()
+  first?.release()
   expect(second?.state).toBe('held')
-  second?.end()
-  second?.end()
+  second?.release()
+  second?.release()
   expect([third?.state, slots.taken]).toEqual(['held', 1])
 })
 
@@ -149,10 +149,10 @@ test('twenty thousand claims that end as soon as they are held do not overflow t
   for (let index = 0; index < 20_000; index++) {
     const claim = slots.wait('a', () => {
       held++
-      claim?.end()
+      claim?.release()
     })
   }
-  first?.end()
+  first?.release()
   expect([held, slots.taken, slots.waiting]).toEqual([20_000, 0, 0])
 })
 

@@ -18,20 +18,20 @@
  */
 
 /** The right to one slot, or a place in the queue for it. */
-export interface Claim {
+export interface SlotClaim {
   readonly state: 'waiting' | 'held' | 'ended'
   /** Leaves the queue or gives the slot back. Safe to call any number of times. */
-  end(): void
+  release(): void
 }
 
 export interface Slots {
   /** Holds a free slot; `undefined` if none is free. */
-  take(): Claim | undefined
+  take(): SlotClaim | undefined
   /**
    * Queues for a slot; `undefined` if there is no place in the queue. `settled` is called with true once the slot is held,
    * or with false if another lane took the place in the queue. A claim that is held at once is returned as `held`.
    */
-  wait(lane: string, settled: (held: boolean) => void): Claim | undefined
+  wait(lane: string, settled: (held: boolean) => void): SlotClaim | undefined
   readonly taken: number
   readonly waiting: number
 }
@@ -42,41 +42,41 @@ export interface SlotsOptions {
 }
 
 /** Each outcome moves the share of refusals by this part, so that about the last hundred count. */
-const memory = 1 / 64
+const smoothing = 1 / 64
 /** Above this share of refusals, the load is a flood. */
-const flood = 0.5
+const floodThreshold = 0.5
 /** Lanes of a flood that are remembered. */
-const maxFlooding = 1_000
+const maxFloodingKeys = 1_000
 
 /** Half as many as may run: at full load no call waits longer than half the time the work takes. */
-export const usualQueue = (slots: number): number => Math.ceil(slots / 2)
+export const defaultQueue = (slots: number): number => Math.ceil(slots / 2)
 
 /** A class, because each call makes one and its method should not be made with it. */
-class SlotClaim implements Claim {
-  state: Claim['state']
-  readonly lane: string
+class TrackedClaim implements SlotClaim {
+  state: SlotClaim['state']
+  readonly fairnessKey: string
   readonly settled: (held: boolean) => void
-  readonly #end: (claim: SlotClaim) => void
+  readonly #release: (claim: TrackedClaim) => void
   constructor(
-    state: Claim['state'],
-    end: (claim: SlotClaim) => void,
+    state: SlotClaim['state'],
+    end: (claim: TrackedClaim) => void,
     lane = '',
-    settled: (held: boolean) => void = ignore,
+    settled: (held: boolean) => void = noop,
   ) {
     this.state = state
-    this.lane = lane
+    this.fairnessKey = lane
     this.settled = settled
-    this.#end = end
+    this.#release = end
   }
-  end(): void {
-    this.#end(this)
+  release(): void {
+    this.#release(this)
   }
 }
 
 export function createSlots({ slots, queue }: SlotsOptions): Slots {
   if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('"slots" must be at least 1 and "queue" at least 0')
   /** In the order they are served. Sets, because a claim may leave from anywhere. */
-  const lanes = new Map<string, Set<SlotClaim>>()
+  const lanes = new Map<string, Set<TrackedClaim>>()
   let taken = 0
   let waiting = 0
   let granting = false
@@ -85,26 +85,26 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
   const flooding = new Map<string, number>()
 
   function refused(lane: string): undefined {
-    refusals += (1 - refusals) * memory
+    refusals += (1 - refusals) * smoothing
     const times = flooding.get(lane) ?? 0
-    if (refusals > flood && (times > 0 || flooding.size < maxFlooding)) flooding.set(lane, times + 1)
+    if (refusals > floodThreshold && (times > 0 || flooding.size < maxFloodingKeys)) flooding.set(lane, times + 1)
   }
   function admitted(): void {
-    refusals -= refusals * memory
-    if (refusals <= flood && flooding.size > 0) flooding.clear()
+    refusals -= refusals * smoothing
+    if (refusals <= floodThreshold && flooding.size > 0) flooding.clear()
   }
 
-  function end(claim: SlotClaim): void {
+  function end(claim: TrackedClaim): void {
     if (claim.state === 'waiting') leave(claim)
     else if (claim.state === 'held') taken--
     claim.state = 'ended'
     grant()
   }
-  function leave(claim: SlotClaim): void {
-    const line = lanes.get(claim.lane)
+  function leave(claim: TrackedClaim): void {
+    const line = lanes.get(claim.fairnessKey)
     line?.delete(claim)
     waiting--
-    if (line?.size === 0) lanes.delete(claim.lane)
+    if (line?.size === 0) lanes.delete(claim.fairnessKey)
   }
   /** A loop, because `settled` may end its claim at once: calling itself, a long queue would overflow the stack. */
   function grant(): void {
@@ -116,23 +116,23 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
       granting = false
     }
   }
-  function hold(claim: SlotClaim | undefined): void {
+  function hold(claim: TrackedClaim | undefined): void {
     if (!claim) return
     leave(claim)
     // To the end of the round, if other claims of this lane wait.
-    const line = lanes.get(claim.lane)
-    if (line && lanes.delete(claim.lane)) lanes.set(claim.lane, line)
+    const line = lanes.get(claim.fairnessKey)
+    if (line && lanes.delete(claim.fairnessKey)) lanes.set(claim.fairnessKey, line)
     taken++
     claim.state = 'held'
     claim.settled(true)
   }
-  function nextInLine(): SlotClaim | undefined {
+  function nextInLine(): TrackedClaim | undefined {
     for (const line of lanes.values()) for (const claim of line) return claim
     return undefined
   }
   /** Only if it evens out the lanes: otherwise two of them would displace each other by turns. */
   function makeRoom(lane: string): boolean {
-    let longest: Set<SlotClaim> | undefined
+    let longest: Set<TrackedClaim> | undefined
     for (const line of lanes.values()) if (line.size > (longest?.size ?? 0)) longest = line
     if (!longest || (lanes.get(lane)?.size ?? 0) + 1 >= longest.size) return false
     const last = [...longest].at(-1)
@@ -142,12 +142,12 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     last.settled(false)
     return true
   }
-  function take(): Claim | undefined {
+  function take(): SlotClaim | undefined {
     // While `grant` runs, a free slot belongs to a claim that waits.
     if (taken >= slots || waiting > 0) return undefined
     taken++
     admitted()
-    return new SlotClaim('held', end)
+    return new TrackedClaim('held', end)
   }
 
   return {
@@ -157,7 +157,7 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
       if ((flooding.get(lane) ?? 0) > queue) return refused(lane)
       if (waiting >= queue && !makeRoom(lane)) return refused(lane)
       admitted()
-      const claim = new SlotClaim('waiting', end, lane, settled)
+      const claim = new TrackedClaim('waiting', end, lane, settled)
       const line = lanes.get(lane)
       if (line) line.add(claim)
       else lanes.set(lane, new Set([claim]))
@@ -173,4 +173,4 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
   }
 }
 
-const ignore = (): void => {}
+const noop = (): void => {}

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { RpcError } from './error.ts'
-import { createStop, follow } from './stop.ts'
+import { createStop, followSignal } from './stop.ts'
 
 const timeout = new RpcError('timeout', 'late')
 
@@ -48,15 +48,15 @@ test('whoever waits for the answer hears before the work does', () => {
 test("follows somebody else's signal until it lets go", () => {
   const followed = createStop()
   const controller = new AbortController()
-  follow(controller.signal, followed)
+  followSignal(controller.signal, followed)
   controller.abort()
   expect(followed.reason?.reason).toBe('cancelled')
   const free = createStop()
   const other = new AbortController()
-  follow(other.signal, free)()
+  followSignal(other.signal, free)()
   other.abort()
   expect(free.reason).toBeUndefined()
   const late = createStop()
-  follow(controller.signal, late)
+  followSignal(controller.signal, late)
   expect(late.reason?.reason).toBe('cancelled')
 })

@@ -17,13 +17,13 @@ export interface Stop {
   readonly signal: AbortSignal
 }
 
-type Hearer = (reason: RpcError) => void
+type StopListener = (reason: RpcError) => void
 
 /** Nearly every call has one hearer (its deadline), so that one needs no collection. */
 class StopOnce implements Stop {
   reason: RpcError | undefined = undefined
-  #first: Hearer | undefined = undefined
-  #more: Set<Hearer> | undefined = undefined
+  #first: StopListener | undefined = undefined
+  #more: Set<StopListener> | undefined = undefined
   #controller: AbortController | undefined = undefined
   stop(reason: RpcError): void {
     if (this.reason) return
@@ -33,7 +33,7 @@ class StopOnce implements Stop {
     for (const hear of [...(this.#more ?? [])]) hear(reason)
     this.#controller?.abort(reason)
   }
-  onStop(then: Hearer): () => void {
+  onStop(then: StopListener): () => void {
     if (this.reason) then(this.reason)
     else if (!this.#first) {
       this.#first = then
@@ -58,7 +58,7 @@ class StopOnce implements Stop {
 export const createStop = (): Stop => new StopOnce()
 
 /** Follows a signal of somebody else's; the returned function lets go of it. */
-export function follow(signal: AbortSignal, stop: Stop): () => void {
+export function followSignal(signal: AbortSignal, stop: Stop): () => void {
   const end = (): void => stop.stop(new RpcError('cancelled', 'Cancelled'))
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })

@@ -1,23 +1,23 @@
 /** State that outlives a call: seven atomic verbs over keys that are arrays. */
 
-import type { MakeHub } from './hub.ts'
+import type { HubFactory } from './hub.ts'
 
 /** Parts, never a joined string: tenant `a:b` must not reach the keys of tenant `a`. */
 export type Key = readonly string[]
 
-/** A token bucket: `capacity` at once, refilled by `perSecond`. */
+/** A token bucket: `burst` at once, refilled by `perSecond`. */
 export interface Bucket {
-  readonly capacity: number
+  readonly burst: number
   readonly perSecond: number
 }
 
-export interface Entry {
+export interface StoreEntry {
   readonly key: Key
   readonly value: string
 }
 
 /** How much of a list to read, and from where. */
-export interface Page {
+export interface PageRequest {
   /** At most this many entries. */
   readonly limit: number
   /** Only entries after this key. */
@@ -32,12 +32,12 @@ export interface Store {
    * Of a store that other processes use too, and then how a server's processes tell each other of changes: `sharedHub`.
    * What is sealed must open there, so a secret must be given.
    */
-  readonly shared?: MakeHub
+  readonly shared?: HubFactory
   /**
    * Rejects where what was acknowledged may be forgotten, with what to change; resolves with what is merely weaker than it
    * could be, as sentences. Absent where there is nothing to ask.
    */
-  durable?(): Promise<readonly string[]>
+  checkDurability?(): Promise<readonly string[]>
   get(key: Key): Promise<string | undefined>
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /** Writes `to` only where `from` stands (`undefined`: where nothing is). True for the one caller who won. */
@@ -48,12 +48,12 @@ export interface Store {
   /** Adds to an ordered log below `key`; `list` reads it back in order. Returns the key it got. */
   append(key: Key, value: string, ttlMs?: number): Promise<Key>
   /** In key order, below a prefix, a page at a time. */
-  list(prefix: Key, page: Page): Promise<readonly Entry[]>
+  list(prefix: Key, page: PageRequest): Promise<readonly StoreEntry[]>
   // No `has`: by the time it answers it may be wrong. No `clear`: no caller should want it.
 }
 
 /** The same store below a prefix: what a tenant is handed. */
-export const below = (store: Store, prefix: Key): Store => ({
+export const prefixed = (store: Store, prefix: Key): Store => ({
   ...(store.shared && { shared: store.shared }),
   get: (key) => store.get([...prefix, ...key]),
   set: (key, value, ttlMs) => store.set([...prefix, ...key], value, ttlMs),
@@ -62,7 +62,7 @@ export const below = (store: Store, prefix: Key): Store => ({
   take: (key, bucket) => store.take([...prefix, ...key], bucket),
   append: async (key, value, ttlMs) => (await store.append([...prefix, ...key], value, ttlMs)).slice(prefix.length),
   async list(under, { limit, after }) {
-    const page: Page = after ? { limit, after: [...prefix, ...after] } : { limit }
+    const page: PageRequest = after ? { limit, after: [...prefix, ...after] } : { limit }
     const entries = await store.list([...prefix, ...under], page)
     return entries.map(({ key, value }) => ({ key: key.slice(prefix.length), value }))
   },

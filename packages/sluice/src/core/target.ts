@@ -3,7 +3,7 @@
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Json, Params } from './json.ts'
-import type { OwnArguments } from './own-arguments.ts'
+import type { ReservedArguments } from './reserved-arguments.ts'
 
 export interface Policy {
   /** All of these are needed. */
@@ -29,11 +29,11 @@ export interface Target {
   /** It has questions, so a server without `ask` cannot serve it. */
   readonly asks?: boolean
   /** Arguments of the approval gate that stand among the tool's; it takes them out before anything is approved. */
-  readonly approvalArguments?: OwnArguments
+  readonly approvalArguments?: ReservedArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
   readonly headers?: readonly HeaderParam[]
   /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */
-  prepare(args: unknown): Ready | Refused | Promise<Ready | Refused>
+  prepare(args: unknown): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues>
 }
 
 export interface HeaderParam {
@@ -48,18 +48,18 @@ export type Effect = { readonly [label: string]: string | number | boolean }
 
 export interface Ready {
   /** Whether this very call needs an approval; only where `policy.approval` is `depends`. */
-  readonly gated?: ((call: Call) => Promise<boolean>) | undefined
+  readonly needsApproval?: ((call: Call) => Promise<boolean>) | undefined
   /** What this very call would act on now: an approval is bound to it. Changes nothing. */
   readonly effect?: ((call: Call) => Promise<Effect>) | undefined
   /** What must still be asked, given these answers. Changes nothing; runs on every round. */
   readonly ask?: ((given: Params, call: Call) => Promise<Questions>) | undefined
   run(call: Call, given: Params): Answer | Promise<Answer>
 }
-export interface Refused {
-  readonly issues: readonly Issue[]
+export interface ArgumentIssues {
+  readonly issues: readonly ArgumentIssue[]
 }
 /** Why an argument was refused, for a model to read and a program to act on. */
-export interface Issue {
+export interface ArgumentIssue {
   readonly code: string
   readonly message: string
   readonly hint?: string
@@ -79,6 +79,6 @@ export interface Question {
   /** A page to finish something on: an acceptance means "opened", and the question stays until `ask` drops it. */
   readonly visit?: boolean
   /** The checked answer, the person's no, or `undefined` for an answer that must be asked for again. */
-  accept(answer: unknown): Accepted | undefined
+  accept(answer: unknown): AcceptedAnswer | undefined
 }
-export type Accepted = { readonly value: Json } | { readonly declined: 'decline' | 'cancel' }
+export type AcceptedAnswer = { readonly value: Json } | { readonly declined: 'decline' | 'cancel' }

@@ -1,18 +1,18 @@
 /** Values to a URI. */
 
 import type { TemplateValue, TemplateValues } from './uri-template.ts'
-import type { Expression, Part } from './uri-template-grammar.ts'
-import { encode, encodeOpen } from './uri-template-grammar.ts'
+import type { Expression, TemplatePart } from './uri-template-grammar.ts'
+import { encode, encodeKeepingReserved } from './uri-template-grammar.ts'
 
 const isList = (value: TemplateValue): value is readonly string[] => Array.isArray(value)
 
-export function expand(parts: readonly Part[], values: TemplateValues): string {
+export function expand(parts: readonly TemplatePart[], values: TemplateValues): string {
   return parts.map((part) => (typeof part === 'string' ? part : expandExpression(part, values))).join('')
 }
 
 function expandExpression({ text, operator, variables }: Expression, values: TemplateValues): string {
   const { first, separator, named, empty, open } = operator
-  const write = open ? encodeOpen : encode
+  const write = open ? encodeKeepingReserved : encode
   const pair = (name: string, value: string): string => `${name}${value === '' ? empty : `=${value}`}`
   const written = variables.flatMap(({ name, explode, prefix }): readonly string[] => {
     // Own ones only: `{constructor}` would otherwise find what every object inherits.

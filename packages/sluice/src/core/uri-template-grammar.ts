@@ -3,7 +3,7 @@
 const maxLength = 2_048
 const maxVariables = 32
 
-export interface Operator {
+export interface TemplateOperator {
   /** What the expansion starts with, and what stands between the values. */
   readonly first: string
   readonly separator: string
@@ -13,21 +13,21 @@ export interface Operator {
   /** Whether values keep reserved characters as they are. */
   readonly open: boolean
   /** Matching: reserved characters that are part of the expansion, and those that always end it. */
-  readonly own: string
+  readonly consumes: string
   readonly ends: string
 }
 
 export const reserved = ":/?#[]@!$&'()*+,;="
-export const operators: ReadonlyMap<string, Operator> = new Map([
-  ['', { first: '', separator: ',', named: false, empty: '', open: false, own: ',', ends: '/?#' }],
+export const operators: ReadonlyMap<string, TemplateOperator> = new Map([
+  ['', { first: '', separator: ',', named: false, empty: '', open: false, consumes: ',', ends: '/?#' }],
   // A query must not be smuggled in through a path: for matching, `?` and `#` in the value have to be encoded.
-  ['+', { first: '', separator: ',', named: false, empty: '', open: true, own: ":/[]@!$&'()*+,;=", ends: '?#' }],
-  ['#', { first: '#', separator: ',', named: false, empty: '', open: true, own: reserved, ends: '' }],
-  ['.', { first: '.', separator: '.', named: false, empty: '', open: false, own: '', ends: '/?#' }],
-  ['/', { first: '/', separator: '/', named: false, empty: '', open: false, own: '/', ends: '?#' }],
-  [';', { first: ';', separator: ';', named: true, empty: '', open: false, own: ';=', ends: '/?#' }],
-  ['?', { first: '?', separator: '&', named: true, empty: '=', open: false, own: '?&=', ends: '#' }],
-  ['&', { first: '&', separator: '&', named: true, empty: '=', open: false, own: '&=', ends: '#' }],
+  ['+', { first: '', separator: ',', named: false, empty: '', open: true, consumes: ":/[]@!$&'()*+,;=", ends: '?#' }],
+  ['#', { first: '#', separator: ',', named: false, empty: '', open: true, consumes: reserved, ends: '' }],
+  ['.', { first: '.', separator: '.', named: false, empty: '', open: false, consumes: '', ends: '/?#' }],
+  ['/', { first: '/', separator: '/', named: false, empty: '', open: false, consumes: '/', ends: '?#' }],
+  [';', { first: ';', separator: ';', named: true, empty: '', open: false, consumes: ';=', ends: '/?#' }],
+  ['?', { first: '?', separator: '&', named: true, empty: '=', open: false, consumes: '?&=', ends: '#' }],
+  ['&', { first: '&', separator: '&', named: true, empty: '=', open: false, consumes: '&=', ends: '#' }],
 ])
 
 export interface Variable {
@@ -39,36 +39,37 @@ export interface Variable {
 export interface Expression {
   readonly text: string
   readonly sign: string
-  readonly operator: Operator
+  readonly operator: TemplateOperator
   readonly variables: readonly Variable[]
 }
-export type Part = string | Expression
+export type TemplatePart = string | Expression
 
-export function refuse(template: string, problem: string): never {
+export function invalidTemplate(template: string, problem: string): never {
   throw new TypeError(`URI template "${template.slice(0, 200)}": ${problem}`)
 }
 
 const notInLiterals = /[^!-~\u00a0-\u{10ffff}]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/u
 const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*$/
 
-export function split(template: string): readonly Part[] {
-  if (template.length > maxLength) refuse(template, `it is longer than ${maxLength} characters; shorten it`)
-  const parts: Part[] = []
+export function parseParts(template: string): readonly TemplatePart[] {
+  if (template.length > maxLength) invalidTemplate(template, `it is longer than ${maxLength} characters; shorten it`)
+  const parts: TemplatePart[] = []
   let variables = 0
   for (let at = 0; at < template.length; ) {
     const open = template.indexOf('{', at)
     const literal = template.slice(at, open === -1 ? undefined : open)
     const bad = notInLiterals.exec(literal)?.[0]
-    if (bad === '}') refuse(template, 'a "}" closes nothing; remove it or write the "{" that belongs to it')
-    if (bad !== undefined) refuse(template, `${JSON.stringify(bad)} may not stand in a URI; write ${encode(bad)}`)
-    if (literal !== '') parts.push(encodeOpen(literal))
+    if (bad === '}') invalidTemplate(template, 'a "}" closes nothing; remove it or write the "{" that belongs to it')
+    if (bad !== undefined)
+      invalidTemplate(template, `${JSON.stringify(bad)} may not stand in a URI; write ${encode(bad)}`)
+    if (literal !== '') parts.push(encodeKeepingReserved(literal))
     if (open === -1) break
     const close = template.indexOf('}', open)
-    if (close === -1) refuse(template, 'a "{" is never closed; add the "}"')
+    if (close === -1) invalidTemplate(template, 'a "{" is never closed; add the "}"')
     const expression = parseExpression(template, template.slice(open, close + 1))
     parts.push(expression)
     variables += expression.variables.length
-    if (variables > maxVariables) refuse(template, `it has more than ${maxVariables} variables; use fewer`)
+    if (variables > maxVariables) invalidTemplate(template, `it has more than ${maxVariables} variables; use fewer`)
     at = close + 1
   }
   return parts
@@ -79,11 +80,11 @@ function parseExpression(template: string, text: string): Expression {
   const operator = operators.get(sign)
   const inner = text.slice(1 + sign.length, -1)
   if (!operator || /^[=,!@|]/.test(inner))
-    refuse(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
+    invalidTemplate(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
   const variables = inner.split(',').map((spec): Variable => {
     const [, name = '', modifier = ''] = /^([^*:]*)(\*|:[1-9]\d{0,3})?$/.exec(spec) ?? []
     if (!variableName.test(name))
-      refuse(
+      invalidTemplate(
         template,
         `${text}: "${spec}" is no variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`,
       )
@@ -98,5 +99,5 @@ const unreservedOnly = (text: string): string =>
 export const encode = (text: string): string => unreservedOnly(encodeURIComponent(text.toWellFormed()))
 
 /** Keeps reserved characters and what is percent-encoded already. */
-export const encodeOpen = (text: string): string =>
+export const encodeKeepingReserved = (text: string): string =>
   text.toWellFormed().replace(/%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent)

@@ -1,11 +1,11 @@
 /** A URI back to the values it was made from, in one pass from left to right; or why a template cannot be read back. */
 
 import type { UriTemplate } from './uri-template.ts'
-import type { Expression, Part, Variable } from './uri-template-grammar.ts'
-import { refuse, reserved } from './uri-template-grammar.ts'
+import type { Expression, TemplatePart, Variable } from './uri-template-grammar.ts'
+import { invalidTemplate, reserved } from './uri-template-grammar.ts'
 
 /** An expression, where it ends, and the fixed text at that end. */
-export interface Hole {
+export interface ExpressionPlan {
   readonly expression: Expression
   readonly stops: string
   readonly suffix: string
@@ -13,8 +13,8 @@ export interface Hole {
 }
 
 /** Finds for every expression the character at which it ends, or refuses the template. */
-export function plan(template: string, parts: readonly Part[]): readonly (string | Hole)[] {
-  const steps: (string | Hole)[] = []
+export function plan(template: string, parts: readonly TemplatePart[]): readonly (string | ExpressionPlan)[] {
+  const steps: (string | ExpressionPlan)[] = []
   let taken = 0
   for (const [at, part] of parts.entries()) {
     if (typeof part === 'string') {
@@ -22,7 +22,7 @@ export function plan(template: string, parts: readonly Part[]): readonly (string
       taken = 0
       continue
     }
-    refuseUnreadable(template, part)
+    assertReadable(template, part)
     const { stops, suffix } = findEnd(template, part, parts.slice(at + 1))
     const before = parts[at - 1]
     steps.push({ expression: part, stops, suffix, afterSlash: typeof before === 'string' && before.endsWith('/') })
@@ -32,19 +32,29 @@ export function plan(template: string, parts: readonly Part[]): readonly (string
 }
 
 /** Expressions whose own text can be taken apart in two ways. */
-function refuseUnreadable(template: string, { text, sign, variables }: Expression): void {
+function assertReadable(template: string, { text, sign, variables }: Expression): void {
   if (variables.length === 1 && !variables[0]?.explode) return
   if (sign === '+' || sign === '#' || sign === '.')
-    refuse(template, `${text} cannot be matched: its separator may also be part of a value; use {/…*} or one variable`)
+    invalidTemplate(
+      template,
+      `${text} cannot be matched: its separator may also be part of a value; use {/…*} or one variable`,
+    )
   const mixed = variables.length > 1 && variables.some(({ explode }) => explode)
   if (mixed && (sign === '' || sign === '/'))
-    refuse(template, `${text} cannot be matched: where the list begins is unknown; give it an expression of its own`)
+    invalidTemplate(
+      template,
+      `${text} cannot be matched: where the list begins is unknown; give it an expression of its own`,
+    )
 }
 
-function findEnd(template: string, expression: Expression, rest: readonly Part[]): { stops: string; suffix: string } {
+function findEnd(
+  template: string,
+  expression: Expression,
+  rest: readonly TemplatePart[],
+): { stops: string; suffix: string } {
   const { text, operator, variables } = expression
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
-  const own = expression.sign === '' && !several ? '' : operator.own
+  const own = expression.sign === '' && !several ? '' : operator.consumes
   const isEnd = (char: string): boolean => reserved.includes(char) && !own.includes(char)
   let stops = operator.ends
   let suffix = ''
@@ -53,7 +63,7 @@ function findEnd(template: string, expression: Expression, rest: readonly Part[]
     if (typeof next !== 'string') {
       const { first } = next.operator
       if (first === '' || !isEnd(first))
-        refuse(
+        invalidTemplate(
           template,
           `${text}${suffix}${next.text} cannot be matched: nothing marks where the first ends, since "${
             suffix || first || 'a letter'
@@ -65,7 +75,7 @@ function findEnd(template: string, expression: Expression, rest: readonly Part[]
     }
     const hard = [...next].findIndex(isEnd)
     if (maybeMissing !== undefined && hard !== 0)
-      refuse(
+      invalidTemplate(
         template,
         `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; put it before`,
       )
@@ -86,7 +96,7 @@ type Found = [name: string, value: string | readonly string[]][]
 export const toAscii = (uri: string): string | undefined =>
   uri.isWellFormed() ? uri.replace(/[^!-~]+/gu, encodeURIComponent) : undefined
 
-export function match(steps: readonly (string | Hole)[], uri: string): ReturnType<UriTemplate['match']> {
+export function match(steps: readonly (string | ExpressionPlan)[], uri: string): ReturnType<UriTemplate['match']> {
   const [head] = steps
   // Compared before anything is encoded: otherwise every template would encode the whole of every other one's URIs.
   if (typeof head === 'string' && !uri.startsWith(head.replace(/%.*/, ''))) return undefined
@@ -104,14 +114,14 @@ export function match(steps: readonly (string | Hole)[], uri: string): ReturnTyp
     while (end < text.length && !step.stops.includes(text.charAt(end))) end++
     const body = text.slice(at, end)
     if (!body.endsWith(step.suffix)) return undefined
-    if (!readHole(step, body.slice(0, body.length - step.suffix.length), found)) return undefined
+    if (!readExpression(step, body.slice(0, body.length - step.suffix.length), found)) return undefined
     at = end
   }
   return at === text.length ? Object.fromEntries(found) : undefined
 }
 
 /** False where the text cannot have come from the expression. */
-function readHole(hole: Hole, body: string, found: Found): boolean {
+function readExpression(hole: ExpressionPlan, body: string, found: Found): boolean {
   const { operator, variables } = hole.expression
   if (!body.startsWith(operator.first)) return body === ''
   const inner = body.slice(operator.first.length)
@@ -132,7 +142,7 @@ function readHole(hole: Hole, body: string, found: Found): boolean {
 }
 
 /** In any order, since clients build queries by hand. An unknown name or a second value is no match. */
-function readPairs(hole: Hole, inner: string, found: Found): boolean {
+function readPairs(hole: ExpressionPlan, inner: string, found: Found): boolean {
   const { operator, variables } = hole.expression
   const lists = new Map<string, string[]>()
   for (const pair of inner.split(operator.separator)) {
@@ -153,7 +163,7 @@ function readPairs(hole: Hole, inner: string, found: Found): boolean {
   return true
 }
 
-function decode(hole: Hole, variable: Variable | undefined, text: string): string | undefined {
+function decode(hole: ExpressionPlan, variable: Variable | undefined, text: string): string | undefined {
   if (!variable) return undefined
   let value: string
   try {
@@ -165,7 +175,7 @@ function decode(hole: Hole, variable: Variable | undefined, text: string): strin
   return isSafe(hole, value) ? value : undefined
 }
 
-function isSafe({ expression: { sign }, afterSlash }: Hole, value: string): boolean {
+function isSafe({ expression: { sign }, afterSlash }: ExpressionPlan, value: string): boolean {
   if (value.includes('\0')) return false
   const isOpen = sign === '+' || sign === '#' || sign === '?' || sign === '&'
   if (!isOpen) return !/[/\\]/.test(value) && dots(value) === 0

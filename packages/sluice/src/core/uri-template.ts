@@ -18,7 +18,7 @@
  */
 
 import { expand } from './uri-template-expand.ts'
-import { refuse, split } from './uri-template-grammar.ts'
+import { invalidTemplate, parseParts } from './uri-template-grammar.ts'
 import { match, plan } from './uri-template-match.ts'
 
 /** A list for several values, an object for pairs. `undefined` and empty ones leave no trace in the URI. */
@@ -40,11 +40,11 @@ export interface UriTemplate {
 
 /** Throws a `TypeError` that says what is wrong with the template and what to write instead. */
 export function parseTemplate(template: string): UriTemplate {
-  const parts = split(template)
+  const parts = parseParts(template)
   const names = parts.flatMap((part) => (typeof part === 'string' ? [] : part.variables.map(({ name }) => name)))
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
-    refuse(template, `"${twice}" stands in it twice and a URI could give it two values; use two names`)
+    invalidTemplate(template, `"${twice}" stands in it twice and a URI could give it two values; use two names`)
   const steps = plan(template, parts)
   return {
     text: template,
@@ -55,4 +55,4 @@ export function parseTemplate(template: string): UriTemplate {
 }
 
 /** For any RFC 6570 template, also those that `parseTemplate` refuses because no URI leads back to the values. */
-export const expandTemplate = (template: string, values: TemplateValues): string => expand(split(template), values)
+export const expandTemplate = (template: string, values: TemplateValues): string => expand(parseParts(template), values)

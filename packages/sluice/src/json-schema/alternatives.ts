@@ -5,12 +5,12 @@
  * the one that came closest is told, or all that came equally close in one sentence.
  */
 
-import type { Outcome } from './outcome.ts'
+import type { TestOutcome } from './outcome.ts'
 import { failed } from './outcome.ts'
 
-const maxSaid = 4
+const maxListed = 4
 
-export function closestOf(outcomes: readonly Outcome[]): Outcome {
+export function closestOf(outcomes: readonly TestOutcome[]): TestOutcome {
   // One that is content with the value itself, though not with its parts, is what the caller meant.
   const deeper = outcomes.filter(({ issues }) => issues.every(({ path }) => path.length > 0))
   const fewest = Math.min(...deeper.map(({ issues }) => issues.length))
@@ -21,6 +21,6 @@ export function closestOf(outcomes: readonly Outcome[]): Outcome {
   const paths = new Map(wanted.map(({ path }) => [String(path), path]))
   const [shared = []] = paths.size === 1 ? paths.values() : []
   const says = new Set(wanted.map(({ path, message }) => [...path.slice(shared.length), message].join(' ')))
-  const message = says.size > maxSaid ? `matches none of ${outcomes.length} alternatives` : [...says].join(' or ')
+  const message = says.size > maxListed ? `matches none of ${outcomes.length} alternatives` : [...says].join(' or ')
   return failed(message, ...shared)
 }

@@ -7,27 +7,38 @@
 
 import { isObject } from '../core/json.ts'
 import type { Keywords } from './keywords.ts'
-import { anchors, counts, list, named, numbers, one, refuse, texts, words } from './keywords.ts'
-import { problemIn } from './pattern.ts'
+import {
+  anchorKeywords,
+  countKeywords,
+  numberKeywords,
+  rejectSchema,
+  schemaKeywords,
+  schemaListKeywords,
+  schemaMapKeywords,
+  stringKeywords,
+  words,
+} from './keywords.ts'
+import { patternProblem } from './pattern.ts'
 
-type Is = (value: unknown) => boolean
-type Shape = readonly [keywords: string, is: Is, problem: string]
+type KeywordCheck = (value: unknown) => boolean
+type KeywordShape = readonly [keywords: string, is: KeywordCheck, problem: string]
 const isString = (value: unknown): value is string => typeof value === 'string'
-const isNames: Is = (value) => Array.isArray(value) && value.every(isString)
-const isNamesByName: Is = (value) => isObject(value) && Object.values(value).every(isNames)
+const isNames: KeywordCheck = (value) => Array.isArray(value) && value.every(isString)
+const isNamesByName: KeywordCheck = (value) => isObject(value) && Object.values(value).every(isNames)
 const types: readonly unknown[] = words('string number integer boolean null array object')
-const isType: Is = (value) => types.includes(value)
-const isTypes: Is = (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
-const never: Is = () => false
+const isType: KeywordCheck = (value) => types.includes(value)
+const isTypes: KeywordCheck = (value) =>
+  isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
+const never: KeywordCheck = () => false
 
 /** A test, and the problem with a keyword that fails it. The later entry wins. */
-const shared: readonly Shape[] = [
-  [`${one} const`, () => true, ''],
-  [list, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
-  [named, isObject, 'must be an object of schemas'],
-  [texts, isString, 'must be a string'],
-  [numbers, Number.isFinite, 'must be a number'],
-  [counts, (value) => Number.isInteger(value) && Number(value) >= 0, 'must be a whole number, 0 or more'],
+const shared: readonly KeywordShape[] = [
+  [`${schemaKeywords} const`, () => true, ''],
+  [schemaListKeywords, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
+  [schemaMapKeywords, isObject, 'must be an object of schemas'],
+  [stringKeywords, isString, 'must be a string'],
+  [numberKeywords, Number.isFinite, 'must be a number'],
+  [countKeywords, (value) => Number.isInteger(value) && Number(value) >= 0, 'must be a whole number, 0 or more'],
   ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0, 'must be a number above 0'],
   ['type', isTypes, `must be one of ${types.join(', ')}, or a list of them`],
   ['enum', Array.isArray, 'must be a list of values'],
@@ -43,14 +54,14 @@ export interface Dialect {
   /** As Standard JSON Schema calls it. */
   readonly name: 'draft-2020-12' | 'draft-07'
   readonly uri: string
-  readonly shapes: ReadonlyMap<string, readonly [is: Is, problem: string]>
+  readonly shapes: ReadonlyMap<string, readonly [is: KeywordCheck, problem: string]>
   /** Throws if the keywords contradict the draft; returns them in the words of 2020-12. */
   normalize(source: Keywords<unknown>): Keywords<unknown>
   /** The draft's own name of a keyword, for JSON pointers. */
   spelling(keyword: string, source: Keywords<unknown>): string
 }
 
-const toShapes = (shapes: readonly Shape[]): Dialect['shapes'] =>
+const toShapes = (shapes: readonly KeywordShape[]): Dialect['shapes'] =>
   new Map(
     [...shared, ...shapes].flatMap(([keywords, is, problem]) =>
       words(keywords).map((keyword) => [keyword, [is, problem]]),
@@ -61,7 +72,7 @@ export const draft2020: Dialect = {
   name: 'draft-2020-12',
   uri: 'https://json-schema.org/draft/2020-12/schema',
   shapes: toShapes([
-    [anchors, (value) => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value), 'must be a name without "#"'],
+    [anchorKeywords, (value) => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value), 'must be a name without "#"'],
     ['items', (value) => !Array.isArray(value), 'must be one schema; write "prefixItems" for a list'],
     ['dependentRequired', isNamesByName, 'must be an object of lists of names'],
     [
@@ -128,22 +139,22 @@ uris.set('https://json-schema.org/draft-07/schema#', draft7).set('https://json-s
 export function dialectOf($schema: unknown, at: string): Dialect {
   return (
     uris.get(String($schema)) ??
-    refuse(at, `"$schema" must be "${draft2020.uri}" or "${draft7.uri}#"; convert the schema or remove "$schema"`)
+    rejectSchema(at, `"$schema" must be "${draft2020.uri}" or "${draft7.uri}#"; convert the schema or remove "$schema"`)
   )
 }
 
 /** Checks one schema and not those it holds. */
 export function checkKeywords(schema: unknown, at: string, { shapes }: Dialect): asserts schema is Keywords<unknown> {
-  if (!isObject(schema)) refuse(at, 'a schema must be an object, true or false; correct it')
+  if (!isObject(schema)) rejectSchema(at, 'a schema must be an object, true or false; correct it')
   for (const [keyword, value] of Object.entries(schema)) {
     const [is, problem] = shapes.get(keyword) ?? []
-    if (is?.(value) === false) refuse(at, `"${keyword}" ${problem}`)
+    if (is?.(value) === false) rejectSchema(at, `"${keyword}" ${problem}`)
   }
   const { pattern = '', patternProperties = {} }: Keywords<unknown> = schema
-  const problem = [pattern, ...Object.keys(patternProperties)].map(problemIn).find((found) => found !== undefined)
-  if (problem) refuse(at, problem)
+  const problem = [pattern, ...Object.keys(patternProperties)].map(patternProblem).find((found) => found !== undefined)
+  if (problem) rejectSchema(at, problem)
 }
 
-const bookkeeping = new Set(words(`$defs definitions $id $ref $dynamicRef ${anchors}`))
+const bookkeeping = new Set(words(`$defs definitions $id $ref $dynamicRef ${anchorKeywords}`))
 /** Whether a normalized keyword by itself says something about values. */
 export const isRule = (keyword: string): boolean => draft2020.shapes.has(keyword) && !bookkeeping.has(keyword)

@@ -7,7 +7,7 @@
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { Dialect } from './dialects.ts'
-import { refuse } from './keywords.ts'
+import { rejectSchema } from './keywords.ts'
 import { parse } from './parse.ts'
 import { resolveRefs } from './resolve-refs.ts'
 import { toValidator } from './validate.ts'
@@ -84,6 +84,6 @@ function toText(schema: object | boolean): string {
   try {
     return JSON.stringify(schema) ?? 'null'
   } catch (cause) {
-    return refuse('#', `it cannot be written as JSON (${String(cause)}); remove what JSON does not know`)
+    return rejectSchema('#', `it cannot be written as JSON (${String(cause)}); remove what JSON does not know`)
   }
 }

@@ -5,34 +5,37 @@
  * outcome can be remembered for a value wherever it stands.
  */
 
-export type Key = string | number
+export type PathKey = string | number
 
-export interface Issue {
+export interface SchemaIssue {
   readonly message: string
-  readonly path: readonly Key[]
+  readonly path: readonly PathKey[]
 }
-export interface Outcome {
-  readonly issues: readonly Issue[]
+export interface TestOutcome {
+  readonly issues: readonly SchemaIssue[]
   /** Members and items that were evaluated, in documents that have `unevaluated…`. Counts only without issues. */
-  readonly seen: readonly Key[]
+  readonly seen: readonly PathKey[]
 }
-export type Test = (value: unknown) => Outcome
+export type SchemaTest = (value: unknown) => TestOutcome
 
 export const maxIssues = 20
 
-export const passed: Outcome = { issues: [], seen: [] }
-export const failed = (message: string, ...path: readonly Key[]): Outcome => ({ issues: [{ message, path }], seen: [] })
-export const isPass = ({ issues }: Outcome): boolean => issues.length === 0
+export const passed: TestOutcome = { issues: [], seen: [] }
+export const failed = (message: string, ...path: readonly PathKey[]): TestOutcome => ({
+  issues: [{ message, path }],
+  seen: [],
+})
+export const isPass = ({ issues }: TestOutcome): boolean => issues.length === 0
 
 /** Both outcomes together, with at most `maxIssues` issues. */
-export function join(first: Outcome, second: Outcome): Outcome {
+export function joinOutcomes(first: TestOutcome, second: TestOutcome): TestOutcome {
   if (first === passed) return second
   if (second === passed) return first
   return { issues: [...first.issues, ...second.issues].slice(0, maxIssues), seen: [...first.seen, ...second.seen] }
 }
 
 /** The outcome of a member or item, seen from the value that holds it. */
-export function below(key: Key, outcome: Outcome): Outcome {
+export function prefixPath(key: PathKey, outcome: TestOutcome): TestOutcome {
   if (isPass(outcome)) return passed
   return { issues: outcome.issues.map(({ message, path }) => ({ message, path: [key, ...path] })), seen: [] }
 }

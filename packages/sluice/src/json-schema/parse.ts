@@ -7,7 +7,7 @@ import { isObject } from '../core/json.ts'
 import type { Dialect } from './dialects.ts'
 import { checkKeywords, dialectOf, draft2020 } from './dialects.ts'
 import type { Keywords } from './keywords.ts'
-import { mapSchemas, refuse } from './keywords.ts'
+import { mapSchemas, rejectSchema } from './keywords.ts'
 
 /** Levels of JSON. Every reader of a schema recurses. */
 const maxNesting = 128
@@ -16,10 +16,10 @@ const maxNesting = 128
 interface Resource {
   readonly uri: string
   readonly dialect: Dialect
-  readonly dynamicAnchors: Map<string, Place>
+  readonly dynamicAnchors: Map<string, ParsedNode>
 }
 /** One schema of the document. */
-export interface Place {
+export interface ParsedNode {
   /** A JSON pointer, unique in the document. */
   readonly at: string
   readonly source: Keywords<unknown>
@@ -28,12 +28,12 @@ export interface Place {
   /** What `$ref` and `$dynamicRef` lead to. With a dynamic anchor, an outer schema that has it comes first. */
   readonly references: (readonly [to: ParsedSchema, dynamicAnchor?: string])[]
 }
-export type ParsedSchema = boolean | Place
+export type ParsedSchema = boolean | ParsedNode
 
 /** Parses a tree fresh from `JSON.parse`, in which no object stands in two places. */
 export function parse(document: unknown): { readonly root: ParsedSchema; readonly dialect: Dialect } {
-  const places = new Map<unknown, Place>()
-  const byUri = new Map<string, Place>()
+  const places = new Map<unknown, ParsedNode>()
+  const byUri = new Map<string, ParsedNode>()
   const dialect =
     isObject(document) && document['$schema'] !== undefined ? dialectOf(document['$schema'], '#') : draft2020
   // A base, so that relative names resolve, with a scheme that nothing could fetch.
@@ -48,24 +48,27 @@ export function parse(document: unknown): { readonly root: ParsedSchema; readonl
   function visit(schema: unknown, at: string, outer: Resource): ParsedSchema {
     const known = typeof schema === 'boolean' ? schema : places.get(schema)
     if (known !== undefined) return known
-    if (at.split('/').length > maxNesting + 1) refuse(at, `nested deeper than ${maxNesting}; move parts to "$defs"`)
+    if (at.split('/').length > maxNesting + 1)
+      rejectSchema(at, `nested deeper than ${maxNesting}; move parts to "$defs"`)
     const dialect =
       isObject(schema) && schema['$schema'] !== undefined ? dialectOf(schema['$schema'], at) : outer.dialect
     checkKeywords(schema, at, dialect)
     const normalized = dialect.normalize(schema)
     const { $id, $anchor, $dynamicAnchor } = normalized
     const isResource = at === '#' || $id !== undefined
-    if (!isResource && dialect !== outer.dialect) refuse(at, 'another "$schema" needs an "$id" beside it; add one')
+    if (!isResource && dialect !== outer.dialect)
+      rejectSchema(at, 'another "$schema" needs an "$id" beside it; add one')
     const resource = isResource ? { uri: resolve($id ?? '', outer, at)[0], dialect, dynamicAnchors: new Map() } : outer
     const keywords = mapSchemas(normalized, (inner, keyword, name) =>
       visit(inner, [at, dialect.spelling(keyword, schema), name ?? []].flat().map(escapeToken).join('/'), resource),
     )
-    const place: Place = { at, source: schema, keywords, resource, references: [] }
+    const place: ParsedNode = { at, source: schema, keywords, resource, references: [] }
     places.set(schema, place)
     if ($dynamicAnchor !== undefined) resource.dynamicAnchors.set($dynamicAnchor, place)
     for (const name of new Set([isResource ? '' : undefined, $anchor, $dynamicAnchor])) {
       if (name === undefined) continue
-      if (byUri.has(`${resource.uri}#${name}`)) refuse(at, `a second schema is called "${name || $id}"; rename one`)
+      if (byUri.has(`${resource.uri}#${name}`))
+        rejectSchema(at, `a second schema is called "${name || $id}"; rename one`)
       byUri.set(`${resource.uri}#${name}`, place)
     }
     return place
@@ -74,14 +77,15 @@ export function parse(document: unknown): { readonly root: ParsedSchema; readonl
   function locate(reference: string, from: Resource, at: string): readonly [to: ParsedSchema, dynamicAnchor?: string] {
     const [uri, fragment] = resolve(reference, from, at)
     const start = byUri.get(`${uri}#`)
-    if (!start) refuse(at, `"${reference}" points outside this document, and nothing is fetched; copy it to "$defs"`)
+    if (!start)
+      rejectSchema(at, `"${reference}" points outside this document, and nothing is fetched; copy it to "$defs"`)
     const to = /^[^/]/.test(fragment) ? byUri.get(`${uri}#${fragment}`) : descend(start, fragment)
-    if (to === undefined) refuse(at, `"${reference}" points to nothing; correct it, or add what it names`)
+    if (to === undefined) rejectSchema(at, `"${reference}" points to nothing; correct it, or add what it names`)
     return start.resource.dynamicAnchors.has(fragment) ? [to, fragment] : [to]
   }
 
   /** Follows a JSON pointer, through unknown keywords too: people keep shared schemas in places of their own. */
-  function descend({ source, at, resource }: Place, pointer: string): ParsedSchema | undefined {
+  function descend({ source, at, resource }: ParsedNode, pointer: string): ParsedSchema | undefined {
     let found: unknown = source
     for (const token of pointer.split('/').slice(1)) {
       const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -105,6 +109,6 @@ function resolve(reference: string, base: Resource, at: string): readonly [uri: 
     url.hash = ''
     return [url.href, fragment]
   } catch {
-    return refuse(at, `"${reference}" is not a URI reference; correct it`)
+    return rejectSchema(at, `"${reference}" is not a URI reference; correct it`)
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonSchema } from './index.ts'
-import { problemIn, toPattern } from './pattern.ts'
+import { patternProblem, toPattern } from './pattern.ts'
 
 /** Patterns that make a backtracking engine run for seconds or for good, each with a text that shows it. */
 const slow: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
@@ -28,7 +28,7 @@ const slow: readonly (readonly [pattern: string, text: string, matches: boolean]
 ]
 
 test.each(slow)('the pattern %s answers at once', (pattern, text, matches) => {
-  expect(problemIn(pattern)).toBeUndefined()
+  expect(patternProblem(pattern)).toBeUndefined()
   expect(toPattern(pattern).test(text)).toBe(matches)
 })
 
@@ -98,7 +98,7 @@ test.each([
   ['looks behind for nothing', '(?<!a)b', 'uses a lookbehind'],
   ['repeats a repetition many times', '((a{99}){99}){99}', 'uses more than 5000 repetitions'],
 ])('a pattern that %s is refused', (_, pattern, problem) => {
-  expect(problemIn(pattern)).toContain(problem)
+  expect(patternProblem(pattern)).toContain(problem)
   expect(() => jsonSchema({ patternProperties: { [pattern]: true } })['~standard'].validate({})).toThrow(problem)
 })
 

@@ -22,7 +22,7 @@ export interface Pattern {
 }
 
 /** Returns why a pattern is refused and how to fix it; `undefined` if it is accepted. */
-export function problemIn(source: string): string | undefined {
+export function patternProblem(source: string): string | undefined {
   const shown = `the pattern ${JSON.stringify(source.slice(0, 200))}`
   if (source.length > maxSource) return `${shown} … is longer than ${maxSource}; simplify it`
   try {

@@ -6,9 +6,9 @@
  */
 
 import { isRule } from './dialects.ts'
-import type { Keywords, Schema } from './keywords.ts'
-import { inPlace, mapSchemas, refuse } from './keywords.ts'
-import type { ParsedSchema, Place } from './parse.ts'
+import type { Keywords, ResolvedNode } from './keywords.ts'
+import { inPlaceKeywords, mapSchemas, rejectSchema } from './keywords.ts'
+import type { ParsedNode, ParsedSchema } from './parse.ts'
 
 const maxSubschemas = 10_000
 /** References that lead on for the same value: validation calls as deep as they go. */
@@ -17,10 +17,10 @@ const maxInPlace = 100
 export interface ResolvedSchema {
   readonly root: string
   /** In these a `$ref` stands alone, and is a key of this map. */
-  readonly schemas: ReadonlyMap<string, Schema>
+  readonly schemas: ReadonlyMap<string, ResolvedNode>
 }
 /** For every dynamic anchor the outermost place that has it. */
-type Scope = ReadonlyMap<string, Place>
+type Scope = ReadonlyMap<string, ParsedNode>
 interface Target {
   readonly uri: string
   readonly parsed: ParsedSchema
@@ -29,7 +29,7 @@ interface Target {
 
 export function resolveRefs(document: ParsedSchema): ResolvedSchema {
   const targets = new Map<string, Target>()
-  const schemas = new Map<string, Schema>()
+  const schemas = new Map<string, ResolvedNode>()
   const open = new Set<Target>()
   let left = maxSubschemas
   const root = toTarget(document, new Map())
@@ -54,20 +54,24 @@ export function resolveRefs(document: ParsedSchema): ResolvedSchema {
   }
 
   /** `isSameValue` as long as it speaks of the same value as the targets that are open. */
-  function emit(parsed: ParsedSchema, outer: Scope, isSameValue: boolean): Schema {
+  function emit(parsed: ParsedSchema, outer: Scope, isSameValue: boolean): ResolvedNode {
     if (typeof parsed === 'boolean') return parsed
-    if (left-- <= 0) refuse(parsed.at, `more than ${maxSubschemas} subschemas to follow; split or simplify the schema`)
+    if (left-- <= 0)
+      rejectSchema(parsed.at, `more than ${maxSubschemas} subschemas to follow; split or simplify the schema`)
     const scope = enter(outer, parsed)
     const references = parsed.references.map(([to, dynamicAnchor = '']) => {
       const target = toTarget(scope.get(dynamicAnchor) ?? to, scope)
       if (isSameValue && (open.has(target) || open.size > maxInPlace))
-        refuse(parsed.at, 'it refers to itself for the same value, or to too much; put "properties" or "items" between')
+        rejectSchema(
+          parsed.at,
+          'it refers to itself for the same value, or to too much; put "properties" or "items" between',
+        )
       if (isSameValue) complete(target)
       return { $ref: target.uri }
     })
     const rules = Object.fromEntries(Object.entries(parsed.keywords).filter(([keyword]) => isRule(keyword)))
     const { allOf = [], ...node } = mapSchemas(rules as Keywords<ParsedSchema>, (inner, keyword) =>
-      emit(inner, scope, isSameValue && inPlace.has(keyword)),
+      emit(inner, scope, isSameValue && inPlaceKeywords.has(keyword)),
     )
     const all = [...allOf, ...references]
     return all.length > 0 ? { ...node, allOf: all } : node

@@ -9,14 +9,14 @@ import { isObject } from '../core/json.ts'
 import { closestOf } from './alternatives.ts'
 import type { Keywords } from './keywords.ts'
 import { messageFor } from './messages.ts'
-import type { Key, Outcome, Test } from './outcome.ts'
-import { below, failed, isPass, join, maxIssues, passed } from './outcome.ts'
+import type { PathKey, SchemaTest, TestOutcome } from './outcome.ts'
+import { failed, isPass, joinOutcomes, maxIssues, passed, prefixPath } from './outcome.ts'
 import { toPattern } from './pattern.ts'
 import { toPredicate } from './scalars.ts'
 
-type Tests = Keywords<Test>
+type Tests = Keywords<SchemaTest>
 /** `seen` is what the keywords before it have evaluated. */
-type Rule = (value: unknown, seen: ReadonlySet<Key>) => Outcome
+type Rule = (value: unknown, seen: ReadonlySet<PathKey>) => TestOutcome
 
 /** `isTracking` in a document that has `unevaluated…`: only there it matters which members were evaluated. */
 export function toRule(keyword: string, siblings: Tests, isTracking: boolean): Rule {
@@ -32,33 +32,36 @@ export function toRule(keyword: string, siblings: Tests, isTracking: boolean): R
   return rule?.(argument, siblings, isTracking) ?? (() => passed)
 }
 
-const own = <T>(named: { readonly [name: string]: T }, name: string): T | undefined =>
+const ownMember = <T>(named: { readonly [name: string]: T }, name: string): T | undefined =>
   Object.hasOwn(named, name) ? named[name] : undefined
-const need = (value: object, name: string, message: string): Outcome =>
-  own(value as Record<string, unknown>, name) === undefined ? failed(message, name) : passed
+const requireMember = (value: object, name: string, message: string): TestOutcome =>
+  ownMember(value as Record<string, unknown>, name) === undefined ? failed(message, name) : passed
 
 /** Joins the outcomes of `test` over `items`, until there are enough issues. */
-function every<T>(items: readonly T[], test: (item: T) => Outcome): Outcome {
+function every<T>(items: readonly T[], test: (item: T) => TestOutcome): TestOutcome {
   let outcome = passed
   for (const item of items) {
-    outcome = join(outcome, test(item))
+    outcome = joinOutcomes(outcome, test(item))
     if (outcome.issues.length >= maxIssues) break
   }
   return outcome
 }
 
 /** Adds the outcome of a member or item to those before it. */
-const add = (outcome: Outcome, key: Key, inner: Outcome): Outcome =>
-  isPass(inner) ? outcome : join(outcome, below(key, inner))
-const withSeen = (outcome: Outcome, seen: readonly Key[] | undefined): Outcome =>
+const add = (outcome: TestOutcome, key: PathKey, inner: TestOutcome): TestOutcome =>
+  isPass(inner) ? outcome : joinOutcomes(outcome, prefixPath(key, inner))
+const withSeen = (outcome: TestOutcome, seen: readonly PathKey[] | undefined): TestOutcome =>
   seen ? { issues: outcome.issues, seen } : outcome
 
 /** Tests the members for which `pick` returns a test. A member that is `undefined` does not survive JSON. */
-function overMembers(isTracking: boolean, pick: (name: string, seen: ReadonlySet<Key>) => Test | undefined): Rule {
+function overMembers(
+  isTracking: boolean,
+  pick: (name: string, seen: ReadonlySet<PathKey>) => SchemaTest | undefined,
+): Rule {
   return (value, seen) => {
     if (!isObject(value)) return passed
     let outcome = passed
-    const evaluated: Key[] | undefined = isTracking ? [] : undefined
+    const evaluated: PathKey[] | undefined = isTracking ? [] : undefined
     for (const name of Object.keys(value)) {
       const inner = value[name]
       const test = inner === undefined ? undefined : pick(name, seen)
@@ -76,12 +79,12 @@ function overItems(
   isTracking: boolean,
   first: number,
   end: number,
-  pick: (index: number, seen: ReadonlySet<Key>) => Test | undefined,
+  pick: (index: number, seen: ReadonlySet<PathKey>) => SchemaTest | undefined,
 ): Rule {
   return (value, seen) => {
     if (!Array.isArray(value)) return passed
     let outcome = passed
-    const evaluated: Key[] | undefined = isTracking ? [] : undefined
+    const evaluated: PathKey[] | undefined = isTracking ? [] : undefined
     for (let index = first; index < value.length && index < end; index += 1) {
       const test = pick(index, seen)
       if (!test) continue
@@ -101,7 +104,7 @@ const rules: {
 } = {
   allOf: (tests) => (value) => every(tests, (test) => test(value)),
   anyOf: (tests, _, isTracking) => (value) => {
-    const outcomes: Outcome[] = []
+    const outcomes: TestOutcome[] = []
     for (const test of tests) {
       const outcome = test(value)
       if (!isTracking && isPass(outcome)) return passed
@@ -118,23 +121,29 @@ const rules: {
   not: (test) => (value) => (isPass(test(value)) ? failed('is of a kind that is not allowed') : passed),
   if: (condition, siblings) => (value) => {
     const outcome = condition(value)
-    return isPass(outcome) ? join(outcome, siblings.then?.(value) ?? passed) : (siblings.else?.(value) ?? passed)
+    return isPass(outcome)
+      ? joinOutcomes(outcome, siblings.then?.(value) ?? passed)
+      : (siblings.else?.(value) ?? passed)
   },
-  dependentSchemas: (named) => (value) => every(presentNames(value), (name) => own(named, name)?.(value) ?? passed),
+  dependentSchemas: (named) => (value) =>
+    every(presentNames(value), (name) => ownMember(named, name)?.(value) ?? passed),
   dependentRequired: (named) => (value) =>
     every(presentNames(value), (name) =>
-      every(own(named, name) ?? [], (other) => need(value as object, other, `is required beside "${name}"`)),
+      every(ownMember(named, name) ?? [], (other) =>
+        requireMember(value as object, other, `is required beside "${name}"`),
+      ),
     ),
-  required: (names) => (value) => (isObject(value) ? every(names, (name) => need(value, name, 'is required')) : passed),
+  required: (names) => (value) =>
+    isObject(value) ? every(names, (name) => requireMember(value, name, 'is required')) : passed,
   properties: (named, _, isTracking) => {
     // By declared name: a large object costs no more than the schema is large.
     const tests = Object.entries(named)
     return (value) => {
       if (!isObject(value)) return passed
       let outcome = passed
-      const evaluated: Key[] | undefined = isTracking ? [] : undefined
+      const evaluated: PathKey[] | undefined = isTracking ? [] : undefined
       for (const [name, test] of tests) {
-        const inner = own(value, name)
+        const inner = ownMember(value, name)
         if (inner === undefined) continue
         outcome = add(outcome, name, test(inner))
         if (outcome.issues.length >= maxIssues) break

@@ -6,10 +6,10 @@
  * remembered per value: alternatives inside alternatives would otherwise be tested exponentially often.
  */
 
-import type { Schema } from './keywords.ts'
+import type { ResolvedNode } from './keywords.ts'
 import { mapSchemas } from './keywords.ts'
-import type { Issue, Outcome, Test } from './outcome.ts'
-import { failed, isPass, join, maxIssues, passed } from './outcome.ts'
+import type { SchemaIssue, SchemaTest, TestOutcome } from './outcome.ts'
+import { failed, isPass, joinOutcomes, maxIssues, passed } from './outcome.ts'
 import type { ResolvedSchema } from './resolve-refs.ts'
 import { toRule } from './rules.ts'
 
@@ -24,10 +24,10 @@ const isLate = (keyword: string): boolean => keyword.startsWith('unevaluated')
 export function toValidator(
   { root, schemas }: ResolvedSchema,
   format: 'check' | 'note' = 'check',
-): (value: unknown) => readonly Issue[] | undefined {
+): (value: unknown) => readonly SchemaIssue[] | undefined {
   let steps = 0
-  const memories: Map<unknown, Outcome>[] = []
-  const tests = new Map<string, Test>()
+  const memories: Map<unknown, TestOutcome>[] = []
+  const tests = new Map<string, SchemaTest>()
   const isTracking = JSON.stringify([...schemas.values()]).includes('"unevaluated')
   for (const [uri, schema] of schemas) tests.set(uri, remember(toTest(schema)))
   const test = toTest({ $ref: root })
@@ -47,8 +47,8 @@ export function toValidator(
     }
   }
 
-  function remember(test: Test): Test {
-    const memory = new Map<unknown, Outcome>()
+  function remember(test: SchemaTest): SchemaTest {
+    const memory = new Map<unknown, TestOutcome>()
     memories.push(memory)
     return (value) => {
       if (steps <= stepsBeforeMemory) return test(value)
@@ -58,13 +58,13 @@ export function toValidator(
     }
   }
 
-  function toTest(schema: Schema): Test {
+  function toTest(schema: ResolvedNode): SchemaTest {
     if (schema === true) return () => passed
     const refused = failed('is not allowed')
     if (schema === false) return () => refused
     const { $ref } = schema
     if ($ref !== undefined) {
-      let target: Test | undefined
+      let target: SchemaTest | undefined
       return (value) => {
         target ??= tests.get($ref)
         return target ? target(value) : refused
@@ -83,13 +83,13 @@ export function toValidator(
       if (steps > maxSteps) throw new RangeError('Too many steps')
       let outcome = passed
       for (const rule of early) {
-        outcome = join(outcome, rule(value, none))
+        outcome = joinOutcomes(outcome, rule(value, none))
         if (outcome.issues.length >= maxIssues) return outcome
       }
       if (late.length === 0 || !isPass(outcome)) return outcome
       // What is left over is known only once everything else has passed.
       const seen = new Set(outcome.seen)
-      for (const rule of late) outcome = join(outcome, rule(value, seen))
+      for (const rule of late) outcome = joinOutcomes(outcome, rule(value, seen))
       return outcome
     }
   }

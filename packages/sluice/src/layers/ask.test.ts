@@ -306,7 +306,7 @@ test('a question that the client has not answered is withdrawn when another one 
   })
   expect(await client.call('both')).toMatchObject({ isError: true })
   expect(asked).toEqual(['elicitation/create', 'roots/list'])
-  expect(client.heard).toMatchObject([{ method: 'notifications/cancelled', params: { requestId: 'sluice-1' } }])
+  expect(client.received).toMatchObject([{ method: 'notifications/cancelled', params: { requestId: 'sluice-1' } }])
   // The deadline of the question went with it.
   expect(clock.pending).toBe(0)
 })

@@ -6,8 +6,8 @@
  */
 
 import type { Answer, Result } from '../core/answer.ts'
-import { boundTo } from '../core/bound.ts'
 import type { Call, Layer } from '../core/call.ts'
+import { callBinding } from '../core/call-binding.ts'
 import type { Era } from '../core/error.ts'
 import { fail, invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -20,7 +20,7 @@ import type { Features } from '../protocol/revisions.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 
 /** How long a person may think. */
-const ttlMs = 10 * 60_000
+const answerTtlMs = 10 * 60_000
 
 export const ask =
   (seal: Seal): Layer =>
@@ -29,7 +29,7 @@ export const ask =
     return (call) => (call.ready?.ask ? gather(call, call.ready.ask) : next(call))
 
     async function gather(call: Call, pending: NonNullable<Ready['ask']>): Promise<Answer> {
-      const bound = boundTo(call)
+      const bound = callBinding(call)
       const before = await stateOf(call, seal, bound)
       const replies = repliesOf(call)
       let given = before
@@ -46,13 +46,13 @@ export const ask =
       }
       if (given !== before) questions = await pending(given, call)
       const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(given, key))
-      if (open.length === 0) return next({ ...call, given })
-      refuseUnaskable(
+      if (open.length === 0) return next({ ...call, answers: given })
+      refuseUnsupported(
         open.map(([, question]) => question),
         call,
       )
       const { era } = featuresOf(call.revision)
-      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, ttlMs), era)
+      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, answerTtlMs), era)
     }
   }
 
@@ -61,14 +61,14 @@ const inputRequired = (questions: Questions, requestState: string, era: Era): Re
   inputRequests: Object.fromEntries(
     Object.entries(questions).map(([key, { method, params }]) => [
       key,
-      { method, params: era === 'modern' ? withoutName(params) : params },
+      { method, params: era === 'modern' ? withoutElicitationId(params) : params },
     ]),
   ),
   requestState,
 })
 
 /** Pages have names of their own on 2025-11-25 only. */
-const withoutName = ({ elicitationId: _, ...params }: Params): Params => params
+const withoutElicitationId = ({ elicitationId: _, ...params }: Params): Params => params
 
 async function stateOf({ params }: Call, seal: Seal, bound: Key): Promise<Params> {
   const sealed = params['requestState']
@@ -85,7 +85,7 @@ function repliesOf({ params }: Call): Params {
 }
 
 /** A client is asked only for what it said it can do; the refusal names all that is missing. */
-function refuseUnaskable(questions: readonly Question[], call: Call): void {
+function refuseUnsupported(questions: readonly Question[], call: Call): void {
   const features = featuresOf(call.revision)
   const unaskable = questions.filter(
     (question) => !revisionHas(question, features) || !canAnswer(call.capabilities, question),
@@ -100,14 +100,16 @@ function refuseUnaskable(questions: readonly Question[], call: Call): void {
   const { message, url } = first.params
   const names = Object.keys(requiredCapabilities).join(', ')
   throw fail(
-    isPage(first) ? `${String(message)}: ${String(url)}` : `This client cannot be asked: it did not declare ${names}`,
+    isUrlMode(first)
+      ? `${String(message)}: ${String(url)}`
+      : `This client cannot be asked: it did not declare ${names}`,
   )
 }
 
-const isPage = ({ params }: Question): boolean => params['mode'] === 'url'
+const isUrlMode = ({ params }: Question): boolean => params['mode'] === 'url'
 
 const revisionHas = (question: Question, { elicitation }: Features): boolean =>
-  question.method !== 'elicitation/create' || elicitation === 'url' || (elicitation === 'form' && !isPage(question))
+  question.method !== 'elicitation/create' || elicitation === 'url' || (elicitation === 'form' && !isUrlMode(question))
 
 /** Two levels deep is as deep as capabilities go. */
 const merge = (a: Params, b: Params): Params => {

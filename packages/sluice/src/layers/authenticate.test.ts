@@ -8,7 +8,7 @@ import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { AuthenticateOptions } from './authenticate.ts'
 import { authenticate } from './authenticate.ts'
-import type { Verifier } from './identities/identify.ts'
+import type { Verifier } from './identities/authenticate-credential.ts'
 
 const named = (subject: string, rest: Partial<Caller> = {}): Caller => ({
   ...{ ...anonymous, subject, credential: 'test' },

@@ -8,14 +8,14 @@ import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import type { Identify, IdentifyOptions } from './identities/identify.ts'
-import { createIdentify, unauthorized } from './identities/identify.ts'
+import type { AuthenticateCredential, CredentialOptions } from './identities/authenticate-credential.ts'
+import { createCredentialAuthenticator, unauthorized } from './identities/authenticate-credential.ts'
+import type { CredentialMonitor } from './identities/credential-monitor.ts'
+import { createCredentialMonitor } from './identities/credential-monitor.ts'
 import type { ScopeHierarchy } from './identities/scope-hierarchy.ts'
 import { createScopeHierarchy } from './identities/scope-hierarchy.ts'
-import type { Watch } from './identities/watch.ts'
-import { createWatch } from './identities/watch.ts'
 
-export interface AuthenticateOptions extends IdentifyOptions {
+export interface AuthenticateOptions extends CredentialOptions {
   /**
    * Served without a token, to `anonymous`. Only what says nothing about the caller's data: each further one is open to
    * the whole internet. A token that is there and bad is refused here too.
@@ -23,10 +23,12 @@ export interface AuthenticateOptions extends IdentifyOptions {
   readonly publicMethods?: readonly string[]
 }
 
-const usuallyPublic = ['initialize', 'ping', 'server/discover']
+const defaultPublicMethods = ['initialize', 'ping', 'server/discover']
 
 /** Who may begin the handshake may end it: a client that cannot goes no further, not even to what is public. */
-export function publicMethods({ publicMethods: methods = usuallyPublic }: AuthenticateOptions): ReadonlySet<string> {
+export function publicMethods({
+  publicMethods: methods = defaultPublicMethods,
+}: AuthenticateOptions): ReadonlySet<string> {
   return new Set(methods.includes('initialize') ? [...methods, 'notifications/initialized'] : methods)
 }
 
@@ -34,8 +36,8 @@ export function publicMethods({ publicMethods: methods = usuallyPublic }: Authen
 export function authenticate(
   options: AuthenticateOptions,
   clock: Clock,
-  identify: Identify = createIdentify(options, clock),
-  watch: Watch = createWatch(options.verifiers, identify, clock),
+  identify: AuthenticateCredential = createCredentialAuthenticator(options, clock),
+  watch: CredentialMonitor = createCredentialMonitor(options.verifiers, identify, clock),
 ): Layer {
   const isPublic = publicMethods(options)
   const hierarchy = options.impliedScopes && createScopeHierarchy(options.impliedScopes)
@@ -43,11 +45,11 @@ export function authenticate(
   return (next) =>
     async function authenticate(call) {
       const found = await identify(call)
-      if (!found && !isPublic.has(call.method)) throw unauthorized(hintOf(call, hierarchy))
+      if (!found && !isPublic.has(call.method)) throw unauthorized(scopeHint(call, hierarchy))
       const caller = found ?? anonymous
       call.facts['caller'] = caller.subject
       call.facts['credential'] = caller.credential
-      const inside = enter(call, caller)
+      const inside = withCaller(call, caller)
       const isStream = call.target.policy.timeoutMs === Number.POSITIVE_INFINITY
       if (!hierarchy && (!found || !isStream)) return next(inside)
       const leave = found && isStream ? watch(call, caller) : undefined
@@ -62,13 +64,13 @@ export function authenticate(
 }
 
 /** Scopes are named only where everybody may know of the target; else the challenge would tell that it exists. */
-const hintOf = ({ target: { policy } }: Call, hierarchy?: ScopeHierarchy): { scopes?: readonly string[] } =>
+const scopeHint = ({ target: { policy } }: Call, hierarchy?: ScopeHierarchy): { scopes?: readonly string[] } =>
   policy.listed && policy.scopes.length > 0
-    ? { scopes: hierarchy?.toAskFor(policy.scopes, anonymous.scopes) ?? policy.scopes }
+    ? { scopes: hierarchy?.scopesToRequest(policy.scopes, anonymous.scopes) ?? policy.scopes }
     : {}
 
 /** A refusal for want of a scope, with what to ask the authorization server for. */
-function challenge(thrown: unknown, { toAskFor }: ScopeHierarchy, { scopes: held }: Caller): unknown {
+function challenge(thrown: unknown, { scopesToRequest: toAskFor }: ScopeHierarchy, { scopes: held }: Caller): unknown {
   if (!(thrown instanceof RpcError) || thrown.reason !== 'insufficientScope') return thrown
   const { reason, message, data } = thrown
   const { scopes } = data
@@ -78,7 +80,7 @@ function challenge(thrown: unknown, { toAskFor }: ScopeHierarchy, { scopes: held
 }
 
 /** The call as later layers and tools see it: somebody's, and without what proved it. */
-function enter(call: Call, caller: Caller): Call {
+function withCaller(call: Call, caller: Caller): Call {
   const params = withoutToken(call.params)
   // The arguments of a method are its parameters, and would carry the token on.
   return { ...call, caller, params, args: call.args === call.params ? params : call.args, via: withoutHeader(call.via) }

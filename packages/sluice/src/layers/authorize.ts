@@ -10,7 +10,7 @@ import { RpcError } from '../core/error.ts'
  * What the caller may know of the target: all of it, that it is there and which scopes it wants, or nothing. Whoever
  * treats calls by their target asks this first, or a forbidden one can be told from one that is not there.
  */
-export function standing({ target, caller, tenant }: Call): 'allowed' | 'challenged' | 'hidden' {
+export function visibility({ target, caller, tenant }: Call): 'allowed' | 'challenged' | 'hidden' {
   const { kind, name, policy } = target
   if (kind === 'unknown') return 'hidden'
   if (kind === 'tool' && typeof tenant.tools === 'object' && !tenant.tools.has(name)) return 'hidden'
@@ -23,7 +23,7 @@ export const authorize =
   (refusal: (call: Call) => RpcError): Layer =>
   (next) =>
     function authorize(call) {
-      const known = standing(call)
+      const known = visibility(call)
       if (known === 'allowed') return next(call)
       if (known === 'hidden') return Promise.reject(refusal(call))
       const { scopes } = call.target.policy

@@ -4,8 +4,8 @@ import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Count, Use } from '../core/part.ts'
-import type { Claim, Slots } from '../core/slots.ts'
-import { createSlots, usualQueue } from '../core/slots.ts'
+import type { SlotClaim, Slots } from '../core/slots.ts'
+import { createSlots, defaultQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
 
 export interface ConcurrencyOptions {
@@ -24,9 +24,9 @@ export interface ConcurrencyOptions {
 }
 
 /** Methods of the protocol that run a developer's code. The others answer at once, and `ping` must even when all is full. */
-const working: ReadonlySet<string> = new Set(['completion/complete', 'resources/list'])
+const methodsThatRunCode: ReadonlySet<string> = new Set(['completion/complete', 'resources/list'])
 /** Tenants whose slots are kept though nothing of theirs is under way. */
-const maxIdle = 1000
+const maxIdleTenants = 1000
 
 /** Inside the deadline, which ends the waiting too. */
 export function concurrency(
@@ -34,14 +34,15 @@ export function concurrency(
   uses: Use[] = [],
   counts: Count[] = [],
 ): Layer {
-  const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? usualQueue(slots) })
+  const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? defaultQueue(slots) })
   const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
   const ofTenants = new Map<string, Slots>()
 
   function tenantSlots(id: string): Slots {
     const known = ofTenants.get(id)
     if (known) return known
-    if (ofTenants.size >= maxIdle) for (const [each, { taken }] of ofTenants) if (taken === 0) ofTenants.delete(each)
+    if (ofTenants.size >= maxIdleTenants)
+      for (const [each, { taken }] of ofTenants) if (taken === 0) ofTenants.delete(each)
     const made = create(perTenant)
     ofTenants.set(id, made)
     return made
@@ -54,7 +55,7 @@ export function concurrency(
     }
   uses.push(
     { name: 'calls at once', of: using(({ taken }) => taken, perTenant) },
-    { name: 'calls that wait', of: using(({ waiting }) => waiting, queue ?? usualQueue(perTenant)) },
+    { name: 'calls that wait', of: using(({ waiting }) => waiting, queue ?? defaultQueue(perTenant)) },
   )
 
   const waiting = (): number =>
@@ -66,44 +67,44 @@ export function concurrency(
       const { target, tenant, stop } = call
       // Streams end in other ways, and hold nothing while they wait.
       if (target.policy.timeoutMs === Number.POSITIVE_INFINITY) return next(call)
-      if (target.kind === 'method' && !working.has(target.name)) return next(call)
+      if (target.kind === 'method' && !methodsThatRunCode.has(target.name)) return next(call)
       if (stop.reason) return Promise.reject(stop.reason)
       const own = tenantSlots(tenant.id)
       const tool = target.kind === 'tool' ? ofTools.get(target.name) : undefined
-      const hold = createHold(stop)
+      const hold = createClaimSet(stop)
       const free = tool ? undefined : own.take()
-      if (!free) return queued(call, next, hold, own, tool)
+      if (!free) return runQueued(call, next, hold, own, tool)
       hold.add(free)
-      return held(call, next, hold)
+      return runWithSlot(call, next, hold)
     }
 }
 
 /** The claims of one call. Ended once, when the call ends or is stopped: work that ignores its signal holds no slot. */
-interface Hold {
-  add(claim: Claim): void
-  end(): void
+interface ClaimSet {
+  add(claim: SlotClaim): void
+  release(): void
 }
-function createHold(stop: Stop): Hold {
-  const claims: Claim[] = []
+function createClaimSet(stop: Stop): ClaimSet {
+  const claims: SlotClaim[] = []
   let over = false
   function end(): void {
     if (over) return
     over = true
     forget()
-    for (const claim of claims) claim.end()
+    for (const claim of claims) claim.release()
   }
   const forget = stop.onStop(end)
   return {
     add(claim) {
-      if (over) claim.end()
+      if (over) claim.release()
       else claims.push(claim)
     },
-    end,
+    release: end,
   }
 }
 
 /** Returns the promise of `next` itself: the common case, without a queue, costs no further promise. */
-function held(call: Call, next: Handler, { end }: Hold): Promise<Answer> {
+function runWithSlot(call: Call, next: Handler, { release: end }: ClaimSet): Promise<Answer> {
   try {
     const answer = next(call)
     answer.then(end, end)
@@ -114,20 +115,27 @@ function held(call: Call, next: Handler, { end }: Hold): Promise<Answer> {
   }
 }
 
-async function queued(call: Call, next: Handler, hold: Hold, own: Slots, tool: Slots | undefined): Promise<Answer> {
+async function runQueued(
+  call: Call,
+  next: Handler,
+  hold: ClaimSet,
+  own: Slots,
+  tool: Slots | undefined,
+): Promise<Answer> {
   try {
     // The tenant's slot first: a call that waits for its own tenant must not hold a tool's slot meanwhile.
-    await turn(own, call.caller.subject, hold, call.stop, 'Too many calls of this tenant are under way')
-    if (tool) await turn(tool, call.tenant.id, hold, call.stop, `Too many calls of ${call.target.name} are under way`)
+    await acquire(own, call.caller.subject, hold, call.stop, 'Too many calls of this tenant are under way')
+    if (tool)
+      await acquire(tool, call.tenant.id, hold, call.stop, `Too many calls of ${call.target.name} are under way`)
     // Stopped after it got its slot: work without a client must not begin.
     if (call.stop.reason) throw call.stop.reason
     return await next(call)
   } finally {
-    hold.end()
+    hold.release()
   }
 }
 
-function turn(slots: Slots, lane: string, hold: Hold, stop: Stop, problem: string): Promise<void> | undefined {
+function acquire(slots: Slots, lane: string, hold: ClaimSet, stop: Stop, problem: string): Promise<void> | undefined {
   const free = slots.take()
   if (free) {
     hold.add(free)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { Prepared } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
-import type { Observed, Sink } from '../core/observed.ts'
+import type { EndedCall, Observer } from '../core/observer.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { observe } from './observe.ts'
 
-function watch(): { events: Observed[]; sink: Sink } {
-  const events: Observed[] = []
+function watch(): { events: EndedCall[]; sink: Observer } {
+  const events: EndedCall[] = []
   return {
     events,
     sink: (event) => {
@@ -15,7 +15,7 @@ function watch(): { events: Observed[]; sink: Sink } {
     },
   }
 }
-const observed = (sinks: readonly Sink[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
+const observed = (sinks: readonly Observer[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
 
 test('a call leaves one event with when it came, how long it took and how it ended', async () => {
   const { events, sink } = watch()
@@ -64,7 +64,7 @@ test('what is no refusal is an internal error', async () => {
 
 test('a sink that throws changes no answer and stops no other sink', async () => {
   const { events, sink } = watch()
-  const broken: Sink = () => {
+  const broken: Observer = () => {
     throw new Error('disk full')
   }
   const answer = { content: [] }

@@ -9,13 +9,13 @@ import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
-import type { Observed, Outcome, Sink } from '../core/observed.ts'
+import type { CallOutcome, EndedCall, Observer } from '../core/observer.ts'
 
 /** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
 export const observe =
-  (sinks: readonly Sink[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
+  (sinks: readonly Observer[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
   (next) => {
-    const tell = tellAll(sinks)
+    const tell = combineObservers(sinks)
     return async function observe(call) {
       arrived?.(call)
       const receivedAt = tell ? clock.now() : 0
@@ -38,7 +38,7 @@ export const observe =
   }
 
 /** A tool's own `resultType` is not passed on: as a metric label it would be any text. */
-function outcomeOf(answer: Answer): Outcome {
+function outcomeOf(answer: Answer): CallOutcome {
   if (answer instanceof Prepared) return 'complete'
   if (answer.isError) return 'toolError'
   return answer.resultType === 'input_required' ? 'input_required' : 'complete'
@@ -47,7 +47,7 @@ function outcomeOf(answer: Answer): Outcome {
 export const outcomeOfThrown = (thrown: unknown): Reason =>
   thrown instanceof RpcError ? thrown.reason : 'internalError'
 
-export function tellAll(sinks: readonly Sink[]): ((event: Observed) => void) | undefined {
+export function combineObservers(sinks: readonly Observer[]): ((event: EndedCall) => void) | undefined {
   if (sinks.length === 0) return undefined
   return function tell(event) {
     for (const sink of sinks)

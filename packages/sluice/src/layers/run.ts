@@ -7,7 +7,7 @@ import { RpcError } from '../core/error.ts'
 export const run: Handler = (call) => {
   try {
     if (!call.ready) throw new RpcError('internalError', 'validate did not run')
-    const answer = call.ready.run(call, call.given)
+    const answer = call.ready.run(call, call.answers)
     return answer instanceof Promise ? answer : Promise.resolve(answer)
   } catch (thrown) {
     return Promise.reject(thrown)

@@ -7,7 +7,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Stop } from '../core/stop.ts'
 
 /** The calls that outlived the turn they came in: what there is to wait for, or to stop, when the process ends. */
-export type Underway = Set<Stop>
+export type RunningCalls = Set<Stop>
 
 /** What went on though its caller was answered or had gone. It holds no slot, but memory and whatever it works on. */
 export interface Stragglers {
@@ -24,9 +24,9 @@ const deadlineKey = 'dev.sluice/deadlineMs'
 export const timeout = (
   clock: Clock,
   stragglers: Stragglers = { running: 0, late: 0 },
-  underway: Underway = new Set(),
+  underway: RunningCalls = new Set(),
 ): Layer => {
-  const begin = starter(clock, underway)
+  const begin = deadlineStarter(clock, underway)
   return (next) =>
     function timeout(call) {
       const own = call.target.policy.timeoutMs
@@ -37,9 +37,9 @@ export const timeout = (
         let left = false
         const deadline: Deadline = {
           at: clock.now() + ms,
-          over: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
+          expire: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
           stop: call.stop,
-          callOff: undefined,
+          cancelTimer: undefined,
           settled: false,
         }
         // Work that ignores its signal must not keep the layers outside waiting: cancelled calls leave here too.
@@ -83,26 +83,26 @@ function deadlineOf({ meta }: Call): number {
 
 interface Deadline {
   readonly at: number
-  readonly over: () => void
+  readonly expire: () => void
   readonly stop: Stop
-  callOff: (() => void) | undefined
+  cancelTimer: (() => void) | undefined
   settled: boolean
 }
 
 function settle(deadline: Deadline): void {
   deadline.settled = true
-  deadline.callOff?.()
+  deadline.cancelTimer?.()
 }
 
 /**
  * A timer costs as much as a small call. Where the clock knows when a turn is over, one is made only for calls that
  * outlive the turn they came in; most do not.
  */
-function starter(clock: Clock, underway: Underway): (deadline: Deadline) => void {
+function deadlineStarter(clock: Clock, underway: RunningCalls): (deadline: Deadline) => void {
   const arm = (deadline: Deadline): void => {
-    const callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.over)
+    const callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.expire)
     underway.add(deadline.stop)
-    deadline.callOff = () => {
+    deadline.cancelTimer = () => {
       callOff()
       underway.delete(deadline.stop)
     }

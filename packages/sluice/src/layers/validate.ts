@@ -3,7 +3,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Ready, Refused } from '../core/target.ts'
+import type { ArgumentIssues, Ready } from '../core/target.ts'
 import { invalidArguments } from '../protocol/encode.ts'
 import { checkParamHeaders } from '../protocol/modern/headers.ts'
 import { modernRevision } from '../protocol/revisions.ts'
@@ -22,7 +22,7 @@ export const validate: Layer = (next) => {
     }
   }
 
-  function go(call: Call, prepared: Ready | Refused): Promise<Answer> {
+  function go(call: Call, prepared: Ready | ArgumentIssues): Promise<Answer> {
     if (!('issues' in prepared)) return next({ ...call, ready: prepared })
     const { kind, name } = call.target
     const refused = invalidArguments(name, prepared.issues)

@@ -6,14 +6,14 @@
 
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { hashOf } from '../core/definition-hash.ts'
+import { definitionHash } from '../core/definition-hash.ts'
 import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import type { Observed, Sink } from '../core/observed.ts'
+import type { EndedCall, Observer } from '../core/observer.ts'
 import type { Store } from '../core/store.ts'
+import { callerOf, tenantOf } from './call-identity.ts'
 import { createChain } from './chain.ts'
-import { callerOf, tenantOf } from './observed.ts'
 import type { Retention } from './retention.ts'
 import { createWriteQueues } from './write-queue.ts'
 
@@ -35,9 +35,9 @@ export interface AuditOptions {
 
 export interface Audit {
   /** For `observe`: every answer and refusal. */
-  readonly sink: Sink
+  readonly observer: Observer
   /** The innermost layer, just outside `run`: what passes here runs. */
-  readonly started: Layer
+  readonly layer: Layer
   /** For what is no call: a ticket proposed, decided or spent. Values, never arguments. */
   record(tenant: string, kind: string, fields: Params): void
   /** Records lost because the store was away for too long. */
@@ -48,7 +48,7 @@ export interface Audit {
 }
 
 /** How long a call waits for its record where `blocking` is on. */
-const withinMs = 1_000
+const recordTimeoutMs = 1_000
 
 /** `reference` makes the name that a call's records share, and the one this process goes by. */
 export function createAudit(
@@ -65,26 +65,26 @@ export function createAudit(
     facts['caller'] ??= caller.subject
     facts['tenant'] ??= tenant.id
     facts['audit'] ??= reference()
-    return queues.put(tenant.id, { at: clock.now(), kind: 'started', ...about(call), ...digests(call) })
+    return queues.put(tenant.id, { at: clock.now(), kind: 'started', ...callFields(call), ...digests(call) })
   }
   function within(put: Promise<void> | undefined): Promise<void> {
     if (!put) return Promise.reject(new Error('The queue is full'))
     return new Promise((resolve, reject) => {
-      const callOff = clock.after(withinMs, () => reject(new Error('The store is slow')))
+      const callOff = clock.after(recordTimeoutMs, () => reject(new Error('The store is slow')))
       put.then(resolve, reject).finally(callOff)
     })
   }
   return {
-    sink(event) {
+    observer(event) {
       const { call } = event
       const isStarted = call.facts['audit'] !== undefined
       // Lists, pings and handshakes do nothing to anybody; being refused them is worth knowing.
       if (call.target.kind === 'method' && !event.failed) return
       call.facts['audit'] ??= reference()
       // The call is over: what cannot be written is counted by the queue, which tries again.
-      queues.put(tenantOf(call), { ...ended(event), ...(isStarted ? undefined : digests(call)) })?.catch(() => {})
+      queues.put(tenantOf(call), { ...endedRecord(event), ...(isStarted ? undefined : digests(call)) })?.catch(() => {})
     },
-    started: (next) =>
+    layer: (next) =>
       function audit(call) {
         if (call.target.kind === 'method') return next(call)
         const put = begin(call)
@@ -108,7 +108,7 @@ export function createAudit(
   }
 }
 
-const about = (call: Call): Params => ({
+const callFields = (call: Call): Params => ({
   call: call.facts['audit'],
   id: call.id,
   method: call.method,
@@ -118,14 +118,14 @@ const about = (call: Call): Params => ({
 })
 
 /** The facts first: none of them may stand for what the runtime itself knows. */
-function ended({ call, outcome, receivedAt, durationMs }: Observed): Params {
+function endedRecord({ call, outcome, receivedAt, durationMs }: EndedCall): Params {
   const { audit: _, caller: _1, tenant: _2, ...facts } = call.facts
-  return { ...facts, at: receivedAt + durationMs, kind: 'ended', ...about(call), outcome, durationMs }
+  return { ...facts, at: receivedAt + durationMs, kind: 'ended', ...callFields(call), outcome, durationMs }
 }
 
 /** What the call is bound to: its definition, its arguments, the person's answers. */
-const digests = ({ args, given, target }: Call): Params => ({
-  definition: hashOf(target),
+const digests = ({ args, answers: given, target }: Call): Params => ({
+  definition: definitionHash(target),
   args: digestOf(args),
   ...(Object.keys(given).length > 0 && { given: digestOf(given) }),
 })

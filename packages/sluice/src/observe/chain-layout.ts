@@ -6,45 +6,45 @@ import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
 
 /** A position in the chain: its last record, and the UTF-8 bytes of all rows up to there, pruned rows included. */
-export interface Tip {
+export interface ChainPosition {
   readonly seq: number
   readonly hash: string
   readonly bytes: number
 }
-export const start: Tip = { seq: 0, hash: '', bytes: 0 }
+export const chainStart: ChainPosition = { seq: 0, hash: '', bytes: 0 }
 
 /** Where the heads of all tenants' chains are. */
-export const heads: Key = ['audit', 'heads']
+export const headsPrefix: Key = ['audit', 'heads']
 /** Not below the tenant's own prefix: the tenant's tools can write there. */
-export const rowsOf = (tenant: string): Key => ['audit', 'rows', tenant]
-export const headOf = (tenant: string): Key => [...heads, tenant]
+export const rowsPrefix = (tenant: string): Key => ['audit', 'rows', tenant]
+export const headKey = (tenant: string): Key => [...headsPrefix, tenant]
 const digits = 16
-export const rowAt = (tenant: string, seq: number): Key => [...rowsOf(tenant), String(seq).padStart(digits, '0')]
+export const rowKey = (tenant: string, seq: number): Key => [...rowsPrefix(tenant), String(seq).padStart(digits, '0')]
 
-export const hashOf = (before: string, body: string): string => sha256(`${before}\n${body}`)
+export const chainHash = (before: string, body: string): string => sha256(`${before}\n${body}`)
 
 const encoder = new TextEncoder()
 /** Returns the position after a row whose last record is this one. */
-export const after = (from: Tip, row: string, seq: number, hash: string): Tip => ({
+export const positionAfter = (from: ChainPosition, row: string, seq: number, hash: string): ChainPosition => ({
   seq,
   hash,
   bytes: from.bytes + encoder.encode(row).length,
 })
 
 /** Returns where an unchecked row ends. An unreadable row must not end the log: it is passed over, and the verifier names it. */
-export function endOf(row: string, from: Tip): Tip {
+export function rowEnd(row: string, from: ChainPosition): ChainPosition {
   const { hash, record } = parseLine(row.slice(row.lastIndexOf('\n') + 1))
   const last = record?.['seq']
   return typeof last === 'number' && last > from.seq
-    ? after(from, row, last, hash)
-    : after(from, row, from.seq + 1, sha256(row))
+    ? positionAfter(from, row, last, hash)
+    : positionAfter(from, row, from.seq + 1, sha256(row))
 }
 
-export const tipText = ({ seq, hash, bytes }: Tip): string => `${seq} ${hash} ${bytes}`
+export const positionText = ({ seq, hash, bytes }: ChainPosition): string => `${seq} ${hash} ${bytes}`
 
-export function parseTip(text: string | undefined): Tip {
+export function parsePosition(text: string | undefined): ChainPosition {
   const [, seq, hash = '', bytes = '0'] = /^(\d{1,15}) ([0-9a-f]{64})(?: (\d{1,15}))?$/.exec(text ?? '') ?? []
-  return seq === undefined ? start : { seq: Number(seq), hash, bytes: Number(bytes) }
+  return seq === undefined ? chainStart : { seq: Number(seq), hash, bytes: Number(bytes) }
 }
 
 export function parseLine(line: string): {
@@ -64,15 +64,15 @@ export function parseLine(line: string): {
 }
 
 /** Few enough that a page of the longest rows is read well within a slice. */
-export const perPage = 64
+export const rowsPerPage = 64
 
 /** All rows in order, also those that a checkpoint has replaced and that are not yet deleted. */
 export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
-  const prefix = rowsOf(tenant)
+  const prefix = rowsPrefix(tenant)
   for (let last: Key | undefined; ; ) {
-    const page = await store.list(prefix, last ? { limit: perPage, after: last } : { limit: perPage })
+    const page = await store.list(prefix, last ? { limit: rowsPerPage, after: last } : { limit: rowsPerPage })
     for (const { key, value } of page) yield [key.slice(prefix.length).join('/'), value]
     last = page.at(-1)?.key
-    if (page.length < perPage) return
+    if (page.length < rowsPerPage) return
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Params } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
-import { auditRows, headOf, heads, parseLine, parseTip, rowAt, rowsOf } from './chain-layout.ts'
+import { auditRows, headKey, headsPrefix, parseLine, parsePosition, rowKey, rowsPrefix } from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
 /** One record of the audit, with its place in the chain. */
@@ -14,7 +14,7 @@ export interface AuditEntry {
 }
 
 /** A page of the audit. */
-export interface AuditWindow {
+export interface AuditPage {
   /** Newest first. */
   readonly entries: readonly AuditEntry[]
   /** Where the next page ends; `undefined` at the beginning of the chain, or of what was not pruned. */
@@ -22,20 +22,20 @@ export interface AuditWindow {
 }
 
 /** More than a row ever holds: the row with the first wanted record may begin so much earlier. */
-const longestRow = 256
+const maxRowRecords = 256
 
 /** The records with numbers below `before`, at most `limit` of them. */
 export async function readAudit(
   store: Store,
   tenant: string,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
-): Promise<AuditWindow> {
-  const head = parseTip(await store.get(headOf(tenant))).seq
+): Promise<AuditPage> {
+  const head = parsePosition(await store.get(headKey(tenant))).seq
   const end = before ?? Number.POSITIVE_INFINITY
   const first = ((await readCheckpoint(store, tenant))?.seq ?? 0) + 1
   const from = Math.max(first, Math.min(end - 1, head) - limit + 1)
-  const place = rowAt(tenant, Math.max(0, from - longestRow))
-  const rows = await store.list(rowsOf(tenant), { limit: limit + 2 * longestRow, after: place })
+  const place = rowKey(tenant, Math.max(0, from - maxRowRecords))
+  const rows = await store.list(rowsPrefix(tenant), { limit: limit + 2 * maxRowRecords, after: place })
   const entries: AuditEntry[] = []
   for (const { value } of rows)
     for (const entry of entriesOf(value)) if (entry.seq >= from && entry.seq < end) entries.push(entry)
@@ -43,7 +43,7 @@ export async function readAudit(
 }
 
 /** All of it that was not pruned, oldest first. */
-export async function* allAudit(store: Store, tenant: string): AsyncIterable<AuditEntry> {
+export async function* readAllAudit(store: Store, tenant: string): AsyncIterable<AuditEntry> {
   const pruned = (await readCheckpoint(store, tenant))?.seq ?? 0
   for await (const [name, value] of auditRows(store, tenant)) if (!(Number(name) <= pruned)) yield* entriesOf(value)
 }
@@ -55,17 +55,17 @@ function* entriesOf(row: string): Iterable<AuditEntry> {
   }
 }
 
-const perPage = 500
+const tenantsPerPage = 500
 const maxTenants = 10_000
 
 /** Whose calls were recorded. */
 export async function auditTenants(store: Store): Promise<readonly string[]> {
   const found: string[] = []
   for (let after: Key | undefined; found.length < maxTenants; ) {
-    const page = await store.list(heads, after ? { limit: perPage, after } : { limit: perPage })
+    const page = await store.list(headsPrefix, after ? { limit: tenantsPerPage, after } : { limit: tenantsPerPage })
     for (const { key } of page) found.push(key.at(-1) ?? '')
     after = page.at(-1)?.key
-    if (page.length < perPage) break
+    if (page.length < tenantsPerPage) break
   }
   return found
 }

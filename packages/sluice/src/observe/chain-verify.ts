@@ -4,13 +4,22 @@ import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { createPacer } from '../core/pacer.ts'
 import type { Store } from '../core/store.ts'
-import type { Tip } from './chain-layout.ts'
-import { after, auditRows, endOf, hashOf, headOf, parseLine, parseTip, start } from './chain-layout.ts'
+import type { ChainPosition } from './chain-layout.ts'
+import {
+  auditRows,
+  chainHash,
+  chainStart,
+  headKey,
+  parseLine,
+  parsePosition,
+  positionAfter,
+  rowEnd,
+} from './chain-layout.ts'
 import type { Defect } from './checkpoint.ts'
 import { createSigner, readCheckpoint } from './checkpoint.ts'
 
 /** Whether a chain is as it was written and, if it is not, where it breaks. */
-export type Verdict =
+export type AuditVerdict =
   | {
       readonly intact: true
       /** How many were proven: those from the checkpoint on. */
@@ -29,14 +38,14 @@ export interface VerifyOptions {
 }
 
 /** Names the first record that is not as it was written. Works in slices, so that a server can run it while it serves. */
-export async function verifyAudit(store: Store, tenant: string, options: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyAudit(store: Store, tenant: string, options: VerifyOptions = {}): Promise<AuditVerdict> {
   const { secrets = () => [], clock = systemClock } = options
   // Read first: rows written meanwhile are past it, and no alarm.
-  const head = parseTip(await store.get(headOf(tenant)))
+  const head = parsePosition(await store.get(headKey(tenant)))
   const cut = await readCheckpoint(store, tenant)
   if (cut && !(await createSigner(secrets).check(tenant, cut)))
     return { intact: false, seq: cut.seq, problem: 'unsigned' }
-  let tip: Tip = cut ?? start
+  let tip: ChainPosition = cut ?? chainStart
   for await (const { end, defect } of checkedRows(store, tenant, tip, clock)) {
     if (defect) return { intact: false, ...defect }
     if (tip.seq < head.seq && end.seq >= head.seq && hashAt(end, head) !== head.hash)
@@ -51,12 +60,12 @@ export async function verifyAudit(store: Store, tenant: string, options: VerifyO
 }
 
 /** The head is always at the end of a row: one within a row was not written by us. */
-const hashAt = (end: Tip, head: Tip): string => (end.seq === head.seq ? end.hash : '')
+const hashAt = (end: ChainPosition, head: ChainPosition): string => (end.seq === head.seq ? end.hash : '')
 
 export interface CheckedRow {
   readonly name: string
   /** Where the next row begins, also after a defect: by what the row says of itself. */
-  readonly end: Tip
+  readonly end: ChainPosition
   readonly text: string
   readonly defect?: Defect
 }
@@ -65,7 +74,7 @@ export interface CheckedRow {
 export async function* checkedRows(
   store: Store,
   tenant: string,
-  from: Tip,
+  from: ChainPosition,
   clock: Clock,
 ): AsyncGenerator<CheckedRow, void> {
   const pace = createPacer(clock)
@@ -73,17 +82,17 @@ export async function* checkedRows(
   for await (const [name, text] of auditRows(store, tenant)) {
     await pace()
     if (/^\d+$/.test(name) && Number(name) <= from.seq) continue
-    const row = check(name, text, tip)
+    const row = checkRow(name, text, tip)
     yield row
     tip = row.end
   }
 }
 
-function check(name: string, text: string, from: Tip): CheckedRow {
+function checkRow(name: string, text: string, from: ChainPosition): CheckedRow {
   const seq = Number(name)
   const next = from.seq + 1
   const bad = (at: number, problem: Defect['problem']): CheckedRow => {
-    const end = endOf(text, problem === 'missing' ? { ...from, seq: seq - 1 } : from)
+    const end = rowEnd(text, problem === 'missing' ? { ...from, seq: seq - 1 } : from)
     return { name, text, end: problem === 'inserted' ? from : end, defect: { seq: at, problem } }
   }
   if (!/^\d+$/.test(name)) return bad(next, 'inserted')
@@ -92,14 +101,14 @@ function check(name: string, text: string, from: Tip): CheckedRow {
   let tip = from
   for (const line of text.split('\n')) {
     const { hash, body, record } = parseLine(line)
-    if (record?.['seq'] !== tip.seq + 1 || hash !== hashOf(tip.hash, body)) return bad(tip.seq + 1, 'altered')
+    if (record?.['seq'] !== tip.seq + 1 || hash !== chainHash(tip.hash, body)) return bad(tip.seq + 1, 'altered')
     tip = { ...tip, seq: tip.seq + 1, hash }
   }
-  return { name, text, end: after(from, text, tip.seq, tip.hash) }
+  return { name, text, end: positionAfter(from, text, tip.seq, tip.hash) }
 }
 
 /** When the last record of a row was made; 0 if it does not say. */
-export function madeAt(row: string): number {
+export function rowTime(row: string): number {
   const at = parseLine(row.slice(row.lastIndexOf('\n') + 1)).record?.['at']
   return typeof at === 'number' ? at : 0
 }

@@ -15,8 +15,8 @@
 
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
-import type { Tip } from './chain-layout.ts'
-import { after, endOf, hashOf, headOf, parseTip, rowAt, tipText } from './chain-layout.ts'
+import type { ChainPosition } from './chain-layout.ts'
+import { chainHash, headKey, parsePosition, positionAfter, positionText, rowEnd, rowKey } from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
 /**
@@ -28,24 +28,24 @@ export function createChain(
   tenant: string,
   writer: string,
 ): (records: readonly Params[]) => Promise<void> {
-  let tip: Tip | undefined
+  let tip: ChainPosition | undefined
   let head: string | undefined
-  async function findEnd(): Promise<Tip> {
-    head = await store.get(headOf(tenant))
-    const known = parseTip(head)
+  async function findEnd(): Promise<ChainPosition> {
+    head = await store.get(headKey(tenant))
+    const known = parsePosition(head)
     const cut = await readCheckpoint(store, tenant)
-    return forward(store, tenant, cut && cut.seq > known.seq ? cut : known)
+    return skipToEnd(store, tenant, cut && cut.seq > known.seq ? cut : known)
   }
   return async function append(records) {
     tip ??= await findEnd()
     for (;;) {
-      const { text, end } = link(tip, records, writer)
-      const key = rowAt(tenant, tip.seq + 1)
+      const { text, end } = buildRow(tip, records, writer)
+      const key = rowKey(tenant, tip.seq + 1)
       if (!(await store.swap(key, undefined, text)) && (await store.get(key)) !== text) {
-        tip = await forward(store, tenant, tip)
+        tip = await skipToEnd(store, tenant, tip)
         continue
       }
-      if (await store.swap(headOf(tenant), head, tipText(end))) head = tipText(end)
+      if (await store.swap(headKey(tenant), head, positionText(end))) head = positionText(end)
       else {
         const cut = await readCheckpoint(store, tenant)
         if (cut && cut.seq > tip.seq) {
@@ -62,32 +62,36 @@ export function createChain(
   }
 }
 
-function link(from: Tip, records: readonly Params[], writer: string): { readonly text: string; readonly end: Tip } {
+function buildRow(
+  from: ChainPosition,
+  records: readonly Params[],
+  writer: string,
+): { readonly text: string; readonly end: ChainPosition } {
   let { seq, hash } = from
   const lines = records.map((record) => {
     const body = JSON.stringify({ ...record, writer, seq: ++seq })
-    hash = hashOf(hash, body)
+    hash = chainHash(hash, body)
     return `${hash} ${body}`
   })
   const text = lines.join('\n')
-  return { text, end: after(from, text, seq, hash) }
+  return { text, end: positionAfter(from, text, seq, hash) }
 }
 
 /** Past the rows that other processes have written since. */
-async function forward(store: Store, tenant: string, from: Tip): Promise<Tip> {
+async function skipToEnd(store: Store, tenant: string, from: ChainPosition): Promise<ChainPosition> {
   for (let tip = from; ; ) {
-    const row = await store.get(rowAt(tenant, tip.seq + 1))
+    const row = await store.get(rowKey(tenant, tip.seq + 1))
     if (row === undefined) return tip
-    tip = endOf(row, tip)
+    tip = rowEnd(row, tip)
   }
 }
 
 /** Moves the head only forward. Returns the head that stands. */
-async function moveHead(store: Store, tenant: string, to: Tip): Promise<string> {
-  const text = tipText(to)
+async function moveHead(store: Store, tenant: string, to: ChainPosition): Promise<string> {
+  const text = positionText(to)
   for (;;) {
-    const from = await store.get(headOf(tenant))
-    if (from !== undefined && parseTip(from).seq >= to.seq) return from
-    if (await store.swap(headOf(tenant), from, text)) return text
+    const from = await store.get(headKey(tenant))
+    if (from !== undefined && parsePosition(from).seq >= to.seq) return from
+    if (await store.swap(headKey(tenant), from, text)) return text
   }
 }

@@ -9,17 +9,17 @@ import { isObject } from '../core/json.ts'
 import type { DerivedKey } from '../core/seal.ts'
 import { deriveKey, fromBase64Url, toBase64Url } from '../core/seal.ts'
 import type { Key, Store } from '../core/store.ts'
-import type { Tip } from './chain-layout.ts'
+import type { ChainPosition } from './chain-layout.ts'
 
 /** Why a chain is not as it was written: `altered` (changed or moved), `missing`, `inserted` (does not belong there), `unsigned` (a checkpoint that none of the secrets signed). */
-export type Problem = 'altered' | 'missing' | 'inserted' | 'unsigned'
+export type ChainProblem = 'altered' | 'missing' | 'inserted' | 'unsigned'
 /** The first record that is not as it was written. */
 export interface Defect {
   readonly seq: number
-  readonly problem: Problem
+  readonly problem: ChainProblem
 }
 
-export interface Checkpoint extends Tip {
+export interface Checkpoint extends ChainPosition {
   /** When it was written, in milliseconds since the epoch. */
   readonly at: number
   /** The first defect among what was pruned, if an operator forced it. */
@@ -30,21 +30,21 @@ export interface StoredCheckpoint extends Checkpoint {
   readonly text: string
 }
 
-export const checkpointOf = (tenant: string): Key => ['audit', 'checkpoints', tenant]
+export const checkpointKey = (tenant: string): Key => ['audit', 'checkpoints', tenant]
 
 /** Reads without checking the signature: enough for a writer, never for a verdict. */
 export async function readCheckpoint(store: Store, tenant: string): Promise<StoredCheckpoint | undefined> {
-  const text = await store.get(checkpointOf(tenant))
+  const text = await store.get(checkpointKey(tenant))
   return text === undefined ? undefined : parse(text)
 }
 
-export interface Signer {
+export interface CheckpointSigner {
   sign(tenant: string, checkpoint: Checkpoint): Promise<string>
   /** `newest`: by the secret that signs now; `older`: by another that still counts. */
   check(tenant: string, stored: StoredCheckpoint): Promise<'newest' | 'older' | undefined>
 }
 
-export function createSigner(secrets: () => readonly string[]): Signer {
+export function createSigner(secrets: () => readonly string[]): CheckpointSigner {
   let derived: Promise<readonly DerivedKey[]> | undefined
   const keys = (): Promise<readonly DerivedKey[]> => {
     const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
@@ -56,13 +56,13 @@ export function createSigner(secrets: () => readonly string[]): Signer {
       const [key] = await keys()
       if (!key) throw new TypeError('A checkpoint of the audit needs a secret to be signed with')
       const body = JSON.stringify(checkpoint)
-      const signature = await crypto.subtle.sign('HMAC', key, signed(tenant, body))
+      const signature = await crypto.subtle.sign('HMAC', key, signedBytes(tenant, body))
       return `${toBase64Url(new Uint8Array(signature))} ${body}`
     },
     async check(tenant, { text }) {
       const space = text.indexOf(' ')
       const signature = fromBase64Url(text.slice(0, space))
-      const body = signed(tenant, text.slice(space + 1))
+      const body = signedBytes(tenant, text.slice(space + 1))
       for (const [at, key] of (await keys()).entries())
         if (await crypto.subtle.verify('HMAC', key, signature, body)) return at === 0 ? 'newest' : 'older'
       return undefined
@@ -71,7 +71,7 @@ export function createSigner(secrets: () => readonly string[]): Signer {
 }
 
 const encoder = new TextEncoder()
-const signed = (tenant: string, body: string): Uint8Array => encoder.encode(JSON.stringify([tenant, body]))
+const signedBytes = (tenant: string, body: string): Uint8Array => encoder.encode(JSON.stringify([tenant, body]))
 
 /** An unreadable checkpoint is one at the beginning, so that its signature is found wrong and named. */
 function parse(text: string): StoredCheckpoint {
@@ -88,6 +88,6 @@ function parse(text: string): StoredCheckpoint {
   }
 }
 
-const problems: readonly unknown[] = ['altered', 'missing', 'inserted', 'unsigned'] satisfies readonly Problem[]
+const problems: readonly unknown[] = ['altered', 'missing', 'inserted', 'unsigned'] satisfies readonly ChainProblem[]
 const isDefect = (value: unknown): value is Defect =>
   isObject(value) && typeof value['seq'] === 'number' && problems.includes(value['problem'])

@@ -7,7 +7,7 @@ const spanLength = 16
 let prefix = ''
 let count = 0
 
-function next(): string {
+function nextDigits(): string {
   // On first use and not before: workerd forbids randomness at module scope.
   if (prefix === '') prefix = crypto.randomUUID().replaceAll('-', '')
   count += 1
@@ -16,13 +16,13 @@ function next(): string {
 }
 
 /** The last digits are the count, the rest is the prefix: as many digits as the form asks for. */
-const fill = (length: number, digits: string): string => prefix.slice(0, length - digits.length) + digits
+const toId = (length: number, digits: string): string => prefix.slice(0, length - digits.length) + digits
 
 export const newTraceId = (): string => {
-  const digits = next()
-  return fill(2 * spanLength, digits)
+  const digits = nextDigits()
+  return toId(2 * spanLength, digits)
 }
 export const newSpanId = (): string => {
-  const digits = next()
-  return fill(spanLength, digits)
+  const digits = nextDigits()
+  return toId(spanLength, digits)
 }

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Observed } from '../core/observed.ts'
+import type { EndedCall } from '../core/observer.ts'
 import type { Target } from '../core/target.ts'
 import { aCall } from '../testing/call.ts'
 import { createMetrics } from './metrics.ts'
-import type { Family } from './prometheus.ts'
+import type { MetricFamily } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
 
 const target = (name: string, kind: Target['kind'] = 'tool'): Target => ({ ...aCall().target, name, kind })
-const anEvent = (given: Partial<Observed> = {}): Observed => ({
+const anEvent = (given: Partial<EndedCall> = {}): EndedCall => ({
   ...{ call: aCall(), outcome: 'complete', failed: false, receivedAt: 0, durationMs: 4, thrown: undefined, ...given },
 })
-const ofTenant = (tenant: string): Observed => anEvent({ call: aCall({ facts: { tenant } }) })
+const ofTenant = (tenant: string): EndedCall => anEvent({ call: aCall({ facts: { tenant } }) })
 
 /** As a scraper reads it: name and labels to value. Written from the format's description, not from our writer. */
 function parse(text: string): Map<string, number> {
@@ -32,7 +32,7 @@ function parse(text: string): Map<string, number> {
 
 test('calls are counted by method, target and outcome', () => {
   const metrics = createMetrics()
-  for (const outcome of ['complete', 'complete', 'rateLimited'] as const) metrics.sink(anEvent({ outcome }))
+  for (const outcome of ['complete', 'complete', 'rateLimited'] as const) metrics.observer(anEvent({ outcome }))
   const samples = parse(metrics.text())
   const at = (outcome: string): string =>
     `sluice_requests_total [["method","tools/call"],["target","a-tool"],["outcome","${outcome}"]]`
@@ -43,7 +43,7 @@ test('calls are counted by method, target and outcome', () => {
 test('durations fall into cumulative buckets that end with all of them', () => {
   const metrics = createMetrics()
   const call = aCall({ method: 'ping', target: target('ping', 'method') })
-  for (const durationMs of [0, 10, 11, 999_999]) metrics.sink(anEvent({ call, durationMs }))
+  for (const durationMs of [0, 10, 11, 999_999]) metrics.observer(anEvent({ call, durationMs }))
   const samples = parse(metrics.text())
   const bucket = (le: string): unknown =>
     samples.get(`sluice_request_duration_seconds_bucket [["method","ping"],["le","${le}"]]`)
@@ -56,7 +56,7 @@ test('the text is the same whatever the order of the calls', () => {
   const names = ['b', 'a', 'c']
   const read = (order: readonly string[]): string => {
     const metrics = createMetrics()
-    for (const name of order) metrics.sink(anEvent({ call: aCall({ target: target(name) }) }))
+    for (const name of order) metrics.observer(anEvent({ call: aCall({ target: target(name) }) }))
     return metrics.text()
   }
   expect(read(names)).toBe(read([...names].reverse()))
@@ -64,10 +64,10 @@ test('the text is the same whatever the order of the calls', () => {
 
 test('tenants are no label unless asked for, and then only so many', () => {
   const silent = createMetrics()
-  silent.sink(ofTenant('acme'))
+  silent.observer(ofTenant('acme'))
   expect(silent.text()).not.toContain('acme')
   const metrics = createMetrics({ tenants: 2 })
-  for (const tenant of ['acme', 'beta', 'gamma', 'delta', 'acme']) metrics.sink(ofTenant(tenant))
+  for (const tenant of ['acme', 'beta', 'gamma', 'delta', 'acme']) metrics.observer(ofTenant(tenant))
   const counts = [...parse(metrics.text())].filter(([name]) => name.startsWith('sluice_requests_total'))
   expect(counts.map(([name, value]) => [/"tenant","(\w+)"/.exec(name)?.[1], value])).toEqual([
     ['acme', 2],
@@ -79,7 +79,7 @@ test('tenants are no label unless asked for, and then only so many', () => {
 test('refusals of what never became a call, and numbers kept elsewhere, are in the text', () => {
   const lost = { name: 'sluice_audit_dropped_total', help: 'Records lost.', type: 'counter', read: () => 7 } as const
   const metrics = createMetrics({}, [lost])
-  metrics.refused('parseError')
+  metrics.rejected('parseError')
   const samples = parse(metrics.text())
   expect(samples.get('sluice_refused_total [["reason","parseError"]]')).toBe(1)
   expect(samples.get('sluice_audit_dropped_total []')).toBe(7)
@@ -92,7 +92,7 @@ test('any label value survives the way through the text, and none becomes a line
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1 }), (values) => {
       const samples = values.map((value, at) => ({ labels: [['a', value]] as const, value: at }))
-      const family: Family = { name: 'x', help: 'back\\slash\nand line', type: 'gauge', samples }
+      const family: MetricFamily = { name: 'x', help: 'back\\slash\nand line', type: 'gauge', samples }
       const text = toPrometheus([family])
       expect(text.split('\n')).toHaveLength(values.length + 3)
       expect([...parse(text)]).toEqual(values.map((value, at) => [`x ${JSON.stringify([['a', value]])}`, at]))

@@ -4,10 +4,10 @@
  * series for every name it thinks of.
  */
 
-import type { Observed, Sink } from '../core/observed.ts'
+import type { EndedCall, Observer } from '../core/observer.ts'
 import type { Count } from '../core/part.ts'
-import { tenantOf } from './observed.ts'
-import type { Family, Labels, Sample } from './prometheus.ts'
+import { tenantOf } from './call-identity.ts'
+import type { Labels, MetricFamily, MetricSample } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
 
 export interface MetricsOptions {
@@ -19,9 +19,9 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  readonly sink: Sink
+  readonly observer: Observer
   /** For what never became a call. */
-  refused(reason: string): void
+  rejected(reason: string): void
   /** In the text format of Prometheus. */
   text(): string
 }
@@ -30,7 +30,7 @@ export interface Metrics {
 const bounds: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
 /** One method, target and tenant. */
-interface Row {
+interface Series {
   readonly outcomes: Map<string, number>
   /** Not cumulative: a call adds to one of them. The last is what is longer than all bounds. */
   readonly buckets: number[]
@@ -44,11 +44,11 @@ export function createMetrics(
   server?: string,
 ): Metrics {
   const common: Labels = server === undefined ? [] : [['server', server]]
-  const rows = new Map<string, Map<string, Map<string, Row>>>()
+  const rows = new Map<string, Map<string, Map<string, Series>>>()
   const early = new Map<string, number>()
   const labelled = new Set<string>()
 
-  function labelOf({ call }: Observed): string {
+  function labelOf({ call }: EndedCall): string {
     if (tenants === 0) return ''
     const tenant = tenantOf(call)
     if (labelled.has(tenant)) return tenant
@@ -57,15 +57,15 @@ export function createMetrics(
     return tenant
   }
   /** Nested maps of strings that exist already: one joined key per call would cost more than all the counting. */
-  function rowOf(event: Observed): Row {
+  function rowOf(event: EndedCall): Series {
     const { method, target } = event.call
     const targets = entry(rows, method, () => new Map())
     const byTenant = entry(targets, target.kind === 'method' ? '' : target.name, () => new Map())
-    return entry(byTenant, labelOf(event), newRow)
+    return entry(byTenant, labelOf(event), newSeries)
   }
 
   return {
-    sink(event) {
+    observer(event) {
       const row = rowOf(event)
       const { outcomes, buckets } = row
       row.sumMs += event.durationMs
@@ -73,11 +73,11 @@ export function createMetrics(
       const at = bucketOf(event.durationMs / 1000)
       buckets[at] = (buckets[at] ?? 0) + 1
     },
-    refused: (reason) => {
+    rejected: (reason) => {
       early.set(reason, (early.get(reason) ?? 0) + 1)
     },
     text() {
-      const all = [...flat(rows)]
+      const all = [...eachSeries(rows)]
       return toPrometheus(
         [
           {
@@ -104,7 +104,12 @@ export function createMetrics(
             samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
           },
           ...counts.map(
-            ({ name, help, type, read }): Family => ({ name, help, type, samples: [{ labels: [], value: read() }] }),
+            ({ name, help, type, read }): MetricFamily => ({
+              name,
+              help,
+              type,
+              samples: [{ labels: [], value: read() }],
+            }),
           ),
         ],
         common,
@@ -113,7 +118,11 @@ export function createMetrics(
   }
 }
 
-const newRow = (): Row => ({ outcomes: new Map(), buckets: new Array<number>(bounds.length + 1).fill(0), sumMs: 0 })
+const newSeries = (): Series => ({
+  outcomes: new Map(),
+  buckets: new Array<number>(bounds.length + 1).fill(0),
+  sumMs: 0,
+})
 
 function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
   const found = map.get(key)
@@ -132,7 +141,9 @@ function bucketOf(seconds: number): number {
 const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
   [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 
-function* flat(rows: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Row>>>): Iterable<[Labels, Row]> {
+function* eachSeries(
+  rows: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Series>>>,
+): Iterable<[Labels, Series]> {
   for (const [method, targets] of sorted(rows))
     for (const [target, byTenant] of sorted(targets))
       for (const [tenant, row] of sorted(byTenant)) {
@@ -143,9 +154,9 @@ function* flat(rows: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string,
       }
 }
 
-function histogram(labels: Labels, { buckets, sumMs }: Row): Sample[] {
+function histogram(labels: Labels, { buckets, sumMs }: Series): MetricSample[] {
   let count = 0
-  const samples = buckets.map((inside, at): Sample => {
+  const samples = buckets.map((inside, at): MetricSample => {
     count += inside
     const le = at === bounds.length ? '+Inf' : String(bounds[at])
     return { suffix: '_bucket', labels: [...labels, ['le', le]], value: count }

@@ -6,21 +6,21 @@
 
 export type Labels = readonly (readonly [name: string, value: string])[]
 
-export interface Sample {
+export interface MetricSample {
   /** Added to the family's name: `_bucket`, `_sum`, `_count`, or nothing. */
   readonly suffix?: string
   readonly labels: Labels
   readonly value: number
 }
-export interface Family {
+export interface MetricFamily {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly samples: readonly Sample[]
+  readonly samples: readonly MetricSample[]
 }
 
 /** `common` labels are on every sample. */
-export const toPrometheus = (families: readonly Family[], common: Labels = []): string =>
+export const toPrometheus = (families: readonly MetricFamily[], common: Labels = []): string =>
   families
     .map(({ name, help, type, samples }) => {
       const lines = samples.map(

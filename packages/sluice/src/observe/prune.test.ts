@@ -3,9 +3,9 @@ import type { Key, Store } from '../core/store.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { createChain } from './chain.ts'
-import { allAudit, readAudit } from './chain-read.ts'
+import { readAllAudit, readAudit } from './chain-read.ts'
 import { verifyAudit } from './chain-verify.ts'
-import type { Pruned, PruneOptions } from './prune.ts'
+import type { PruneOptions, PruneResult } from './prune.ts'
 import { pruneAudit } from './prune.ts'
 import { createRetention } from './retention.ts'
 
@@ -20,7 +20,7 @@ async function aChain(store: Store, days: number, tenant = 'acme'): Promise<void
   for (let d = 0; d < days; d += 2)
     await append([d, d + 1].filter((each) => each < days).map((each) => ({ at: each * day, kind: 'test', day: each })))
 }
-const prune = (store: Store, options: Partial<PruneOptions>): Promise<Pruned> =>
+const prune = (store: Store, options: Partial<PruneOptions>): Promise<PruneResult> =>
   pruneAudit(store, 'acme', { secrets, clock: fakeClock(now), writer: 'pruner', by: 'ann', ...options })
 const verify = (store: Store, options = { secrets }): ReturnType<typeof verifyAudit> =>
   verifyAudit(store, 'acme', options)
@@ -28,7 +28,7 @@ const rows = async (store: Store): Promise<readonly string[]> =>
   (await store.list(['audit', 'rows', 'acme'], { limit: 1000 })).map(({ key }) => key.at(-1) ?? '')
 const daysIn = async (store: Store): Promise<readonly unknown[]> => {
   const found: unknown[] = []
-  for await (const { record } of allAudit(store, 'acme')) found.push(record['day'] ?? record['kind'])
+  for await (const { record } of readAllAudit(store, 'acme')) found.push(record['day'] ?? record['kind'])
   return found
 }
 

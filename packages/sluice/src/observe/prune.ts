@@ -10,11 +10,11 @@ import type { Clock } from '../core/clock.ts'
 import { createPacer } from '../core/pacer.ts'
 import type { Key, Store } from '../core/store.ts'
 import { createChain } from './chain.ts'
-import type { Tip } from './chain-layout.ts'
-import { headOf, parseTip, perPage, rowsOf, start } from './chain-layout.ts'
-import { checkedRows, madeAt } from './chain-verify.ts'
+import type { ChainPosition } from './chain-layout.ts'
+import { chainStart, headKey, parsePosition, rowsPerPage, rowsPrefix } from './chain-layout.ts'
+import { checkedRows, rowTime } from './chain-verify.ts'
 import type { Defect, StoredCheckpoint } from './checkpoint.ts'
-import { checkpointOf, createSigner, readCheckpoint } from './checkpoint.ts'
+import { checkpointKey, createSigner, readCheckpoint } from './checkpoint.ts'
 
 /** How much of a tenant's audit is kept. Records past either limit are pruned, oldest first. */
 export interface RetentionLimits {
@@ -39,14 +39,14 @@ export interface PruneOptions extends RetentionLimits {
 }
 
 /** What pruning removed. */
-export interface Pruned {
+export interface PruneResult {
   readonly removed: number
   /** Why nothing was removed, if the chain is not as it was written. */
   readonly refused?: Defect
 }
 
 /** Removes the oldest records of a tenant and signs a checkpoint where the chain now begins. */
-export async function pruneAudit(store: Store, tenant: string, options: PruneOptions): Promise<Pruned> {
+export async function pruneAudit(store: Store, tenant: string, options: PruneOptions): Promise<PruneResult> {
   const { secrets, clock, writer, by, force = false } = options
   const signer = createSigner(secrets)
   const before = await readCheckpoint(store, tenant)
@@ -64,7 +64,7 @@ export async function pruneAudit(store: Store, tenant: string, options: PruneOpt
   const at = clock.now()
   const text = await signer.sign(tenant, { seq, hash, bytes, at, ...(known && { defect: known }) })
   // Another process pruned meanwhile.
-  if (!(await store.swap(checkpointOf(tenant), before?.text, text))) return { removed: 0 }
+  if (!(await store.swap(checkpointKey(tenant), before?.text, text))) return { removed: 0 }
   const removed = seq - from
   if (removed > 0) {
     await createChain(store, tenant, writer)([{ at, kind: 'pruned', records: removed, upTo: seq, by }])
@@ -78,13 +78,13 @@ async function findCut(
   tenant: string,
   before: StoredCheckpoint | undefined,
   { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, clock, stopped, force }: PruneOptions,
-): Promise<{ readonly cut: Tip; readonly defect?: Defect }> {
-  const head = parseTip(await store.get(headOf(tenant)))
+): Promise<{ readonly cut: ChainPosition; readonly defect?: Defect }> {
+  const head = parsePosition(await store.get(headKey(tenant)))
   const oldest = clock.now() - maxAgeMs
-  let cut: Tip = before ?? start
+  let cut: ChainPosition = before ?? chainStart
   let found: Defect | undefined
   for await (const { end, text, defect } of checkedRows(store, tenant, cut, clock)) {
-    const isDue = madeAt(text) < oldest || head.bytes - cut.bytes > maxBytes
+    const isDue = rowTime(text) < oldest || head.bytes - cut.bytes > maxBytes
     if (!isDue || end.seq >= head.seq || stopped?.()) break
     found ??= defect
     if (found && !force) break
@@ -98,11 +98,14 @@ async function removeRows(store: Store, tenant: string, upTo: number, { clock, s
   const pace = createPacer(clock)
   const isBelow = (key: Key): boolean => /^\d+$/.test(key.at(-1) ?? '') && Number(key.at(-1)) <= upTo
   for (let last: Key | undefined; !stopped?.(); ) {
-    const page = await store.list(rowsOf(tenant), last ? { limit: perPage, after: last } : { limit: perPage })
+    const page = await store.list(
+      rowsPrefix(tenant),
+      last ? { limit: rowsPerPage, after: last } : { limit: rowsPerPage },
+    )
     const below = page.map(({ key }) => key).filter(isBelow)
     await Promise.all(below.map((key) => store.delete(key)))
     await pace()
     last = page.at(-1)?.key
-    if (below.length === 0 || page.length < perPage) return
+    if (below.length === 0 || page.length < rowsPerPage) return
   }
 }

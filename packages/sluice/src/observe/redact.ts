@@ -10,7 +10,7 @@ import type { Bug } from '../core/error.ts'
 import { bugOf, RpcError } from '../core/error.ts'
 
 /** Reasons whose text is about the very values the caller sent: taking the values out would leave nothing, or not enough. */
-const personal: ReadonlySet<string> = new Set([
+const reasonsAboutInput: ReadonlySet<string> = new Set([
   'invalidArguments',
   'invalidParams',
   'toolFailed',
@@ -22,15 +22,15 @@ const personal: ReadonlySet<string> = new Set([
 
 /** A refusal's own words, for the operator; `undefined` where they cannot be told from the caller's. */
 export const messageOf = (call: Call, thrown: unknown): string | undefined =>
-  thrown instanceof RpcError && !personal.has(thrown.reason) ? redact(thrown.message, call) : undefined
+  thrown instanceof RpcError && !reasonsAboutInput.has(thrown.reason) ? redact(thrown.message, call) : undefined
 
-const longestMessage = 2_048
+const maxMessageLength = 2_048
 /** Far more than is kept: what is cut off here cannot be recognized, and must not begin inside what is kept. */
-const longestRead = 32_768
-const longestStack = 16_384
+const maxReadLength = 32_768
+const maxStackLength = 16_384
 
 /** Type, message and stack of a bug; `undefined` for a refusal. */
-export function bugLineOf(call: Call, thrown: unknown): Bug | undefined {
+export function bugFields(call: Call, thrown: unknown): Bug | undefined {
   const bug = bugOf(thrown)
   if (!bug) return undefined
   const { stack } = bug
@@ -45,7 +45,7 @@ export function bugLineOf(call: Call, thrown: unknown): Bug | undefined {
   return {
     errorType,
     errorMessage: message,
-    stack: [`${errorType}: ${message}`, ...frames].join('\n').slice(0, longestStack),
+    stack: [`${errorType}: ${message}`, ...frames].join('\n').slice(0, maxStackLength),
   }
 }
 
@@ -67,13 +67,13 @@ export function causesOf(call: Call, thrown: unknown): string | undefined {
   } catch {
     // Getters of somebody's error class threw: the line stands without them.
   }
-  return causes.length === 0 ? undefined : causes.join(' <- ').slice(0, longestMessage)
+  return causes.length === 0 ? undefined : causes.join(' <- ').slice(0, maxMessageLength)
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : `a ${typeof value}`)
 
 /** Of these forms, whoever they belong to. Each matches in linear time. */
-const forms: readonly RegExp[] = [
+const credentialForms: readonly RegExp[] = [
   /\b(?:bearer|basic|dpop)\s+[\w.~+/=-]{4,}/gi,
   // A JSON Web Token, or the beginning of one.
   /\beyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g,
@@ -84,13 +84,14 @@ const forms: readonly RegExp[] = [
 ]
 
 function redact(text: string, call: Call): string {
-  let kept = text.slice(0, longestRead)
+  let kept = text.slice(0, maxReadLength)
   // By form first: the word `Bearer` is itself sent by the caller, and without it no token is known by its form.
-  for (const form of forms) kept = kept.replace(form, '[redacted]')
+  for (const form of credentialForms) kept = kept.replace(form, '[redacted]')
   // Longest first: otherwise a short value inside a long one would leave the rest of it standing.
-  for (const value of sentBy(call).sort((a, b) => b.length - a.length))
-    kept = value.length > longValue ? cutAt(kept, value.slice(0, beginning)) : kept.replaceAll(value, '[redacted]')
-  return kept.slice(0, longestMessage).toWellFormed()
+  for (const value of sentValues(call).sort((a, b) => b.length - a.length))
+    kept =
+      value.length > longValueLength ? cutAt(kept, value.slice(0, prefixLength)) : kept.replaceAll(value, '[redacted]')
+  return kept.slice(0, maxMessageLength).toWellFormed()
 }
 
 /** Whoever quotes a long text quotes the beginning of it, so that is looked for, and nothing after it is kept. */
@@ -98,21 +99,21 @@ function cutAt(text: string, start: string): string {
   const at = text.indexOf(start)
   return at === -1 ? text : `${text.slice(0, at)}[redacted]`
 }
-const longValue = 256
-const beginning = 32
+const longValueLength = 256
+const prefixLength = 32
 
 /** Shorter ones are in every text: without them nothing is told, and with them nothing could be read. */
-const shortest = 4
+const minValueLength = 4
 const maxValues = 512
-const credentials = ['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'mcp-session-id'] as const
+const credentialHeaders = ['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'mcp-session-id'] as const
 
 /** Values of the arguments and credentials, as they would stand in a text. */
-function sentBy({ args, params, via }: Call): string[] {
+function sentValues({ args, params, via }: Call): string[] {
   const found: string[] = []
   const add = (value: string): void => {
-    if (value.length >= shortest) found.push(value)
+    if (value.length >= minValueLength) found.push(value)
   }
-  for (const name of credentials)
+  for (const name of credentialHeaders)
     for (const part of via.header(name)?.split(/[\s;]+/) ?? []) {
       add(part)
       add(part.slice(part.indexOf('=') + 1))

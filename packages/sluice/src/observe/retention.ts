@@ -27,7 +27,7 @@ export const limitsFor = ({ tenants = {}, ...limits }: Retention, tenant: string
 
 const hourMs = 3_600_000
 /** After the start, so that starting does not wait for it. */
-const firstMs = 60_000
+const firstDelayMs = 60_000
 
 export function createRetention(
   retention: Retention,
@@ -49,7 +49,7 @@ export function createRetention(
   }
   async function run(): Promise<void> {
     // One of the processes that share the store, not each of them.
-    if ((await store.take(['audit', 'retention'], { capacity: 1, perSecond: 1000 / hourMs })) > 0) return
+    if ((await store.take(['audit', 'retention'], { burst: 1, perSecond: 1000 / hourMs })) > 0) return
     for (const tenant of await auditTenants(store)) {
       if (closed) return
       const limits = limitsFor(retention, tenant)
@@ -62,7 +62,7 @@ export function createRetention(
   }
   return {
     start() {
-      if (!cancelTimer && !closed) schedule(firstMs)
+      if (!cancelTimer && !closed) schedule(firstDelayMs)
     },
     async close() {
       closed = true

@@ -14,12 +14,12 @@ export interface TraceContext {
   readonly state: string | undefined
 }
 
-const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/
-const longest = 512
+const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/
+const maxStateLength = 512
 
 function parse(parent: unknown, state: unknown): TraceContext | undefined {
-  if (typeof parent !== 'string' || parent.length < 55 || parent.length > longest) return undefined
-  const found = form.exec(parent)
+  if (typeof parent !== 'string' || parent.length < 55 || parent.length > maxStateLength) return undefined
+  const found = traceparentPattern.exec(parent)
   // Version 00 ends here; what a later version adds is not ours to read.
   if (!found || (parent.startsWith('00') && parent.length > 55)) return undefined
   const [, traceId = '', spanId = '', flags = ''] = found
@@ -27,7 +27,7 @@ function parse(parent: unknown, state: unknown): TraceContext | undefined {
     traceId,
     spanId,
     flags: Number.parseInt(flags, 16),
-    state: typeof state === 'string' && state.length <= longest ? state : undefined,
+    state: typeof state === 'string' && state.length <= maxStateLength ? state : undefined,
   }
 }
 
@@ -40,7 +40,7 @@ export function contextInHeaders({ via }: Call): TraceContext | undefined {
 }
 
 /** Leaves the trace and span of a call in its facts: the span's own where spans are made, else the client's, else new ones. */
-export function nameTrace(call: Call): void {
+export function setTraceFacts(call: Call): void {
   const { facts } = call
   if (facts['traceId'] !== undefined) return
   const named = contextInMeta(call) ?? contextInHeaders(call)

@@ -77,7 +77,7 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
           // A resource is found only after authentication.
           const about = attributesOf(call)
           span.setAttributes(about)
-          if (failure) failed(span, failure, call)
+          if (failure) recordFailure(span, failure, call)
           const last = failure ? { ...about, 'error.type': failure.type, ...codeAttribute(failure) } : about
           duration().record((clock.now() - began) / 1000, last)
           span.end()
@@ -108,13 +108,13 @@ function parentOf(call: Call): { readonly parent: Context; readonly links: Link[
   const active = context.active()
   const ambient = trace.getSpanContext(active)
   const named = contextInMeta(call)
-  if (named) return { parent: remote(named), links: ambient ? [{ context: ambient }] : [] }
+  if (named) return { parent: toRemoteContext(named), links: ambient ? [{ context: ambient }] : [] }
   if (ambient) return { parent: active, links: [] }
   const inHeaders = contextInHeaders(call)
-  return { parent: inHeaders ? remote(inHeaders) : active, links: [] }
+  return { parent: inHeaders ? toRemoteContext(inHeaders) : active, links: [] }
 }
 
-const remote = ({ traceId, spanId, flags, state }: TraceContext): Context =>
+const toRemoteContext = ({ traceId, spanId, flags, state }: TraceContext): Context =>
   trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,
@@ -168,7 +168,7 @@ function failureOf(call: Call, failure: unknown): Failure {
 const codeAttribute = ({ code }: Failure): Attributes =>
   code === undefined ? {} : { 'rpc.response.status_code': code }
 
-function failed(span: Span, failure: Failure, { facts }: Call): void {
+function recordFailure(span: Span, failure: Failure, { facts }: Call): void {
   span.setStatus({ code: SpanStatusCode.ERROR, ...(failure.message !== undefined && { message: failure.message }) })
   span.setAttributes({ 'error.type': failure.type, ...codeAttribute(failure) })
   // The name the client and the log line have for it.

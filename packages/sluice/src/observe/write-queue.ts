@@ -27,14 +27,14 @@ export interface WriteQueueOptions {
   writer(tenant: string): Write
 }
 
-interface Waiting {
+interface QueuedRecord {
   readonly record: Params
   settle(failed: unknown): void
 }
 
-const perRow = 128
+const recordsPerRow = 128
 const retryMs = 1_000
-const closeMs = 5_000
+const closeTimeoutMs = 5_000
 /** Queues without work that are kept, for the position in the chain they remember. */
 const maxIdle = 1_000
 
@@ -71,7 +71,7 @@ export function createWriteQueues({ clock, max, writer }: WriteQueueOptions): Wr
       for (const queue of queues.values()) queue.stopRetrying()
       // A store that never answers must not keep the process.
       await new Promise<void>((resolve) => {
-        const cancelTimer = clock.after(closeMs, resolve)
+        const cancelTimer = clock.after(closeTimeoutMs, resolve)
         flush().then(
           () => {
             cancelTimer()
@@ -100,9 +100,9 @@ interface QueueOptions {
 }
 
 function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
-  const waiting: Waiting[] = []
+  const waiting: QueuedRecord[] = []
   /** Being written, or to be tried again exactly as it is: the first try may have reached the store. */
-  let batch: readonly Waiting[] = []
+  let batch: readonly QueuedRecord[] = []
   let dropped = 0
   let isWriting = false
   let cancelRetry: (() => void) | undefined
@@ -140,10 +140,10 @@ function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
     if (flushes.length > 0) advance()
     else if (retries) cancelRetry = clock.after(retryMs, advance)
   }
-  function next(): readonly Waiting[] {
-    const records = waiting.splice(0, perRow)
+  function next(): readonly QueuedRecord[] {
+    const records = waiting.splice(0, recordsPerRow)
     if (dropped === 0) return records
-    const gap: Waiting = { record: { at: clock.now(), kind: 'dropped', records: dropped }, settle: () => {} }
+    const gap: QueuedRecord = { record: { at: clock.now(), kind: 'dropped', records: dropped }, settle: () => {} }
     dropped = 0
     total.queued++
     return [...records, gap]

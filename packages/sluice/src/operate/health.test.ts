@@ -4,12 +4,12 @@ import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { HealthOptions } from './health.ts'
 import { createHealth } from './health.ts'
-import { numbersPage } from './numbers.ts'
+import { metricsPage } from './metrics-page.ts'
 
 const here = '127.0.0.1'
 function health(given: Partial<HealthOptions> = {}) {
   const clock = fakeClock()
-  return { clock, ask: createHealth({ clock, store: memoryStore(clock), draining: () => false, ...given }) }
+  return { clock, ask: createHealth({ clock, store: memoryStore(clock), isDraining: () => false, ...given }) }
 }
 const storeWith = (set: Store['set']): Store => ({ ...memoryStore(fakeClock()), set })
 
@@ -21,7 +21,7 @@ test('alive and ready while nothing is wrong', async () => {
 })
 
 test('while draining it is alive and not ready', async () => {
-  const { ask } = health({ draining: () => true })
+  const { ask } = health({ isDraining: () => true })
   expect(await ask('/readyz', here)).toMatchObject({ status: 503, body: 'draining\n' })
   expect(await ask('/healthz', here)).toMatchObject({ status: 200 })
 })
@@ -71,12 +71,12 @@ test('a clock that was set back puts nothing off', async () => {
 })
 
 test('the metrics are served as text, where there are any', async () => {
-  expect(await numbersPage(() => 'a 1\n')('/metrics', here)).toMatchObject({
+  expect(await metricsPage(() => 'a 1\n')('/metrics', here)).toMatchObject({
     status: 200,
     body: 'a 1\n',
     headers: { 'content-type': expect.stringContaining('version=0.0.4') },
   })
-  expect(await numbersPage(() => 'a 1\n')('/metrics/', here)).toBeUndefined()
+  expect(await metricsPage(() => 'a 1\n')('/metrics/', here)).toBeUndefined()
   expect(await health().ask('/metrics', here)).toBeUndefined()
 })
 
@@ -92,7 +92,7 @@ test.each([
 ])('by default a reader at %s may read: %s', async (peer, may) => {
   const { ask } = health()
   for (const path of ['/healthz', '/readyz']) expect((await ask(path, peer)) !== undefined).toBe(may)
-  expect((await numbersPage(() => '')('/metrics', peer)) !== undefined).toBe(may)
+  expect((await metricsPage(() => '')('/metrics', peer)) !== undefined).toBe(may)
 })
 
 test('who may read is the operator’s choice', async () => {

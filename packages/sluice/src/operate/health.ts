@@ -6,35 +6,35 @@
 import type { Clock } from '../core/clock.ts'
 import type { Page, Piece } from '../core/part.ts'
 import type { Store } from '../core/store.ts'
-import type { Readers } from './readers.ts'
-import { mayRead, plain } from './readers.ts'
+import type { PageAccess } from './page-access.ts'
+import { accessCheck, plainTextHeaders } from './page-access.ts'
 
 export interface HealthOptions {
   readonly clock: Clock
   /** Written to by `/readyz`. */
   readonly store: Store
   /** Whether it is being shut down: then no new work should be sent here. */
-  draining(): boolean
-  readonly readers?: Readers
+  isDraining(): boolean
+  readonly readers?: PageAccess
   /** How long the store may take to count as there. A probe that waits longer is given up by most orchestrators. */
-  readonly withinMs?: number
+  readonly storeTimeoutMs?: number
 }
 
-const everyMs = 1_000
+const probeIntervalMs = 1_000
 /** Of the entry it writes, so that nothing stays behind of a server that is gone. */
-const keepMs = 60_000
+const probeEntryTtlMs = 60_000
 
-const page = (status: number, body: string): Page => ({ status, headers: plain, body: `${body}\n` })
+const page = (status: number, body: string): Page => ({ status, headers: plainTextHeaders, body: `${body}\n` })
 
 /** To strangers these are not there. */
 export function createHealth({
   clock,
   store,
-  draining,
+  isDraining,
   readers,
-  withinMs = 1_000,
+  storeTimeoutMs = 1_000,
 }: HealthOptions): NonNullable<Piece['page']> {
-  const may = mayRead(readers)
+  const may = accessCheck(readers)
   let last: { readonly at: number; readonly ready: Promise<boolean> } | undefined
 
   /**
@@ -43,16 +43,16 @@ export function createHealth({
    */
   function storeWorks(): Promise<boolean> {
     const now = clock.now()
-    if (last && now - last.at < everyMs && now >= last.at) return last.ready
+    if (last && now - last.at < probeIntervalMs && now >= last.at) return last.ready
     const ready = new Promise<boolean>((resolve) => {
-      const callOff = clock.after(withinMs, () => resolve(false))
+      const cancelTimer = clock.after(storeTimeoutMs, () => resolve(false))
       store
-        .set(['health'], '', keepMs)
+        .set(['health'], '', probeEntryTtlMs)
         .then(
           () => resolve(true),
           () => resolve(false),
         )
-        .finally(callOff)
+        .finally(cancelTimer)
     })
     last = { at: now, ready }
     return ready
@@ -60,7 +60,7 @@ export function createHealth({
   return async function health(path, peer) {
     if ((path !== '/healthz' && path !== '/readyz') || !may(peer)) return undefined
     if (path === '/healthz') return page(200, 'alive')
-    if (draining()) return page(503, 'draining')
+    if (isDraining()) return page(503, 'draining')
     return (await storeWorks()) ? page(200, 'ready') : page(503, 'the store takes no writes')
   }
 }

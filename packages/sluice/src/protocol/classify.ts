@@ -35,18 +35,18 @@ export interface ResponseEnvelope {
 export type Envelope = RequestEnvelope | NotificationEnvelope | ResponseEnvelope
 
 const invalid = (problem: string): RpcError => new RpcError('invalidRequest', `Invalid request: ${problem}`)
-const nothing: Params = {}
+const emptyParams: Params = {}
 
 /** Throws an `RpcError`; `idOf` says which id the refusal answers. */
 export function classify(message: unknown, via: Via): Envelope {
   if (!isObject(message)) throw invalid('expected one JSON-RPC object')
-  const { jsonrpc, method, id, params = nothing } = message
+  const { jsonrpc, method, id, params = emptyParams } = message
   if (isResponse(message)) return classifyResponse(message, via)
   if (typeof method !== 'string' || method === '') throw invalid('missing method field')
-  refuseOther(jsonrpc)
+  assertJsonRpcVersion(jsonrpc)
   if (id !== undefined && !isId(id)) throw invalid('id must be a string of at most 256 characters or a safe integer')
   if (!isObject(params)) throw invalidParams('params must be an object')
-  const meta = params['_meta'] ?? nothing
+  const meta = params['_meta'] ?? emptyParams
   const modern = isModern(meta, method, via)
   if (!isObject(meta))
     throw new RpcError(modern ? 'invalidEnvelope' : 'invalidParams', 'Invalid params: _meta must be an object')
@@ -70,12 +70,12 @@ export function classify(message: unknown, via: Via): Envelope {
     params,
     meta,
     revision,
-    capabilities: via.connection?.state.agreed?.capabilities ?? nothing,
+    capabilities: via.connection?.state.agreed?.capabilities ?? emptyParams,
   }
 }
 
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
-  refuseOther(message['jsonrpc'])
+  assertJsonRpcVersion(message['jsonrpc'])
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
     throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
   // Throws for a version nobody serves.
@@ -107,13 +107,13 @@ export const hasOneWay = (message: unknown): boolean =>
   Array.isArray(message) ? message.some(isOneWay) : isOneWay(message)
 
 /** Logs and progress: to a client that does not read them they are worth less than its connection. */
-export const mayDrop = (message: object): boolean =>
+export const isDroppable = (message: object): boolean =>
   'method' in message && (message.method === 'notifications/message' || message.method === 'notifications/progress')
 
 const isId = (id: unknown): id is Id =>
   typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isSafeInteger(id) && !Object.is(id, -0)
 
-function refuseOther(version: unknown): void {
+function assertJsonRpcVersion(version: unknown): void {
   if (version === '2.0') return
   const shown = typeof version === 'string' ? `'${version.slice(0, 16)}'` : typeof version
   throw invalid(`invalid JSON-RPC version: got ${shown}, expected '2.0'`)

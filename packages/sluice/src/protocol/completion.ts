@@ -9,7 +9,7 @@ import type { Call } from '../core/call.ts'
 import { invalidParams } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { measure } from './outgoing.ts'
+import { assertSendable } from './assert-sendable.ts'
 
 /** Gets what was typed so far and the arguments already chosen; the best matches first. */
 export type Completer = (
@@ -20,7 +20,7 @@ export type Completer = (
 export type Completers = { readonly [argument: string]: Completer }
 
 /** The most the protocol allows in one answer. */
-const most = 100
+const maxValues = 100
 
 export interface CompletionRequest {
   /** The prompt's name or the template's text. */
@@ -51,9 +51,9 @@ async function complete(completers: Completers, request: CompletionRequest, call
   const values = (await completer?.(request.value, request.context, call)) ?? []
   if (!Array.isArray(values) || !values.every((each) => typeof each === 'string'))
     throw new TypeError(`complete.${request.argument} must return a list of texts`)
-  measure(values, call)
+  assertSendable(values, call)
   return {
-    completion: { values: values.slice(0, most), total: values.length, hasMore: values.length > most },
+    completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues },
   }
 }
 

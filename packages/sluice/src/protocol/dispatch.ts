@@ -9,17 +9,17 @@ import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { LogLine } from '../core/log.ts'
 import type { Stop } from '../core/stop.ts'
-import { createStop, follow } from '../core/stop.ts'
+import { createStop, followSignal } from '../core/stop.ts'
 import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './classify.ts'
 import { classify, idOf, isOneWay, legacyRevision } from './classify.ts'
 import type { ErrorStyle, Reply } from './encode.ts'
-import { refuse } from './encode.ts'
+import { errorReply } from './encode.ts'
 import type { Registry } from './registry.ts'
 import type { Features } from './revisions.ts'
 import { metaKeys, revisions } from './revisions.ts'
 
 /** What a message does not say, and only whoever received it knows. */
-export interface Context {
+export interface MessageContext {
   readonly via: Via
   /** Aborting it cancels the call: then there is no answer. */
   readonly signal?: AbortSignal
@@ -28,10 +28,10 @@ export interface Context {
   /** Sends a message on the call's own stream. Without it, notifications are dropped and nothing can be asked. */
   readonly send?: (message: object) => void
   /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
-  readonly refused?: (error: RpcError, features: Features | undefined, wire: WireError) => void
+  readonly rejected?: (error: RpcError, features: Features | undefined, wire: WireError) => void
   readonly detach?: () => void
   /** Hears that this call was accepted and stays open until one side ends it, so that a transport does not wait for it. */
-  readonly endless?: () => void
+  readonly stayOpen?: () => void
 }
 
 export interface DispatchOptions {
@@ -43,31 +43,31 @@ export interface DispatchOptions {
   readonly tenant: Tenant
   readonly maxResultLength: number
   /** Hears of what was refused before it became a call. */
-  refused(line: LogLine): void
+  rejected(line: LogLine): void
   /** Hears of notifications; what it returns is called when one is done. */
   readonly notified?: ((method: string, via: Via) => () => void) | undefined
   readonly errors: ErrorStyle
-  reference(): string
+  newErrorId(): string
   /** Whether the process is about to end, so that a new call might not. */
-  leaving(): boolean
+  isShuttingDown(): boolean
   publish(event: ServerEvent): void
 }
 
-export type Dispatch = (message: unknown, context: Context) => Promise<Reply | readonly Reply[] | null>
+export type Dispatch = (message: unknown, context: MessageContext) => Promise<Reply | readonly Reply[] | null>
 
 /** A batch may hold this many messages (2025-03-26 only). */
 const maxBatch = 100
-const nothing: Params = {}
-const ignore = (): void => {}
+const emptyParams: Params = {}
+const noop = (): void => {}
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { modern, bridged, caller, tenant, errors, reference, publish, maxResultLength } = options
+  const { modern, bridged, caller, tenant, errors, newErrorId: reference, publish, maxResultLength } = options
 
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
   /** One async function on the way to the layers: each further one would cost every call. Never rejects. */
-  async function single(message: unknown, context: Context): Promise<Reply | null> {
-    const voice: Voice = { over: false }
+  async function single(message: unknown, context: MessageContext): Promise<Reply | null> {
+    const state: ResponseState = { responded: false }
     let call: Call
     let features: Features
     try {
@@ -80,12 +80,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       if (envelope.kind === 'response') return await response(envelope, context)
       features = revisions[envelope.revision]
-      call = begin(envelope, features, context, voice)
+      call = createCall(envelope, features, context, state)
     } catch (thrown) {
       return refuseEarly(thrown, message, context)
     }
     const { id, method, stop, via, facts } = call
-    const letGo = context.signal && follow(context.signal, stop)
+    const unfollow = context.signal && followSignal(context.signal, stop)
     try {
       const answer = await (features.era === 'modern' ? modern : bridged)(call)
       return { id, method, features, answer }
@@ -93,27 +93,32 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (stop.reason?.reason === 'cancelled') return null
       // Whatever the work threw because it was stopped, why it was stopped is the reason.
       const why = stop.reason ?? thrown
-      const reply = refuse({
+      const reply = errorReply({
         ...{ id, method, features, style: errors },
         thrown: why,
         reference: facts.reference ?? reference(),
       })
-      if (why instanceof RpcError && 'error' in reply) context.refused?.(why, features, reply.error)
+      if (why instanceof RpcError && 'error' in reply) context.rejected?.(why, features, reply.error)
       return reply
     } finally {
-      voice.over = true
-      letGo?.()
+      state.responded = true
+      unfollow?.()
       via.connection?.inFlight.delete(id)
     }
   }
 
   /** From here on it is under way: it has an id that nobody else on its connection has. */
-  function begin(envelope: RequestEnvelope, features: Features, context: Context, voice: Voice): Call {
+  function createCall(
+    envelope: RequestEnvelope,
+    features: Features,
+    context: MessageContext,
+    state: ResponseState,
+  ): Call {
     const { id, method, params, meta, revision, capabilities } = envelope
-    const { via, detach = ignore, stop = createStop() } = context
+    const { via, detach = noop, stop = createStop() } = context
     const { connection } = via
-    const { target, args, find } = options.registry().aim(method, params, features.era)
-    if (options.leaving()) throw shuttingDown()
+    const { target, args, find } = options.registry().resolve(method, params, features.era)
+    if (options.isShuttingDown()) throw shuttingDown()
     if (connection?.inFlight.has(id))
       throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
     const isEndless = target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY
@@ -122,7 +127,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
-    const call: Changing<Call> = {
+    const call: Mutable<Call> = {
       id,
       method,
       params,
@@ -131,20 +136,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       target,
       args,
       ready: undefined,
-      given: nothing,
+      answers: emptyParams,
       caller,
       tenant,
       capabilities,
       via,
       stop,
       notify(notified, about) {
-        if (!voice.over) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
+        if (!state.responded) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
       request: canAsk
         ? (asked, about, until = stop) =>
             connection.request(asked, about, { send: (sent) => context.send?.(sent), stop: until })
         : undefined,
-      stayOpen: isEndless ? () => context.endless?.() : undefined,
+      stayOpen: isEndless ? () => context.stayOpen?.() : undefined,
       publish,
       maxResultLength,
       detach,
@@ -156,28 +161,31 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return call
   }
 
-  function notification({ method, params }: NotificationEnvelope, context: Context): void {
+  function notification({ method, params }: NotificationEnvelope, context: MessageContext): void {
     const { connection } = context.via
     if (method === 'notifications/cancelled') {
       const id = params['requestId']
       if (typeof id === 'string' || typeof id === 'number') connection?.cancel(id)
     } else if (options.registry().isRequest(method))
-      throw new Unanswered('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
+      throw new UnansweredError('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
   }
 
-  async function response({ id, message }: ResponseEnvelope, { via }: Context): Promise<null> {
+  async function response({ id, message }: ResponseEnvelope, { via }: MessageContext): Promise<null> {
     if (!(await via.connection?.settle(id, message)))
-      throw new Unanswered('invalidRequest', 'Invalid request: nobody asked what this responds to')
+      throw new UnansweredError('invalidRequest', 'Invalid request: nobody asked what this responds to')
     return null
   }
 
-  async function batch(messages: readonly unknown[], context: Context): Promise<Reply | readonly Reply[] | null> {
+  async function batch(
+    messages: readonly unknown[],
+    context: MessageContext,
+  ): Promise<Reply | readonly Reply[] | null> {
     try {
       refuseBatch(messages, context.via)
     } catch (thrown) {
       return refuseEarly(thrown, messages, context)
     }
-    const replies = await Promise.all(messages.map((message) => single(message, elementOf(context))))
+    const replies = await Promise.all(messages.map((message) => single(message, batchElementContext(context))))
     const answers = replies.filter((reply) => reply !== null)
     return answers.length > 0 ? answers : null
   }
@@ -193,13 +201,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** What never reached the layers: not a message, not for this era, an id in use. */
-  function refuseEarly(thrown: unknown, message: unknown, context: Context): Reply | null {
-    const { id, method, features, oneWay } = legible(message, context.via)
+  function refuseEarly(thrown: unknown, message: unknown, context: MessageContext): Reply | null {
+    const { id, method, features, oneWay } = readHeader(message, context.via)
     const named = reference()
     const error = toWire(thrown, features?.era ?? 'legacy', named)
     const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
     const { transport } = context.via
-    options.refused({
+    options.rejected({
       event: 'refused',
       id,
       method,
@@ -208,8 +216,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       transport,
       ...why,
     })
-    if (thrown instanceof RpcError) context.refused?.(thrown, features, error)
-    return thrown instanceof Unanswered || oneWay ? null : { id, error }
+    if (thrown instanceof RpcError) context.rejected?.(thrown, features, error)
+    return thrown instanceof UnansweredError || oneWay ? null : { id, error }
   }
 }
 
@@ -217,7 +225,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
  * One message of a batch has a stop of its own: one that is cancelled or overdue must not take the others with it. The
  * status is that of the whole batch, so nobody hears of its refusal.
  */
-function elementOf(context: Context): Context {
+function batchElementContext(context: MessageContext): MessageContext {
   const { via, signal } = context
   const stop = createStop()
   context.stop?.onStop((reason) => stop.stop(reason))
@@ -230,22 +238,22 @@ function elementOf(context: Context): Context {
   }
 }
 
-type Changing<T> = { -readonly [K in keyof T]: T[K] }
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Over once the answer is on its way: whatever the work still has to say, nothing may follow. */
-interface Voice {
-  over: boolean
+interface ResponseState {
+  responded: boolean
 }
 
 /** What can be read of a message that was refused. Reading may throw: programs hand in any object, getters included. */
-function legible(
+function readHeader(
   message: unknown,
   via: Via,
 ): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined; oneWay?: boolean } {
   try {
     return {
       id: idOf(message),
-      method: methodOf(message),
+      method: truncatedMethod(message),
       features: featuresFor(message, via),
       oneWay: isOneWay(message),
     }
@@ -259,10 +267,10 @@ export const shuttingDown = (): RpcError =>
   new RpcError('shuttingDown', 'Shutting down: try again', { data: { retryAfterMs: 1000 } })
 
 /** A refusal of something that gets no answer; transports with statuses can still tell. */
-class Unanswered extends RpcError {}
+class UnansweredError extends RpcError {}
 
 /** Cut, since anybody can send it. */
-const methodOf = (message: unknown): string | undefined =>
+const truncatedMethod = (message: unknown): string | undefined =>
   isObject(message) && typeof message['method'] === 'string' ? message['method'].slice(0, 128) : undefined
 
 const hasEnvelope = (message: unknown): boolean => {

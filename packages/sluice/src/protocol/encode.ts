@@ -9,7 +9,7 @@ import type { WireError } from '../core/error.ts'
 import { codeOf, RpcError, toWire } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Issue } from '../core/target.ts'
+import type { ArgumentIssue } from '../core/target.ts'
 import { projectResult } from './project.ts'
 import type { Features } from './revisions.ts'
 import { metaKeys } from './revisions.ts'
@@ -80,14 +80,14 @@ export function batchText(
   let size = 0
   const texts = replies.map((reply) => {
     const text = toText(reply)
-    if (size > 0 && size + text.length > maxBatchText) return errorText(reply.id, unfit(reply, reference()))
+    if (size > 0 && size + text.length > maxBatchText) return errorText(reply.id, tooLarge(reply, reference()))
     size += text.length
     return text
   })
   return `[${texts.join(',')}]`
 }
 
-function unfit(reply: Reply, reference: string): WireError {
+function tooLarge(reply: Reply, reference: string): WireError {
   const ran = 'method' in reply && reply.method === 'tools/call'
   const problem = `The answers of this batch are longer than ${maxBatchText} characters. `
   const todo = ran ? 'The tool has run: send calls with long answers on their own' : 'Send this message on its own'
@@ -95,7 +95,7 @@ function unfit(reply: Reply, reference: string): WireError {
 }
 
 /** Reasons that are the model's business, so inside `tools/call` they are results it can read and act on. */
-const forTheModel: ReadonlySet<string> = new Set([
+const modelReasons: ReadonlySet<string> = new Set([
   'toolFailed',
   'toolCrashed',
   'resultTooLarge',
@@ -107,9 +107,9 @@ const forTheModel: ReadonlySet<string> = new Set([
 
 /** Whether a refusal leaves as a tool error result, which has no code. */
 export const leavesAsResult = (method: string, reason: string): boolean =>
-  method === 'tools/call' && forTheModel.has(reason)
+  method === 'tools/call' && modelReasons.has(reason)
 
-export interface Refusal {
+export interface FailedRequest {
   readonly id: Id
   readonly method: string
   readonly features: Features
@@ -119,7 +119,7 @@ export interface Refusal {
 }
 
 /** A thrown value as the reply to a request. */
-export function refuse({ id, method, features, thrown, reference, style }: Refusal): Reply {
+export function errorReply({ id, method, features, thrown, reference, style }: FailedRequest): Reply {
   const plain = style === 'json-rpc' && features.era === 'legacy'
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
   if (thrown instanceof RpcError && leavesAsResult(method, reason) && (!plain || reason === 'toolFailed'))
@@ -152,7 +152,7 @@ function toolError({ reason, message, data }: RpcError, reference: string): Resu
 }
 
 /** Arguments that were refused, worded so that a model can mend them. */
-export function invalidArguments(name: string, issues: readonly Issue[]): RpcError {
+export function invalidArguments(name: string, issues: readonly ArgumentIssue[]): RpcError {
   const lines = issues.map(
     ({ param, message, hint }) => `- ${param ? `${param}: ` : ''}${message}${hint ? ` (${hint})` : ''}`,
   )

@@ -11,13 +11,13 @@ import type { Schema } from './schema.ts'
 import { toJsonSchema } from './schema.ts'
 
 /** Converted once per schema: `ask` runs on every round. */
-const known = new WeakMap<Schema, Params>()
+const converted = new WeakMap<Schema, Params>()
 
 const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 
 /** Throws a `TypeError` that names the field that no client could draw. */
 export function formSchema(schema: Schema, message: string): Params {
-  const before = known.get(schema)
+  const before = converted.get(schema)
   if (before) return before
   const where = `form "${message}"`
   const json = toJsonSchema(schema, 'input', where)
@@ -36,7 +36,7 @@ export function formSchema(schema: Schema, message: string): Params {
     properties: Object.fromEntries(fields),
     ...(Array.isArray(required) && required.length > 0 && { required }),
   }
-  known.set(schema, made)
+  converted.set(schema, made)
   return made
 }
 

@@ -11,8 +11,8 @@
 import type { Result } from '../core/answer.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { OwnArguments } from '../core/own-arguments.ts'
-import { ownArguments } from '../core/own-arguments.ts'
+import type { ReservedArguments } from '../core/reserved-arguments.ts'
+import { reservedArguments } from '../core/reserved-arguments.ts'
 
 const argument = 'format'
 /** Taken as well, since one of the documents has it; lists do not show it, or models would pass both. */
@@ -28,20 +28,20 @@ const property: Params = {
 /** Writes the text of a structured result in another way: `toon` from `sluice/toon`. Handed in, so that only who uses it pays for it. */
 export interface Format {
   (result: Result): Result
-  readonly argument: OwnArguments
-  take(raw: unknown): Asked
+  readonly argument: ReservedArguments
+  extract(raw: unknown): RequestedFormat
 }
 
-export const formatArgument: OwnArguments = ownArguments('format', { [argument]: property }, [alias])
+export const formatArgument: ReservedArguments = reservedArguments('format', { [argument]: property }, [alias])
 
-export interface Asked {
+export interface RequestedFormat {
   /** What is left for the tool's own schema. */
   readonly args: unknown
   readonly toon: boolean
 }
 
 /** In any case; whatever is not TOON means JSON, so that a guess of the model's costs nothing. */
-export function takeFormat(raw: unknown): Asked {
+export function extractFormat(raw: unknown): RequestedFormat {
   if (!isObject(raw)) return { args: raw, toon: false }
   const format = raw[argument] ?? raw[alias]
   return { args: formatArgument.without(raw), toon: typeof format === 'string' && format.toLowerCase() === 'toon' }

@@ -6,14 +6,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Issue } from '../core/target.ts'
+import type { ArgumentIssue } from '../core/target.ts'
 
-const most = 10
+const maxIssues = 10
 
-export const toIssues = (issues: readonly StandardSchemaV1.Issue[], schema: Params, args: unknown): readonly Issue[] =>
-  issues.slice(0, most).map((issue) => toIssue(issue, schema, args))
+export const toIssues = (
+  issues: readonly StandardSchemaV1.Issue[],
+  schema: Params,
+  args: unknown,
+): readonly ArgumentIssue[] => issues.slice(0, maxIssues).map((issue) => toIssue(issue, schema, args))
 
-function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params, args: unknown): Issue {
+function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params, args: unknown): ArgumentIssue {
   const steps = path.map((step) => String(typeof step === 'object' ? step.key : step))
   const param = steps.join('.')
   const expected = schemaAt(schema, steps)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Params } from '../core/json.ts'
-import type { Only } from './lists.ts'
+import type { VisibleNames } from './lists.ts'
 import { createList, toCursor } from './lists.ts'
 
 const names = ['a', 'b', 'c', 'd']
@@ -14,7 +14,7 @@ const make = (scopes: { [name: string]: string[] } = {}, pageSize = 10) =>
     project: (entry) => entry,
   })
 const nobody: ReadonlySet<string> = new Set()
-const read = (list: ReturnType<typeof make>, only?: Only, cursor?: unknown): Params =>
+const read = (list: ReturnType<typeof make>, only?: VisibleNames, cursor?: unknown): Params =>
   JSON.parse(list.page('2026-07-28', nobody, cursor, only).json)
 const shown = (page: Params): unknown[] => (page['tools'] as Params[]).map(({ name }) => name)
 
@@ -36,7 +36,7 @@ test('a list that differs between tenants is private for each of them, on every 
 
 test('tenants that have the same share what is ready, and those that have not do not', () => {
   const list = make()
-  const page = (only: Only) => list.page('2026-07-28', nobody, undefined, only)
+  const page = (only: VisibleNames) => list.page('2026-07-28', nobody, undefined, only)
   expect(page(new Set(['a', 'b']))).toBe(page(new Set(['b', 'a', 'gone'])))
   expect(page(new Set(['a']))).not.toBe(page(new Set(['b'])))
   expect(page('all')).not.toBe(page(undefined))

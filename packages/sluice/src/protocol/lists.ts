@@ -32,12 +32,12 @@ export interface ListOptions {
 }
 
 /** The names a tenant has at all; `undefined` where tenants do not differ. */
-export type Only = Tenant['tools']
+export type VisibleNames = Tenant['tools']
 
 export interface List {
-  page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only?: Only): Prepared
+  page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only?: VisibleNames): Prepared
   /** The names a caller may know of. */
-  visible(scopes: ReadonlySet<string>, only?: Only): readonly ListItem[]
+  visible(scopes: ReadonlySet<string>, only?: VisibleNames): readonly ListItem[]
   /** Whether callers can see different lists. */
   readonly varies: boolean
 }
@@ -53,14 +53,14 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
   const pages = new Map<string, Prepared>()
   const allowed = (scopes: ReadonlySet<string>): readonly ListItem[] =>
     varies ? items.filter((item) => item.listed || item.scopes.every((scope) => scopes.has(scope))) : items
-  const visible = (scopes: ReadonlySet<string>, only: Only): readonly ListItem[] =>
+  const visible = (scopes: ReadonlySet<string>, only: VisibleNames): readonly ListItem[] =>
     typeof only === 'object' ? allowed(scopes).filter(({ name }) => only.has(name)) : allowed(scopes)
   /** Only the scopes that decide anything, so that callers share what is ready. */
   const setOf = (scopes: ReadonlySet<string>): string =>
     varies ? JSON.stringify([...guarding].filter((scope) => scopes.has(scope)).sort()) : ''
   /** The same for tenants that have the same. */
   const shares = new WeakMap<ReadonlySet<string>, string>()
-  function shareOf(only: Only): string {
+  function shareOf(only: VisibleNames): string {
     if (typeof only !== 'object') return only ?? ''
     const known = shares.get(only)
     if (known !== undefined) return known
@@ -69,10 +69,10 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     return share
   }
 
-  function make(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only: Only): Prepared {
+  function make(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only: VisibleNames): Prepared {
     const features = revisions[revision]
     const seen = visible(scopes, only)
-    const from = cursor === undefined ? 0 : after(seen, member, cursor)
+    const from = cursor === undefined ? 0 : indexAfter(seen, member, cursor)
     const shown = seen.slice(from, from + pageSize)
     const last = shown.at(-1)
     const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
@@ -119,7 +119,7 @@ export function fromCursor(list: string, cursor: unknown): string {
   throw unknownCursor()
 }
 
-function after(items: readonly ListItem[], list: string, cursor: unknown): number {
+function indexAfter(items: readonly ListItem[], list: string, cursor: unknown): number {
   const name = fromCursor(list, cursor)
   const index = items.findIndex((item) => item.name === name)
   if (index === -1) throw unknownCursor()

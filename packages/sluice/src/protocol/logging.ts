@@ -22,7 +22,7 @@ export function parseLogLevel(level: unknown): LogLevel {
 const wantedLevel = (call: Call): unknown =>
   call.revision === modernRevision ? call.meta[metaKeys.logLevel] : (call.via.connection?.state.logLevel ?? 'info')
 
-export const logTo =
+export const clientLog =
   (call: Call) =>
   (level: LogLevel, data: unknown, logger?: string): void => {
     const wanted = levels.indexOf(String(wantedLevel(call)))

@@ -9,16 +9,16 @@ export interface PolicyDefinition {
 }
 
 /** Timers take a longer wait for none at all, so the call would end before it began. */
-const longest = 2 ** 31 - 1
-const usual = 30_000
+const maxTimeoutMs = 2 ** 31 - 1
+const defaultTimeoutMs = 30_000
 
 export function policyOf(
   { scopes = [], listed = false, timeoutMs: own }: PolicyDefinition,
   where: string,
   more: { readonly approval?: Policy['approval']; readonly readOnly: boolean },
 ): Policy {
-  const timeoutMs = own ?? usual
-  if (!(timeoutMs > 0) || (timeoutMs > longest && timeoutMs !== Number.POSITIVE_INFINITY))
-    throw new TypeError(`${where}: timeoutMs must be more than 0 and at most ${longest}, or Infinity`)
+  const timeoutMs = own ?? defaultTimeoutMs
+  if (!(timeoutMs > 0) || (timeoutMs > maxTimeoutMs && timeoutMs !== Number.POSITIVE_INFINITY))
+    throw new TypeError(`${where}: timeoutMs must be more than 0 and at most ${maxTimeoutMs}, or Infinity`)
   return { scopes, listed, approval: 'never', timeoutMs, ownTimeout: own !== undefined, ...more }
 }

@@ -10,7 +10,7 @@ import type { ServerInfo } from './definition.ts'
 import type { Features } from './revisions.ts'
 
 /** Members that come and go with the revision, wherever they stand in a definition. */
-const dropped = (features: Features): ReadonlySet<string> => {
+const unsupportedMembers = (features: Features): ReadonlySet<string> => {
   const names = new Set<string>()
   if (!features.titles) names.add('title')
   if (!features.icons) names.add('icons')
@@ -18,45 +18,45 @@ const dropped = (features: Features): ReadonlySet<string> => {
   return names
 }
 
-const without = (value: Params, names: ReadonlySet<string>): Params =>
+const omit = (value: Params, names: ReadonlySet<string>): Params =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
 
 /** An entry of `resources/list`, `resources/templates/list` or `prompts/list`. */
 export function projectEntry(entry: Params, features: Features): Params {
-  const names = dropped(features)
-  const kept = without(entry, names)
+  const names = unsupportedMembers(features)
+  const kept = omit(entry, names)
   return {
     ...kept,
     ...(isObject(kept['annotations']) && { annotations: projectAnnotations(kept['annotations'], features) }),
     ...(Array.isArray(kept['arguments']) && {
-      arguments: kept['arguments'].map((argument: Params) => without(argument, names)),
+      arguments: kept['arguments'].map((argument: Params) => omit(argument, names)),
     }),
   }
 }
 
 export function projectTool(entry: Params, features: Features): Params {
-  const names = new Set(dropped(features))
+  const names = new Set(unsupportedMembers(features))
   if (!features.toolAnnotations) names.add('annotations')
   const output = entry['outputSchema']
   const objectOnly = features.structured === 'object' && isObject(output) && output['type'] !== 'object'
   if (features.structured === 'none' || objectOnly) names.add('outputSchema')
-  const kept = without(entry, names)
+  const kept = omit(entry, names)
   if (features.dialects) return kept
   const plain = ['inputSchema', 'outputSchema'].flatMap((name) => {
     const schema = kept[name]
-    return isObject(schema) ? [[name, without(schema, new Set(['$schema']))]] : []
+    return isObject(schema) ? [[name, omit(schema, new Set(['$schema']))]] : []
   })
   return { ...kept, ...Object.fromEntries(plain) }
 }
 
 export function projectServerInfo(info: ServerInfo, features: Features): Params {
-  const names = new Set(dropped(features))
+  const names = new Set(unsupportedMembers(features))
   if (!features.serverDetails) for (const name of ['description', 'websiteUrl']) names.add(name)
-  return without({ ...info }, names)
+  return omit({ ...info }, names)
 }
 
 const projectAnnotations = (annotations: Params, { lastModified }: Features): Params =>
-  lastModified ? annotations : without(annotations, new Set(['lastModified']))
+  lastModified ? annotations : omit(annotations, new Set(['lastModified']))
 
 /** A result of `method`, for a revision before 2026-07-28. The newest one is sent as it is. */
 export function projectResult(method: string, result: Result, features: Features): Params {
@@ -71,7 +71,7 @@ export function projectResult(method: string, result: Result, features: Features
       })),
     }
   if (method === 'resources/read' && Array.isArray(kept['contents']) && !features.meta)
-    return { ...kept, contents: kept['contents'].map((contents: Params) => without(contents, new Set(['_meta']))) }
+    return { ...kept, contents: kept['contents'].map((contents: Params) => omit(contents, new Set(['_meta']))) }
   return kept
 }
 
@@ -93,11 +93,11 @@ function projectBlock(block: unknown, features: Features): unknown {
   if (block['type'] === 'resource_link' && !features.resourceLinks)
     return { type: 'text', text: `${String(block['title'] ?? block['name'])}: ${String(block['uri'])}` }
   if (features.meta && features.icons) return block
-  const kept = without(block, dropped(features))
+  const kept = omit(block, unsupportedMembers(features))
   const { annotations, resource } = kept
   return {
     ...kept,
     ...(isObject(annotations) && { annotations: projectAnnotations(annotations, features) }),
-    ...(isObject(resource) && !features.meta && { resource: without(resource, new Set(['_meta'])) }),
+    ...(isObject(resource) && !features.meta && { resource: omit(resource, new Set(['_meta'])) }),
   }
 }

@@ -9,22 +9,22 @@ import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Ready, Refused, Target } from '../core/target.ts'
+import type { ArgumentIssues, Ready, Target } from '../core/target.ts'
+import { assertSendable } from './assert-sendable.ts'
 import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { toWireBlock } from './content.ts'
-import { validateInput } from './early-refusal.ts'
 import { toIssues } from './issues.ts'
-import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
-import type { Out, Schema } from './schema.ts'
+import type { OutputOf, Schema } from './schema.ts'
 import { toObjectSchema } from './schema.ts'
-import { refuseName } from './tools.ts'
-import type { Work } from './work.ts'
-import { workOf } from './work.ts'
+import type { ToolContext } from './tool-context.ts'
+import { toolContextOf } from './tool-context.ts'
+import { assertName } from './tools.ts'
+import { validateInput } from './validate-input.ts'
 
 export interface PromptMessage {
   readonly role: 'user' | 'assistant'
@@ -51,8 +51,8 @@ export interface PromptDefinition<S extends Schema, A extends Asks> {
   readonly timeoutMs?: number
   /** Suggestions for the arguments. */
   readonly complete?: Completers
-  ask?(input: Out<S>, given: Params, call: Work['call']): A | Promise<A>
-  run(input: Out<S>, work: Work<A>): PromptOutput | Promise<PromptOutput>
+  ask?(input: OutputOf<S>, given: Params, call: ToolContext['call']): A | Promise<A>
+  run(input: OutputOf<S>, work: ToolContext<A>): PromptOutput | Promise<PromptOutput>
 }
 
 /** A prompt that is ready to stand in a definition. */
@@ -69,7 +69,7 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
   definition: PromptDefinition<S, A>,
 ): Prompt {
   const { name, title, description, input, icons, meta } = definition
-  refuseName('prompt', name, description)
+  assertName('prompt', name, description)
   const schema: Params = input ? toObjectSchema(input, `prompt "${name}", input`) : { type: 'object', properties: {} }
   const parameters = argumentsOf(schema, name)
   for (const argument of Object.keys(definition.complete ?? {}))
@@ -92,13 +92,14 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
     complete: definition.complete ?? {},
     completion,
     asks: definition.ask !== undefined,
-    async prepare(args): Promise<Ready | Refused> {
+    async prepare(args): Promise<Ready | ArgumentIssues> {
       const parsed = input ? await validateInput(input, schema, args) : { value: {}, issues: undefined }
       if (parsed.issues) return { issues: toIssues(parsed.issues, schema, args) }
-      const value = parsed.value as Out<S>
+      const value = parsed.value as OutputOf<S>
       return {
         ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
-        run: async (call, given) => toResult(await definition.run(value, workOf<A>(call, given)), description, call),
+        run: async (call, given) =>
+          toResult(await definition.run(value, toolContextOf<A>(call, given)), description, call),
       }
     },
   }
@@ -121,7 +122,7 @@ function argumentsOf(schema: Params, name: string): readonly Params[] {
 }
 
 function toResult(output: PromptOutput, description: string, call: Call): Result {
-  measure(output, call)
+  assertSendable(output, call)
   if (typeof output === 'string') return { description, messages: [toMessage({ role: 'user', content: output })] }
   const { messages, ...more } = 'messages' in output ? output : { messages: output }
   if (!Array.isArray(messages)) throw new TypeError('run must return text or messages')

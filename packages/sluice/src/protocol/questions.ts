@@ -9,9 +9,9 @@ import type { Call } from '../core/call.ts'
 import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { isSafeUrl } from '../core/loopback.ts'
-import type { Accepted, Question, Questions, Ready } from '../core/target.ts'
+import type { AcceptedAnswer, Question, Questions, Ready } from '../core/target.ts'
 import { formSchema } from './form-schema.ts'
-import type { Out, Schema } from './schema.ts'
+import type { OutputOf, Schema } from './schema.ts'
 
 /** A question and the type of its answer. `_` carries the type and is never set. */
 export interface Ask<T> extends Question {
@@ -34,7 +34,7 @@ export const askWith =
   }
 
 /** Asks the person to fill in a form. Never for secrets: those belong on a page of yours (`url`). */
-export const form = <S extends Schema>(message: string, schema: S): Ask<Out<S>> => ({
+export const form = <S extends Schema>(message: string, schema: S): Ask<OutputOf<S>> => ({
   method: 'elicitation/create',
   params: { mode: 'form', message, requestedSchema: formSchema(schema, message) },
   needs: { elicitation: { form: {} } },
@@ -58,18 +58,18 @@ export const optional = <T>(question: Ask<T>): Ask<T | null> => ({
 })
 
 /** Asks the person to open a page. Their consent is the answer: it does not say that they finished anything there. */
-export const url = (message: string, href: string): Ask<true> => page(message, href)
+export const url = (message: string, href: string): Ask<true> => urlQuestion(message, href)
 
 /**
  * Asks the person to finish something on a page. Accepting only means that it was opened: the question stays open
  * until `ask` no longer returns it, because your own state says that it is done. `id` names it to 2025-11-25 clients.
  */
 export const visit = (message: string, href: string, id: string): Ask<true> => ({
-  ...page(message, href, { elicitationId: id }),
+  ...urlQuestion(message, href, { elicitationId: id }),
   visit: true,
 })
 
-function page(message: string, href: string, more: Params = {}): Ask<true> {
+function urlQuestion(message: string, href: string, more: Params = {}): Ask<true> {
   // A client may open whatever it is given: a file, a script, another program.
   if (!isSafeUrl(href))
     throw new TypeError(`page "${message}": ${JSON.stringify(href)} must be an https address (http on loopback only)`)
@@ -127,7 +127,7 @@ export const roots = (): Ask<readonly { readonly uri: string; readonly name?: st
 
 const isContent = (content: unknown): boolean => isObject(content) || Array.isArray(content)
 const isRoot = (root: unknown): boolean => isObject(root) && typeof root['uri'] === 'string'
-const declined = (said: 'decline' | 'cancel'): Accepted => ({ declined: said })
+const declined = (said: 'decline' | 'cancel'): AcceptedAnswer => ({ declined: said })
 function actionOf(answer: unknown): 'accept' | 'decline' | 'cancel' | undefined {
   const action = isObject(answer) ? answer['action'] : undefined
   return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined

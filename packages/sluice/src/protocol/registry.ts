@@ -18,7 +18,7 @@ import type { ServerDefinition } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
 import { createEncoder } from './encode.ts'
 import { initialize } from './legacy/initialize.ts'
-import type { List, Only } from './lists.ts'
+import type { List, VisibleNames } from './lists.ts'
 import { createList } from './lists.ts'
 import { parseLogLevel } from './logging.ts'
 import { policyOf } from './policy.ts'
@@ -26,26 +26,26 @@ import { projectEntry, projectServerInfo, projectTool } from './project.ts'
 import type { Prompt } from './prompts.ts'
 import { unknownPrompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
-import { notFound } from './resources.ts'
+import { resourceNotFound } from './resources.ts'
 import type { Features } from './revisions.ts'
 import { featuresOf, metaKeys, modernRevision, revisions } from './revisions.ts'
 import { createListen, maxUriLength } from './subscriptions.ts'
 import type { Tool } from './tools.ts'
 
 /** What a message is aimed at, and the raw arguments it brings. */
-export interface Aim {
+export interface Resolution {
   readonly target: Target
   readonly args: unknown
   /** Finds the target of a URI. Called after authentication, so that strangers cannot make the server compare URIs. */
   readonly find?: () => Target
 }
-type Resolve = (params: Params) => Aim
+type Resolve = (params: Params) => Resolution
 type Run = (call: Call) => Answer | Promise<Answer>
 
 export interface Registry {
   readonly encoder: Encoder
   /** Throws `methodNotFound` for what this era or this server does not have. */
-  aim(method: string, params: Params, era: Era): Aim
+  resolve(method: string, params: Params, era: Era): Resolution
   /** Whether it is a request at all: one that comes without an id must have no effect. */
   isRequest(method: string): boolean
   /** How a target that is not there, or not for this caller, is refused: one text for both. */
@@ -60,20 +60,20 @@ export interface RegistryOptions {
   readonly methods?: readonly ExtraMethod[]
 }
 
-const open = policyOf({}, 'method', { readOnly: true })
-const endless: Policy = { ...open, timeoutMs: Number.POSITIVE_INFINITY }
+const openPolicy = policyOf({}, 'method', { readOnly: true })
+const streamPolicy: Policy = { ...openPolicy, timeoutMs: Number.POSITIVE_INFINITY }
 
 /** Only `authorize` refuses it, so that unknown and forbidden look alike and cost alike. */
-const unknown: Target = {
+const unknownTarget: Target = {
   kind: 'unknown',
   name: 'unknown',
-  policy: open,
+  policy: openPolicy,
   prepare() {
     throw new RpcError('internalError', 'An unknown target was not refused')
   },
 }
 
-export function compile(
+export function compileRegistry(
   definition: ServerDefinition,
   { hub, pageSize, errors, methods = [] }: RegistryOptions,
 ): Registry {
@@ -99,7 +99,7 @@ export function compile(
   const fixedList = list('resources', fixed.values(), projectEntry)
   const lister = templates.find((template) => template.list)
   const resourceList: Run =
-    lister?.listing(fixedList, templates, { ttlMs, serverMeta, pageSize }) ?? ((call) => page(fixedList, call))
+    lister?.createList(fixedList, templates, { ttlMs, serverMeta, pageSize }) ?? ((call) => listPage(fixedList, call))
 
   /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
   const capabilities = (features: Features): Params => ({
@@ -118,7 +118,7 @@ export function compile(
       if (typeof name !== 'string') throw invalidParams(`missing ${what} name`)
       if (args === undefined && needsArguments) throw invalidParams('missing arguments')
       if (args !== undefined && !isObject(args)) throw invalidParams('arguments must be an object')
-      return { target: targets.get(name) ?? unknown, args: args ?? {} }
+      return { target: targets.get(name) ?? unknownTarget, args: args ?? {} }
     }
   const resourceAt = (uri: string): Resource | undefined => {
     // Encoded once here, not once per template.
@@ -127,11 +127,13 @@ export function compile(
   }
   const atUri: Resolve = (params) => {
     const uri = uriOf(params)
-    return { target: unknown, args: uri, find: () => resourceAt(uri) ?? unknown }
+    return { target: unknownTarget, args: uri, find: () => resourceAt(uri) ?? unknownTarget }
   }
   /** A method for whom the target is for: else it would tell the others that it is there. */
   const likeTarget = (name: string, target: Prompt | Resource | undefined, run: Run): Target =>
-    target ? on(name, run, { ...open, scopes: target.policy.scopes, listed: target.policy.listed }) : unknown
+    target
+      ? methodTarget(name, run, { ...openPolicy, scopes: target.policy.scopes, listed: target.policy.listed })
+      : unknownTarget
   const completing =
     ({ parse, complete }: Completion): Resolve =>
     (params) => {
@@ -146,39 +148,43 @@ export function compile(
     }
   const subscribing: Resolve = (params) => {
     const uri = uriOf(params)
-    return { target: unknown, args: params, find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe) }
+    return {
+      target: unknownTarget,
+      args: params,
+      find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe),
+    }
   }
   const mayHear = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
   const shared: [string, Resolve][] = [
-    method('tools/list', (call) => page(toolList, call, call.tenant.tools)),
+    methodEntry('tools/list', (call) => listPage(toolList, call, call.tenant.tools)),
     ['tools/call', byName(tools, 'tool')],
   ]
   if (definition.resources)
     shared.push(
-      method('resources/list', resourceList),
-      method('resources/templates/list', (call) => page(templateList, call)),
+      methodEntry('resources/list', resourceList),
+      methodEntry('resources/templates/list', (call) => listPage(templateList, call)),
       ['resources/read', atUri],
     )
   if (definition.prompts)
     shared.push(
-      method('prompts/list', (call) => page(promptList, call)),
+      methodEntry('prompts/list', (call) => listPage(promptList, call)),
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
   for (const { name, scopes, run } of methods)
-    shared.push(method(name, run, { ...open, scopes, listed: true, readOnly: false }))
+    shared.push(methodEntry(name, run, { ...openPolicy, scopes, listed: true, readOnly: false }))
 
   const legacy = new Map<string, Resolve>([
     ...shared,
     ['tools/call', byName(tools, 'tool', errors === 'json-rpc')],
-    method('initialize', initialize(info, instructions, capabilities)),
-    method('ping', () => ({})),
-    method('logging/setLevel', setLevel),
+    methodEntry('initialize', initialize(info, instructions, capabilities)),
+    methodEntry('ping', () => ({})),
+    methodEntry('logging/setLevel', setLevel),
   ])
   if (definition.resources)
-    legacy.set('resources/subscribe', subscribing).set(...method('resources/unsubscribe', unsubscribe))
+    legacy.set('resources/subscribe', subscribing).set(...methodEntry('resources/unsubscribe', unsubscribe))
   const discovered: Result = {
     supportedVersions: [modernRevision],
     capabilities: capabilities(revisions[modernRevision]),
@@ -188,13 +194,17 @@ export function compile(
   }
   const modern = new Map<string, Resolve>([
     ...shared,
-    method('server/discover', () => discovered),
-    method('subscriptions/listen', createListen(hub, capabilities(revisions[modernRevision]), mayHear), endless),
+    methodEntry('server/discover', () => discovered),
+    methodEntry(
+      'subscriptions/listen',
+      createListen(hub, capabilities(revisions[modernRevision]), mayHear),
+      streamPolicy,
+    ),
   ])
 
   return {
     encoder: createEncoder(projectServerInfo(info, revisions[modernRevision])),
-    aim(method, params, era) {
+    resolve(method, params, era) {
       const resolve = (era === 'legacy' ? legacy : modern).get(method)
       if (!resolve) throw new RpcError('methodNotFound', `Method not found: ${method.slice(0, 128)}`)
       return resolve(params)
@@ -202,7 +212,7 @@ export function compile(
     isRequest: (method) => legacy.has(method) || modern.has(method),
     refusal({ method, params, caller, tenant }) {
       const { name, uri } = params
-      if (method === 'resources/read' || method === 'resources/subscribe') return notFound(String(uri))
+      if (method === 'resources/read' || method === 'resources/subscribe') return resourceNotFound(String(uri))
       if (method === 'prompts/get') return unknownPrompt(String(name))
       if (method !== 'tools/call') return invalidParams('nothing to complete')
       const available_tools = toolList.visible(caller.scopes, tenant.tools).map((tool) => tool.name)
@@ -212,17 +222,17 @@ export function compile(
 }
 
 /** A method of the protocol as a target: made once, whatever the parameters. */
-function on(name: string, run: Run, policy: Policy = open): Target {
+function methodTarget(name: string, run: Run, policy: Policy = openPolicy): Target {
   const ready = { run }
   return { kind: 'method', name, policy, prepare: () => ready }
 }
 
-const method = (name: string, run: Run, policy?: Policy): [string, Resolve] => {
-  const target = on(name, run, policy)
+const methodEntry = (name: string, run: Run, policy?: Policy): [string, Resolve] => {
+  const target = methodTarget(name, run, policy)
   return [name, (params) => ({ target, args: params })]
 }
 
-const page = (list: List, { revision, caller, params }: Call, only?: Only): Answer => {
+const listPage = (list: List, { revision, caller, params }: Call, only?: VisibleNames): Answer => {
   const features = featuresOf(revision)
   return list.page(features.name, caller.scopes, params['cursor'], only)
 }

@@ -4,13 +4,13 @@ import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
+import { assertSendable } from './assert-sendable.ts'
 import type { List } from './lists.ts'
 import { fromCursor, modernFields, toCursor } from './lists.ts'
-import { measure } from './outgoing.ts'
 import { projectEntry } from './project.ts'
 import type { Resource } from './resources.ts'
 import { featuresOf } from './revisions.ts'
-import { workOf } from './work.ts'
+import { toolContextOf } from './tool-context.ts'
 
 /** How often templates are asked for one page: one that gives nothing and always promises more must not hold a call. */
 const maxListings = 100
@@ -38,21 +38,21 @@ export function createResourceList(
       if (ready['nextCursor'] !== undefined) return seal(ready)
       if (Array.isArray(ready['resources'])) resources.push(...ready['resources'])
     } else {
-      const [name, rest] = parsePlace(fromCursor('listed', cursor)) ?? []
+      const [name, rest] = parseTemplateCursor(fromCursor('listed', cursor)) ?? []
       at = open.findIndex((source) => source.name === name)
       own = rest ?? null
       if (at === -1) fromCursor('listed', '')
     }
     // Many clients read one page, so it is filled from as many templates as it takes. The last one may go past its end.
     for (let left = maxListings; resources.length < pageSize && left > 0 && at < open.length; left--) {
-      const listing = await open[at]?.list?.(own === null ? {} : { cursor: own }, workOf(call, {}))
+      const listing = await open[at]?.list?.(own === null ? {} : { cursor: own }, toolContextOf(call, {}))
       if (call.stop.reason) throw call.stop.reason
       for (const entry of listing?.resources ?? []) {
         if (typeof entry.uri !== 'string' || typeof entry.name !== 'string')
           throw new TypeError('each entry needs a uri and a name')
         resources.push(projectEntry({ ...entry }, features))
       }
-      measure(resources, call)
+      assertSendable(resources, call)
       own = listing?.next ?? null
       if (own === null) at++
     }
@@ -70,7 +70,7 @@ export function createResourceList(
 }
 
 /** Cursors are not sealed, so what comes back may be anybody's. */
-function parsePlace(text: string): readonly [name: string, cursor: string | null] | undefined {
+function parseTemplateCursor(text: string): readonly [name: string, cursor: string | null] | undefined {
   try {
     const [name, cursor]: unknown[] = JSON.parse(text)
     return typeof name === 'string' && (cursor === null || typeof cursor === 'string') ? [name, cursor] : undefined

@@ -8,27 +8,27 @@ import type { Result } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Ready, Refused, Target } from '../core/target.ts'
+import type { ArgumentIssues, Ready, Target } from '../core/target.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
-import { encodeOpen } from '../core/uri-template-grammar.ts'
+import { encodeKeepingReserved } from '../core/uri-template-grammar.ts'
+import { assertSendable } from './assert-sendable.ts'
 import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
 import type { Annotations, Icon, ResourceContents } from './content.ts'
 import { toWireContents } from './content.ts'
-import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
 import { createResourceList } from './resource-list.ts'
-import type { Work } from './work.ts'
-import { workOf } from './work.ts'
+import type { ToolContext } from './tool-context.ts'
+import { toolContextOf } from './tool-context.ts'
 
 /** What the template's variables matched. */
 export type Variables = { readonly [name: string]: string | readonly string[] }
 
 /** Text, bytes, or contents of its own; `undefined` where there is nothing at that URI. */
-export type Read = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
+export type ReadResult = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
 
 /** What `resource` takes. */
 export interface ResourceDefinition<A extends Asks = Record<never, never>> {
@@ -50,11 +50,11 @@ export interface ResourceDefinition<A extends Asks = Record<never, never>> {
   /** Suggestions for a template's variables. */
   readonly complete?: Completers
   /** The resources a template stands for, a page at a time. `next` comes back as `cursor`, but anybody can make one up. */
-  list?(page: { readonly cursor?: string }, work: Work): Listing | Promise<Listing>
-  ask?(variables: Variables, given: Params, call: Work['call']): A | Promise<A>
-  read(variables: Variables, work: Work<A>): Read | Promise<Read>
+  list?(page: { readonly cursor?: string }, work: ToolContext): ResourcePage | Promise<ResourcePage>
+  ask?(variables: Variables, given: Params, call: ToolContext['call']): A | Promise<A>
+  read(variables: Variables, work: ToolContext<A>): ReadResult | Promise<ReadResult>
 }
-export interface Listing {
+export interface ResourcePage {
   readonly resources: readonly ResourceEntry[]
   readonly next?: string
 }
@@ -80,7 +80,7 @@ export interface Resource extends Target {
   readonly complete: Completers
   readonly completion: Completion
   /** `resources/list`, once one of the templates can list. */
-  readonly listing: typeof createResourceList
+  readonly createList: typeof createResourceList
   readonly list: ResourceDefinition['list'] | undefined
 }
 
@@ -92,8 +92,10 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri))
     throw new TypeError(`${where}: the URI needs a scheme, for instance note://${uri}`)
   const template = uri.includes('{') ? parseTemplate(uri) : undefined
-  if (!template && (!URL.canParse(uri) || encodeOpen(uri) !== uri))
-    throw new TypeError(`${where}: not a valid URI; encode what RFC 3986 does not allow, as in ${encodeOpen(uri)}`)
+  if (!template && (!URL.canParse(uri) || encodeKeepingReserved(uri) !== uri))
+    throw new TypeError(
+      `${where}: not a valid URI; encode what RFC 3986 does not allow, as in ${encodeKeepingReserved(uri)}`,
+    )
   for (const variable of Object.keys(definition.complete ?? {}))
     if (!template?.names.includes(variable))
       throw new TypeError(`${where}: complete.${variable} is not in the template`)
@@ -119,19 +121,19 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
     template,
     complete: definition.complete ?? {},
     completion,
-    listing: createResourceList,
+    createList: createResourceList,
     list: definition.list,
     asks: definition.ask !== undefined,
-    prepare(args): Ready | Refused {
+    prepare(args): Ready | ArgumentIssues {
       const at = String(args)
       const variables = template ? template.match(at) : {}
-      if (!variables) throw notFound(at)
+      if (!variables) throw resourceNotFound(at)
       return {
         ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(variables, given, call)) }),
         async run(call, given): Promise<Result> {
-          const read = await definition.read(variables, workOf<A>(call, given))
-          if (read === undefined) throw notFound(at)
-          measure(read, call)
+          const read = await definition.read(variables, toolContextOf<A>(call, given))
+          if (read === undefined) throw resourceNotFound(at)
+          assertSendable(read, call)
           return { contents: toContents(read, at, mimeType), ...hints }
         },
       }
@@ -140,10 +142,10 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
 }
 
 /** One text for a URI that nobody serves, one that holds nothing and one the caller may not see. */
-export const notFound = (uri: string): RpcError =>
+export const resourceNotFound = (uri: string): RpcError =>
   new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048).toWellFormed() } })
 
-function toContents(read: NonNullable<Read>, uri: string, mimeType: string | undefined): readonly Params[] {
+function toContents(read: NonNullable<ReadResult>, uri: string, mimeType: string | undefined): readonly Params[] {
   const basis = { uri, ...(mimeType !== undefined && { mimeType }) }
   if (typeof read === 'string') return [{ ...basis, text: read }]
   if (read instanceof Uint8Array)

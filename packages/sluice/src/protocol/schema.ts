@@ -7,8 +7,8 @@ import type { HeaderParam } from '../core/target.ts'
 
 /** Any Standard Schema: Zod, ArkType, Valibot through `toStandardJsonSchema`, or `jsonSchema(…)`. */
 export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output>
-export type In<S extends Schema> = StandardSchemaV1.InferInput<S>
-export type Out<S extends Schema> = StandardSchemaV1.InferOutput<S>
+export type InputOf<S extends Schema> = StandardSchemaV1.InferInput<S>
+export type OutputOf<S extends Schema> = StandardSchemaV1.InferOutput<S>
 
 const hasJsonSchema = (schema: Schema): schema is Schema & StandardJSONSchemaV1 => 'jsonSchema' in schema['~standard']
 
@@ -35,7 +35,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
       { cause },
     )
   }
-  refuseUnfit(json, where)
+  assertUsable(json, where)
   return json
 }
 
@@ -54,7 +54,7 @@ const maxNodes = 100_000
 const maxDepth = 500
 
 /** What no client could take. A `$ref` out of the document would have to be fetched by whoever checks it: never fetched. */
-function refuseUnfit(root: unknown, where: string): void {
+function assertUsable(root: unknown, where: string): void {
   let level = [root]
   for (let depth = 0, seen = 0; level.length > 0; depth++) {
     const below: unknown[] = []

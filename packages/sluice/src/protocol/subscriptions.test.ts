@@ -16,8 +16,8 @@ import { tool } from './tools.ts'
 const touch = tool({
   name: 'touch',
   description: 'Changes a resource',
-  run(_, { updated }) {
-    updated('note:1')
+  run(_, { resourceUpdated }) {
+    resourceUpdated('note:1')
     return 'done'
   },
 })
@@ -42,24 +42,24 @@ test('a subscription is acknowledged first, hears what it asked for, and ends wi
   const asked = { ...all, resourceSubscriptions: ['note:1'] }
   const listening = client.send('subscriptions/listen', { notifications: asked }, 'sub')
   await client.call('touch')
-  server.updated('note:2')
+  server.resourceUpdated('note:2')
   server.update(changed)
   await server.close()
   expect(await listening).toMatchObject({
     id: 'sub',
     result: { resultType: 'complete', _meta: { [metaKeys.subscription]: 'sub' } },
   })
-  expect(client.heard[0]).toMatchObject({
+  expect(client.received[0]).toMatchObject({
     method: 'notifications/subscriptions/acknowledged',
     params: { notifications: asked },
   })
-  expect(methods(client.heard).slice(1)).toEqual([
+  expect(methods(client.received).slice(1)).toEqual([
     'notifications/resources/updated',
     'notifications/tools/list_changed',
     'notifications/prompts/list_changed',
     'notifications/resources/list_changed',
   ])
-  for (const { params } of client.heard) expect(params).toMatchObject({ _meta: { [metaKeys.subscription]: 'sub' } })
+  for (const { params } of client.received) expect(params).toMatchObject({ _meta: { [metaKeys.subscription]: 'sub' } })
 })
 
 test('what was not asked for, or is not there, is not sent', async () => {
@@ -68,19 +68,19 @@ test('what was not asked for, or is not there, is not sent', async () => {
   const listening = { notifications: { ...all, resourceSubscriptions: ['note:1'] } }
   client.send('subscriptions/listen', listening).catch(expect.unreachable)
   await settle()
-  expect(client.heard[0]).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
-  bare.updated('note:1')
+  expect(client.received[0]).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
+  bare.resourceUpdated('note:1')
   bare.update(small('A'))
-  expect(methods(client.heard).slice(1)).toEqual(['notifications/tools/list_changed'])
+  expect(methods(client.received).slice(1)).toEqual(['notifications/tools/list_changed'])
 })
 
 test('an update that changes nothing says nothing', async () => {
   const server = createServer(small('A'))
   const client = await testClient(server, { revision: '2025-06-18' })
   server.update(small('A'))
-  expect(client.heard).toEqual([])
+  expect(client.received).toEqual([])
   server.update(small('B'))
-  expect(methods(client.heard)).toEqual(['notifications/tools/list_changed'])
+  expect(methods(client.received)).toEqual(['notifications/tools/list_changed'])
 })
 
 test('an earlier client hears of lists always, and of resources it subscribed to', async () => {
@@ -91,10 +91,10 @@ test('an earlier client hears of lists always, and of resources it subscribed to
   await client.call('touch')
   await client.request('resources/unsubscribe', { uri: 'note:1' })
   await client.call('touch')
-  expect(methods(client.heard)).toEqual(['notifications/resources/updated'])
+  expect(methods(client.received)).toEqual(['notifications/resources/updated'])
   client.close()
-  server.updated('note:1')
-  expect(client.heard).toHaveLength(1)
+  server.resourceUpdated('note:1')
+  expect(client.received).toHaveLength(1)
   expect(await client.send('resources/subscribe', {})).toMatchObject({ error: { code: -32602 } })
 })
 
@@ -144,7 +144,7 @@ test('whoever may not read a resource does not hear of it, and cannot tell it fr
       )
       .catch(expect.unreachable)
   await settle()
-  for (const uri of uris) server.updated(uri)
+  for (const uri of uris) server.resourceUpdated(uri)
   const [guest = [], secret = []] = [heard['guest'], heard['secret']]
   expect(guest[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: ['note:open'] } })
   expect(guest.slice(1).map(({ params }) => params['uri'])).toEqual(['note:open'])
@@ -169,7 +169,7 @@ test('an earlier client is refused such a subscription in the words for what is 
   expect(plain[2]).toBe(plain[1])
   expect(plain[4]).toBe(plain[1])
   expect(refused[3]).toMatchObject({ error: { data: { reason: 'insufficientScope', scopes: ['secret'] } } })
-  for (const uri of uris) server.updated(uri)
+  for (const uri of uris) server.resourceUpdated(uri)
   expect(heard).toEqual([{ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note:open' } }])
   expect(await say(9, 'resources/unsubscribe', { uri: 'note:nowhere' })).toMatchObject({ result: {} })
 })
@@ -183,7 +183,7 @@ test.each([
 ])('a subscription to %.60j is refused', async (params) => {
   const client = await testClient(small('A'))
   expect(await client.send('subscriptions/listen', params)).toMatchObject({ error: { code: -32602 } })
-  expect(client.heard).toEqual([])
+  expect(client.received).toEqual([])
 })
 
 test('where nothing can be streamed, a subscription is refused at once', async () => {
@@ -221,7 +221,7 @@ test('what one tenant changes, another does not hear of', async () => {
   }
   const server = createServer(small('A'), {
     authenticate: authenticate({ verifiers: [byToken] }),
-    tenant: tenant({ from: 'org' }),
+    tenant: tenant({ claim: 'org' }),
   })
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
@@ -239,7 +239,7 @@ test('what one tenant changes, another does not hear of', async () => {
   await settle()
   await server.handle({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'touch', _meta } }, as('ann', []))
   expect([heard['ann']?.length, heard['bob']?.length]).toEqual([2, 1])
-  server.updated('note:1')
+  server.resourceUpdated('note:1')
   expect([heard['ann']?.length, heard['bob']?.length]).toEqual([3, 2])
 })
 

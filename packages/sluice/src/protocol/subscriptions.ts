@@ -15,7 +15,7 @@ import { isObject } from '../core/json.ts'
 import { idOf } from './classify.ts'
 import { metaKeys } from './revisions.ts'
 
-interface Wanted {
+interface SubscriptionFilter {
   readonly tools: boolean
   readonly prompts: boolean
   readonly resources: boolean
@@ -29,16 +29,16 @@ interface Wanted {
  * what one may keep, in characters; `maxKept` what all may keep together, in bytes.
  */
 const maxUris = 1000
-const maxOpen = 10_000
+const maxSubscriptions = 10_000
 const maxParams = maxUriChars + 4096
-const maxKept = 128 * 1024 * 1024
+const maxTotalBytes = 128 * 1024 * 1024
 /** What a character of JSON costs once it is parsed, at worst. */
 const bytesPerChar = 10
 /** In characters. Every template is compared with it, and a subscription keeps it. */
 export const maxUriLength = 4096
-const none: ReadonlySet<string> = new Set()
+const noUris: ReadonlySet<string> = new Set()
 
-function parseWanted({ params, tenant }: Call): Wanted {
+function parseFilter({ params, tenant }: Call): SubscriptionFilter {
   const asked = params['notifications']
   if (!isObject(asked)) throw invalidParams('notifications must be an object')
   const uris = asked['resourceSubscriptions'] ?? []
@@ -63,15 +63,15 @@ function parseWanted({ params, tenant }: Call): Wanted {
  * What of it this server can honour: the acknowledgement names no more than that. Resources the caller may not read are
  * left out like those that are not there.
  */
-const honour = (wanted: Wanted, has: Params, mayHear: (uri: string) => boolean): Wanted => ({
+const supported = (wanted: SubscriptionFilter, has: Params, mayHear: (uri: string) => boolean): SubscriptionFilter => ({
   tools: wanted.tools && 'tools' in has,
   prompts: wanted.prompts && 'prompts' in has,
   resources: wanted.resources && 'resources' in has,
-  uris: wanted.uris.size > 0 ? new Set([...wanted.uris].filter(mayHear)) : none,
+  uris: wanted.uris.size > 0 ? new Set([...wanted.uris].filter(mayHear)) : noUris,
   tenant: wanted.tenant,
 })
 
-const toParams = ({ tools, prompts, resources, uris }: Wanted): Params => ({
+const toParams = ({ tools, prompts, resources, uris }: SubscriptionFilter): Params => ({
   ...(tools && { toolsListChanged: true }),
   ...(prompts && { promptsListChanged: true }),
   ...(resources && { resourcesListChanged: true }),
@@ -90,8 +90,8 @@ export function createListen(
     const { length } = JSON.stringify(call.params)
     if (length > maxParams) throw invalidParams(`the parameters must have at most ${maxParams} characters`)
     const bytes = length * bytesPerChar
-    const wanted = honour(parseWanted(call), capabilities, (uri) => mayHear(uri, call))
-    if (open >= maxOpen || kept + bytes > maxKept)
+    const wanted = supported(parseFilter(call), capabilities, (uri) => mayHear(uri, call))
+    if (open >= maxSubscriptions || kept + bytes > maxTotalBytes)
       throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     const joining = hub.ready()
     if (joining) await joining
@@ -133,20 +133,23 @@ export const subscriptionEnded = (message: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: idOf(message) } })
 
 /** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
-export function newsFor(connection: Connection, event: ServerEvent): Params | undefined {
+export function notificationFor(connection: Connection, event: ServerEvent): Params | undefined {
   if (!connection.state.agreed) return undefined
   const news = toNotification(event, {
     tools: true,
     prompts: true,
     resources: true,
     // Made when it is asked for, and most connections never subscribe.
-    uris: event.kind === 'resource' ? connection.state.subscriptions : none,
+    uris: event.kind === 'resource' ? connection.state.subscriptions : noUris,
     tenant: connection.state.tenant,
   })
   return news && { jsonrpc: '2.0', ...news }
 }
 
-function toNotification(event: ServerEvent, wanted: Wanted): { method: string; params: Params } | undefined {
+function toNotification(
+  event: ServerEvent,
+  wanted: SubscriptionFilter,
+): { method: string; params: Params } | undefined {
   if (event.kind === 'resource' && event.tenant !== undefined && event.tenant !== wanted.tenant) return undefined
   if (event.kind === 'resource')
     return wanted.uris.has(event.uri)

@@ -3,7 +3,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
-import { hashOf } from '../core/definition-hash.ts'
+import { definitionHash } from '../core/definition-hash.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { jsonSchema } from '../json-schema/index.ts'
@@ -330,9 +330,9 @@ test('the hash of a definition changes with everything an approval depends on', 
     tool({ ...base, scopes: ['a'] }),
     tool({ ...base, approval: 'always', stateless: true }),
     tool({ ...base, annotations: { destructiveHint: true } }),
-  ].map(hashOf)
+  ].map(definitionHash)
   expect(new Set(hashes).size).toBe(hashes.length)
-  expect(hashOf(tool(base))).toBe(hashes[0])
+  expect(definitionHash(tool(base))).toBe(hashes[0])
 })
 
 test('progress that no JSON number can hold is left out, and does not end what follows', async () => {
@@ -349,7 +349,7 @@ test('progress that no JSON number can hold is left out, and does not end what f
   })
   const client = await serving(measured)
   await client.request('tools/call', { name: 'measured', arguments: {}, _meta: { progressToken: 't' } })
-  expect(client.heard.map(({ params }) => params)).toEqual([
+  expect(client.received.map(({ params }) => params)).toEqual([
     { progressToken: 't', progress: 1 },
     { progressToken: 't', progress: 2, total: 4 },
   ])

@@ -6,21 +6,21 @@ import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { OwnArguments } from '../core/own-arguments.ts'
-import type { Effect, Ready, Refused, Target } from '../core/target.ts'
+import type { ReservedArguments } from '../core/reserved-arguments.ts'
+import type { ArgumentIssues, Effect, Ready, Target } from '../core/target.ts'
+import { assertSendable } from './assert-sendable.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { hasMeta, toWireBlock } from './content.ts'
-import { validateInput } from './early-refusal.ts'
 import type { Format } from './format.ts'
 import { toIssues } from './issues.ts'
-import { measure } from './outgoing.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
-import type { In, Out, Schema } from './schema.ts'
+import type { InputOf, OutputOf, Schema } from './schema.ts'
 import { headerParams, toJsonSchema, toObjectSchema } from './schema.ts'
-import type { Work } from './work.ts'
-import { workOf } from './work.ts'
+import type { ToolContext } from './tool-context.ts'
+import { toolContextOf } from './tool-context.ts'
+import { validateInput } from './validate-input.ts'
 
 export interface ToolAnnotations {
   readonly title?: string
@@ -38,21 +38,21 @@ export interface ToolResult {
   readonly _meta?: Params
 }
 /** Text, content blocks, a whole result, or a plain object: that becomes `structuredContent` and a text block. */
-export type ToolOutput = string | readonly ContentBlock[] | ToolResult | Plain
+export type ToolOutput = string | readonly ContentBlock[] | ToolResult | PlainObject
 /** An object, also one whose type is an interface; no array, map or set. */
-type Plain = object & { readonly [Symbol.iterator]?: never }
+type PlainObject = object & { readonly [Symbol.iterator]?: never }
 
 /**
  * What `run` may return: with an `output` schema exactly that, checked before it leaves. The intersection keeps literals
  * from widening: without it the whole union would be `unknown` to the compiler while it infers.
  */
-type Returned<O extends Schema | undefined> = O extends Schema
-  ? (In<O> & (NonNullable<unknown> | null)) | ToolResult
+type RunReturn<O extends Schema | undefined> = O extends Schema
+  ? (InputOf<O> & (NonNullable<unknown> | null)) | ToolResult
   : ToolOutput
 
 /** What `effect` may look at. */
 export type EffectContext<A extends Asks = Record<never, never>> = Pick<
-  Work<A>,
+  ToolContext<A>,
   'call' | 'caller' | 'answers' | 'store' | 'signal'
 >
 
@@ -72,24 +72,24 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** In lists for everybody; a call without the scopes is then challenged for them. */
   readonly listed?: boolean
   /** Anything but exactly `false` means yes; a function that throws means yes. */
-  readonly approval?: 'never' | 'always' | ((input: Out<S>, call: Call) => boolean | Promise<boolean>)
+  readonly approval?: 'never' | 'always' | ((input: OutputOf<S>, call: Call) => boolean | Promise<boolean>)
   /**
    * States what the call will act on, for the person who approves it: `({ Workspace: 'scratch', Memories: 214 })`. Called
    * when an approval is asked for and again right before `run`; if a value changed, the approval is void. Otherwise an
    * approval could be spent on something the approver never saw. Must change nothing.
    */
-  effect?(input: Out<S>, context: EffectContext<A>): Effect | Promise<Effect>
+  effect?(input: OutputOf<S>, context: EffectContext<A>): Effect | Promise<Effect>
   /** Instead of `effect`, for a gated tool: the arguments alone say what it acts on, whatever state the server is in. */
   readonly stateless?: true
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
-  readonly approvalArguments?: OwnArguments
+  readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
   /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
   readonly format?: Format
   /** What to ask first. Called on every round, in every revision; must change nothing. */
-  ask?(input: Out<S>, given: Params, call: Call): A | Promise<A>
+  ask?(input: OutputOf<S>, given: Params, call: Call): A | Promise<A>
   /** Runs once, when everything is answered. */
-  run(input: Out<S>, work: Work<A>): Returned<O> | Promise<Returned<O>>
+  run(input: OutputOf<S>, work: ToolContext<A>): RunReturn<O> | Promise<RunReturn<O>>
 }
 
 /** A tool that is ready to stand in a definition. */
@@ -112,7 +112,7 @@ export interface ToolEntry {
 /** What the specification asks of names; clients refuse whole lists over one bad name. */
 const legalName = /^[A-Za-z0-9_.-]{1,128}$/
 
-export function refuseName(kind: string, name: unknown, description: unknown): asserts name is string {
+export function assertName(kind: string, name: unknown, description: unknown): asserts name is string {
   if (typeof name !== 'string' || !legalName.test(name))
     throw new TypeError(`${kind} ${JSON.stringify(name)}: a name has 1 to 128 letters, digits, "_", "-" or "."`)
   if (typeof description !== 'string' || description.trim() === '')
@@ -131,7 +131,7 @@ export function tool<
 >(definition: ToolDefinition<S, O, A>): Tool {
   const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
   const { approvalArguments, effect } = definition
-  refuseName('tool', name, description)
+  assertName('tool', name, description)
   const where = `tool "${name}"`
   if (approval !== 'never' && !effect && !definition.stateless)
     throw new TypeError(
@@ -159,19 +159,20 @@ export function tool<
   })
 
   /** The parsed input lives in this closure, typed. */
-  function ready(value: Out<S>, toon: boolean): Ready {
+  function ready(value: OutputOf<S>, toon: boolean): Ready {
     return {
       run: (call, given) => run(value, call, given, toon),
       ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
-      effect: effect && (async (call) => effect.call(definition, value, workOf<A>(call, call.given))),
-      gated: typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
+      effect: effect && (async (call) => effect.call(definition, value, toolContextOf<A>(call, call.answers))),
+      needsApproval:
+        typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
   /** Most tools answer at once, and then there is nothing to wait for. */
-  function run(value: Out<S>, call: Call, given: Params, toon: boolean): Result | Promise<Result> {
+  function run(value: OutputOf<S>, call: Call, given: Params, toon: boolean): Result | Promise<Result> {
     try {
-      const returned: unknown = definition.run(value, workOf<A>(call, given))
-      return output || isLate(returned) ? late(returned, call, toon) : written(toResult(returned, call), toon)
+      const returned: unknown = definition.run(value, toolContextOf<A>(call, given))
+      return output || isThenable(returned) ? late(returned, call, toon) : written(toResult(returned, call), toon)
     } catch (thrown) {
       throw crashed(thrown)
     }
@@ -200,32 +201,37 @@ export function tool<
     prepare(received) {
       const raw = approvalArguments ? approvalArguments.without(received) : received
       if (!format) return check(raw, false)
-      const { args, toon } = format.take(raw)
+      const { args, toon } = format.extract(raw)
       return check(args, toon)
     },
   }
-  function check(args: unknown, toon: boolean): Ready | Refused | Promise<Ready | Refused> {
-    if (!input) return isObject(args) && Object.keys(args).length === 0 ? ready({} as Out<S>, toon) : unexpected
+  function check(args: unknown, toon: boolean): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues> {
+    if (!input)
+      return isObject(args) && Object.keys(args).length === 0 ? ready({} as OutputOf<S>, toon) : unexpectedArguments
     const parsed = validateInput(input, inputSchema, args)
     return parsed instanceof Promise ? parsed.then((late) => conclude(late, args, toon)) : conclude(parsed, args, toon)
   }
-  function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown, toon: boolean): Ready | Refused {
-    return parsed.issues ? { issues: toIssues(parsed.issues, inputSchema, args) } : ready(parsed.value as Out<S>, toon)
+  function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown, toon: boolean): Ready | ArgumentIssues {
+    return parsed.issues
+      ? { issues: toIssues(parsed.issues, inputSchema, args) }
+      : ready(parsed.value as OutputOf<S>, toon)
   }
 }
 
-const unexpected: Refused = {
+const unexpectedArguments: ArgumentIssues = {
   issues: [{ code: 'UNEXPECTED_PARAMETER', message: 'This tool takes no arguments', hint: 'Pass {} as arguments.' }],
 }
 
-const isLate = (returned: unknown): boolean => typeof returned === 'object' && returned !== null && 'then' in returned
+const isThenable = (returned: unknown): boolean =>
+  typeof returned === 'object' && returned !== null && 'then' in returned
 
-const isWhole = (returned: unknown): returned is ToolResult => isObject(returned) && Array.isArray(returned['content'])
+const isToolResult = (returned: unknown): returned is ToolResult =>
+  isObject(returned) && Array.isArray(returned['content'])
 
 function toResult(returned: unknown, call: Call): Result {
-  if (isWhole(returned) || Array.isArray(returned)) {
-    measure(returned, call)
-    const whole: Params = isWhole(returned) ? { ...returned } : { content: returned }
+  if (isToolResult(returned) || Array.isArray(returned)) {
+    assertSendable(returned, call)
+    const whole: Params = isToolResult(returned) ? { ...returned } : { content: returned }
     const { content, structuredContent, isError = false, _meta } = whole
     if (typeof isError !== 'boolean') throw new TypeError('isError must be true or false')
     if (!hasMeta(whole)) throw new TypeError('_meta must be an object')
@@ -236,27 +242,27 @@ function toResult(returned: unknown, call: Call): Result {
       ...(_meta !== undefined && { _meta }),
     }
   }
-  if (isObject(returned)) return structured(returned, call)
-  measure(returned, call)
+  if (isObject(returned)) return toStructuredResult(returned, call)
+  assertSendable(returned, call)
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }], isError: false }
   throw new TypeError(
     `run returned ${returned === null ? 'null' : typeof returned}; return text, content blocks or an object`,
   )
 }
 
-function structured(value: unknown, call: Call): Result {
-  measure(value, call, false)
+function toStructuredResult(value: unknown, call: Call): Result {
+  assertSendable(value, call, false)
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, isError: false }
 }
 
 /** A result that breaks the tool's own promise is a bug of the tool, not something to pass on. */
 async function toCheckedResult(returned: unknown, output: Schema, call: Call): Promise<Result> {
-  const whole = isWhole(returned) ? returned : undefined
+  const whole = isToolResult(returned) ? returned : undefined
   if (whole?.isError) return toResult(whole, call)
   const parsed = await output['~standard'].validate(whole ? whole.structuredContent : returned)
   if (parsed.issues)
     throw new TypeError(
       `run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`,
     )
-  return whole ? toResult({ ...whole, structuredContent: parsed.value }, call) : structured(parsed.value, call)
+  return whole ? toResult({ ...whole, structuredContent: parsed.value }, call) : toStructuredResult(parsed.value, call)
 }

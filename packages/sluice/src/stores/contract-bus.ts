@@ -2,19 +2,19 @@
 
 import { describe, expect } from 'vitest'
 import type { Bus } from '../core/bus.ts'
-import { eventually, promising, range } from './contract-promises.ts'
+import { contractTest, eventually, range } from './contract-kit.ts'
 
 /** A bus nobody else uses. */
 export interface OpenedBus {
   readonly bus: Bus
   /** As another process would have it. */
-  another?(): Promise<Bus>
+  openAnother?(): Promise<Bus>
   close(): Promise<void>
 }
 
 /** The promises of a bus as tests: call it in a test file of your own bus. */
 export function busContract(name: string, open: () => OpenedBus | Promise<OpenedBus>): void {
-  const promise = promising(open)
+  const promise = contractTest(open)
   const heardBy = (bus: Bus, channel: string): { readonly heard: string[]; end(): void } => {
     const heard: string[] = []
     return { heard, end: bus.subscribe(channel, (message) => heard.push(message)) }
@@ -29,9 +29,9 @@ export function busContract(name: string, open: () => OpenedBus | Promise<Opened
       expect(heard).toEqual(range(20).map(String))
     })
 
-    promise('others hear it too', async ({ bus, another }) => {
-      if (!another) return
-      const other = await another()
+    promise('others hear it too', async ({ bus, openAnother }) => {
+      if (!openAnother) return
+      const other = await openAnother()
       const { heard } = heardBy(other, 'a')
       // A subscription takes a moment to reach the others; from then on nothing is missed.
       await eventually(async () => {

@@ -14,7 +14,7 @@ const jobs: { readonly [job: string]: (store: Store, who: string) => Promise<unk
   },
   /** How many of a bucket of 50 this process got. */
   async take(store) {
-    const waits = await Promise.all(range(50).map(() => store.take(['race'], { capacity: 50, perSecond: 0.001 })))
+    const waits = await Promise.all(range(50).map(() => store.take(['race'], { burst: 50, perSecond: 0.001 })))
     return waits.filter((ms) => ms === 0).length
   },
   /** Where its own ten lines went, one after the other. */

@@ -3,7 +3,7 @@
 import type { Key } from '../core/store.ts'
 
 /** What separators, quoting, patterns, prefixes, escapes and encodings of stores have tripped over. */
-const strange = [
+const strangeParts = [
   ...['', 'a', 'b', 'ab', 'A', '0', '00', ' ', '\n', '\r\n', ':', 'a:b', '/', '..', '%', '_', '*', '?', '[a]', '{a}'],
   ...['"', '","', "'", '\\', '\\u0000', '\0', '\u0001', '\u0002', '\u0003', '\u0004', '\u0002\u0002', '\x7f', '\x80'],
   ...['é', 'e\u0301', '\u212a', '\ud7ff', '\ue000', '\ufffd', '\uffff', '\u{10000}', '\u{1f600}', '\u{10ffff}'],
@@ -13,10 +13,10 @@ const strange = [
 /** Different keys of up to four parts, each of up to two strange pieces. The seed is in the test's name: no luck. */
 export function strangeKeys(seed: number, count: number): readonly Key[] {
   const below = random(seed)
-  const piece = (): string => strange[below(strange.length)] ?? ''
+  const piece = (): string => strangeParts[below(strangeParts.length)] ?? ''
   const keys = new Map<string, Key>([
     ['[]', []],
-    ...strange.map((part): [string, Key] => [JSON.stringify([part]), [part]]),
+    ...strangeParts.map((part): [string, Key] => [JSON.stringify([part]), [part]]),
   ])
   while (keys.size < count) {
     const key = Array.from({ length: 1 + below(4) }, () => (below(3) === 0 ? piece() + piece() : piece()))
@@ -37,7 +37,7 @@ export function random(seed: number): (below: number) => number {
 }
 
 /** Part by part, by code point; a key before what lies below it. */
-export function inOrder(a: Key, b: Key): number {
+export function compareKeys(a: Key, b: Key): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const [x, y] = [[...(a[i] ?? '')], [...(b[i] ?? '')]]
     for (let j = 0; j < x.length && j < y.length; j++) {
@@ -49,5 +49,5 @@ export function inOrder(a: Key, b: Key): number {
   return a.length - b.length
 }
 
-export const liesBelow = (key: Key, prefix: Key): boolean =>
+export const isBelow = (key: Key, prefix: Key): boolean =>
   key.length > prefix.length && prefix.every((part, i) => key[i] === part)

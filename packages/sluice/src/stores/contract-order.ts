@@ -2,12 +2,12 @@
 
 import { expect } from 'vitest'
 import type { Key, Store } from '../core/store.ts'
-import { below } from '../core/store.ts'
-import { inOrder, liesBelow, strangeKeys } from './contract-keys.ts'
-import type { Promises } from './contract-promises.ts'
-import { all, handlesOf, range, valuesOf } from './contract-promises.ts'
+import { prefixed } from '../core/store.ts'
+import { compareKeys, isBelow, strangeKeys } from './contract-keys.ts'
+import type { ContractTest } from './contract-kit.ts'
+import { allEntries, handlesOf, range, valuesOf } from './contract-kit.ts'
 
-export function keys(promise: Promises): void {
+export function keyTests(promise: ContractTest): void {
   for (const seed of [1, 2, 3])
     promise(
       `no two of 200 strange keys are the same, and no prefix reaches another's (seed ${seed})`,
@@ -16,8 +16,8 @@ export function keys(promise: Promises): void {
         await Promise.all(strange.map((key) => store.set(key, JSON.stringify(key))))
         for (const key of strange) expect(await store.get(key)).toBe(JSON.stringify(key))
         for (const prefix of [[], ...strange.filter((key) => key.length > 0)]) {
-          const expected = strange.filter((key) => liesBelow(key, prefix)).toSorted(inOrder)
-          expect((await store.list(prefix, all)).map(({ key }) => key)).toEqual(expected)
+          const expected = strange.filter((key) => isBelow(key, prefix)).toSorted(compareKeys)
+          expect((await store.list(prefix, allEntries)).map(({ key }) => key)).toEqual(expected)
         }
         const [odd, even] = [strange.filter((_, i) => i % 2 === 1), strange.filter((_, i) => i % 2 === 0)]
         await Promise.all(odd.map((key) => store.delete(key)))
@@ -28,10 +28,10 @@ export function keys(promise: Promises): void {
 
   promise('every key has a bucket of its own, apart from its value', async ({ store }) => {
     const strange = strangeKeys(4, 100)
-    const once = { capacity: 1, perSecond: 0.001 }
+    const once = { burst: 1, perSecond: 0.001 }
     const waits = await Promise.all(strange.map((key) => store.take(key, once)))
     expect(waits).toEqual(strange.map(() => 0))
-    expect(await store.list([], all)).toEqual([])
+    expect(await store.list([], allEntries)).toEqual([])
     await Promise.all(strange.map((key) => store.delete(key)))
     for (const key of strange.slice(0, 20)) expect(await store.take(key, once)).toBeGreaterThan(0)
   })
@@ -43,7 +43,7 @@ export function keys(promise: Promises): void {
     expect(await store.get(['\ufffd'])).toBe('replacement')
     expect(['half', undefined]).toContain(await store.get(['\ud800']).catch(() => undefined))
     expect(await store.get(['\ud801']).catch(() => undefined)).toBeUndefined()
-    expect(await store.list(['\ufffd'], all)).toEqual([])
+    expect(await store.list(['\ufffd'], allEntries)).toEqual([])
   })
 
   // One line for each verb, or this does not compile: a verb added to `Store` is tried here too.
@@ -52,15 +52,16 @@ export function keys(promise: Promises): void {
     set: (store, key) => store.set(key, 'mine'),
     swap: async (store, key) => ((await store.swap(key, 'secret', 'mine')) ? 'swapped' : undefined),
     delete: (store, key) => store.delete(key),
-    take: async (store, key) => ((await store.take(key, { capacity: 1, perSecond: 0.001 })) > 0 ? 'empty' : undefined),
+    take: async (store, key) => ((await store.take(key, { burst: 1, perSecond: 0.001 })) > 0 ? 'empty' : undefined),
     append: async (store, key) => {
       await store.append(key, 'mine')
     },
-    list: async (store, key) => (await store.list(key.slice(0, -1), all)).find(({ value }) => value === 'secret'),
+    list: async (store, key) =>
+      (await store.list(key.slice(0, -1), allEntries)).find(({ value }) => value === 'secret'),
   }
   for (const [verb, trespass] of Object.entries(trespasses))
     promise(`${verb} with another tenant's key finds nothing and changes nothing`, async ({ store }) => {
-      const once = { capacity: 1, perSecond: 0.001 }
+      const once = { burst: 1, perSecond: 0.001 }
       for (const [a, b] of [
         ['a', 'b'],
         ['a', 'a:b'],
@@ -70,29 +71,29 @@ export function keys(promise: Promises): void {
         ['a', '"a"'],
         ['a', 'A'],
       ] as const) {
-        const pair = below(store, [a, b])
-        const [theirs, own] = [below(pair, ['tenant', a]), below(pair, ['tenant', b])]
+        const pair = prefixed(store, [a, b])
+        const [theirs, own] = [prefixed(pair, ['tenant', a]), prefixed(pair, ['tenant', b])]
         await theirs.set(['x', 'id'], 'secret')
         await theirs.take(['x', 'id'], once)
-        const was = await theirs.list([], all)
+        const was = await theirs.list([], allEntries)
         for (const key of [
           ['x', 'id'],
           ['tenant', a, 'x', 'id'],
           ['..', a, 'x', 'id'],
         ])
           expect(await trespass(own, key)).toBeUndefined()
-        expect(await theirs.list([], all)).toEqual(was)
+        expect(await theirs.list([], allEntries)).toEqual(was)
         expect(await theirs.take(['x', 'id'], once)).toBeGreaterThan(0)
       }
     })
 }
 
-export function lists(promise: Promises): void {
+export function listTests(promise: ContractTest): void {
   promise('a list is in order, below its prefix at any depth, a page at a time', async ({ store }) => {
     const inside = range(25).map((i): Key => (i % 3 === 0 ? ['p', String(i), 'deep'] : ['p', String(i)]))
     const outside: readonly Key[] = [['p'], ['pp'], ['o', '1'], ['q', '1'], ['P', '1']]
     await Promise.all([...inside, ...outside].map((key) => store.set(key, key.join())))
-    const expected = inside.toSorted(inOrder)
+    const expected = inside.toSorted(compareKeys)
     const walked: Key[] = []
     for (;;) {
       const after = walked.at(-1)
@@ -138,8 +139,8 @@ export function lists(promise: Promises): void {
       await handle.append(['log', 'b'], 'other')
     }
     const expected = range(12).map((i) => ({ key: keys[i], value: String(i) }))
-    for (const handle of handles) expect(await handle.list(['log', 'a'], all)).toEqual(expected)
-    expect(keys.every((key) => liesBelow(key, ['log', 'a']) && key.length === 3)).toBe(true)
+    for (const handle of handles) expect(await handle.list(['log', 'a'], allEntries)).toEqual(expected)
+    expect(keys.every((key) => isBelow(key, ['log', 'a']) && key.length === 3)).toBe(true)
   })
 
   promise('a place in a log is never given twice, so that no reader misses a line', async ({ store }) => {
@@ -147,7 +148,7 @@ export function lists(promise: Promises): void {
     await store.delete(first)
     const second = await store.append(['log'], '2', 1)
     const third = await store.append(['log'], '3')
-    expect([inOrder(second, first) > 0, inOrder(third, second) > 0]).toEqual([true, true])
+    expect([compareKeys(second, first) > 0, compareKeys(third, second) > 0]).toEqual([true, true])
     const at = await Promise.all(range(50).map((i) => store.append(['many'], String(i))))
     expect(new Set(at.map((key) => key.join())).size).toBe(50)
   })

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 /** How another process opens the same data: a module that exports `open(argument)`, as a URL or path Node can import. */
-export interface Elsewhere {
+export interface OtherProcess {
   readonly module: string
   readonly argument: string
 }
@@ -16,10 +16,10 @@ const child = fileURLToPath(
 )
 
 /** Each process's result, by its name. All begin at once; one that fails fails the race. */
-export async function inProcesses(
+export async function runInProcesses(
   names: readonly string[],
   job: 'swap' | 'take' | 'append',
-  { module, argument }: Elsewhere,
+  { module, argument }: OtherProcess,
 ): Promise<ReadonlyMap<string, unknown>> {
   const runs = names.map((name) => {
     const started = spawn(process.execPath, [child, module, argument, job, name], {

@@ -3,11 +3,11 @@
 import { expect } from 'vitest'
 import type { Store } from '../core/store.ts'
 import { random } from './contract-keys.ts'
-import { inProcesses } from './contract-processes.ts'
-import type { Promises } from './contract-promises.ts'
-import { all, handlesOf, range, valuesOf } from './contract-promises.ts'
+import type { ContractTest } from './contract-kit.ts'
+import { allEntries, handlesOf, range, valuesOf } from './contract-kit.ts'
+import { runInProcesses } from './contract-processes.ts'
 
-export function races(promise: Promises): void {
+export function raceTests(promise: ContractTest): void {
   promise('of many who swap from the same value one wins', async (opened) => {
     const handles = await handlesOf(opened)
     let from: string | undefined
@@ -36,24 +36,24 @@ export function races(promise: Promises): void {
 
   const names = ['p', 'q', 'r', 's']
 
-  promise('of several processes that swap from the same value one wins', async ({ store, elsewhere }) => {
-    if (!elsewhere) return
-    const won = await inProcesses(names, 'swap', elsewhere)
+  promise('of several processes that swap from the same value one wins', async ({ store, otherProcess }) => {
+    if (!otherProcess) return
+    const won = await runInProcesses(names, 'swap', otherProcess)
     const winners = [...won].flatMap(([who, keys]) => (keys as number[]).map((key) => [key, who] as const))
     expect(winners.map(([key]) => key).toSorted((a, b) => a - b)).toEqual(range(100))
     for (const [key, who] of winners) expect(await store.get(['race', String(key)])).toBe(who)
   })
 
-  promise('several processes share one bucket and get what one would', async ({ elsewhere }) => {
-    if (!elsewhere) return
-    const got = await inProcesses(names, 'take', elsewhere)
+  promise('several processes share one bucket and get what one would', async ({ otherProcess }) => {
+    if (!otherProcess) return
+    const got = await runInProcesses(names, 'take', otherProcess)
     expect([...got.values()].reduce((sum: number, n) => sum + Number(n), 0)).toBe(50)
   })
 
-  promise('several processes write one log: no line is lost, each keeps its order', async ({ store, elsewhere }) => {
-    if (!elsewhere) return
-    const places = await inProcesses(names, 'append', elsewhere)
-    const lines = await store.list(['race'], all)
+  promise('several processes write one log: no line is lost, each keeps its order', async ({ store, otherProcess }) => {
+    if (!otherProcess) return
+    const places = await runInProcesses(names, 'append', otherProcess)
+    const lines = await store.list(['race'], allEntries)
     expect(lines).toHaveLength(40)
     for (const [who, keys] of places) {
       const own = lines.filter(({ value }) => value.startsWith(`${who} `))
@@ -63,10 +63,10 @@ export function races(promise: Promises): void {
   })
 }
 
-export function buckets(promise: Promises): void {
+export function bucketTests(promise: ContractTest): void {
   promise('a bucket gives its capacity at once, then says how long', async ({ store, advance }) => {
     // So slow that none of it comes back while this process waits for its turn.
-    const bucket = { capacity: 3, perSecond: 0.01 }
+    const bucket = { burst: 3, perSecond: 0.01 }
     const waits = [await store.take(['k'], bucket), await store.take(['k'], bucket), await store.take(['k'], bucket)]
     expect(waits).toEqual([0, 0, 0])
     const wait = await store.take(['k'], bucket)
@@ -85,7 +85,7 @@ export function buckets(promise: Promises): void {
   for (const seed of range(20))
     promise(`no schedule gets more than capacity and rate allow, none starves (seed ${seed})`, async (opened) => {
       const below = random(seed)
-      const bucket = { capacity: 1 + below(8), perSecond: [0.5, 1, 3, 7, 10, 333, 1000][below(7)] ?? 1 }
+      const bucket = { burst: 1 + below(8), perSecond: [0.5, 1, 3, 7, 10, 333, 1000][below(7)] ?? 1 }
       const { store, advance } = opened
       // Real clocks are hammered in one test below; drawing schedules for them would only be slow.
       if (!advance) return
@@ -108,14 +108,14 @@ export function buckets(promise: Promises): void {
       for (const [i, from] of granted.entries())
         for (const [j, to] of granted.entries())
           if (j >= i)
-            expect(j - i + 1).toBeLessThanOrEqual(bucket.capacity + ((to - from) / 1000) * bucket.perSecond + 1e-3)
+            expect(j - i + 1).toBeLessThanOrEqual(bucket.burst + ((to - from) / 1000) * bucket.perSecond + 1e-3)
     })
 
   promise('by a real clock too a bucket gives its capacity and its rate, no more and no less', async (opened) => {
     if (opened.advance) return
     const handles = await handlesOf(opened)
     // So large that it does not run over, and lose what it would have given, while this process waits for its turn.
-    const bucket = { capacity: 1000, perSecond: 100 }
+    const bucket = { burst: 1000, perSecond: 100 }
     const begin = performance.now()
     let granted = 1
     expect(await opened.store.take(['k'], bucket)).toBe(0)
@@ -127,7 +127,7 @@ export function buckets(promise: Promises): void {
       granted += waits.filter((ms) => ms === 0).length
       empty = waits.some((ms) => ms > 0)
     }
-    const upTo = (ms: number): number => bucket.capacity + (ms / 1000) * bucket.perSecond
+    const upTo = (ms: number): number => bucket.burst + (ms / 1000) * bucket.perSecond
     // One more or less: the store's clock may tick in milliseconds. And less than one is left.
     expect(granted).toBeLessThanOrEqual(upTo(performance.now() - begin) + 1)
     expect(granted).toBeGreaterThanOrEqual(upTo(asked - first) - 2)
@@ -135,18 +135,18 @@ export function buckets(promise: Promises): void {
 
   promise('a bucket that could never give, or never fill, is refused', async ({ store }) => {
     for (const bucket of [
-      { capacity: 0, perSecond: 1 },
-      { capacity: 1, perSecond: 0 },
-      { capacity: Number.NaN, perSecond: 1 },
-      { capacity: 1, perSecond: -1 },
-      { capacity: Number.POSITIVE_INFINITY, perSecond: 1 },
+      { burst: 0, perSecond: 1 },
+      { burst: 1, perSecond: 0 },
+      { burst: Number.NaN, perSecond: 1 },
+      { burst: 1, perSecond: -1 },
+      { burst: Number.POSITIVE_INFINITY, perSecond: 1 },
     ])
       await expect(store.take(['k'], bucket)).rejects.toThrow()
   })
 
   promise('a bucket made smaller or slower gives no more than its new size', async ({ store }) => {
-    expect(await store.take(['k'], { capacity: 1000, perSecond: 0.001 })).toBe(0)
-    const waits = await Promise.all(range(10).map(() => store.take(['k'], { capacity: 2, perSecond: 0.001 })))
+    expect(await store.take(['k'], { burst: 1000, perSecond: 0.001 })).toBe(0)
+    const waits = await Promise.all(range(10).map(() => store.take(['k'], { burst: 2, perSecond: 0.001 })))
     expect(waits.filter((ms) => ms === 0)).toHaveLength(2)
   })
 }

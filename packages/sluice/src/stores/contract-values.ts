@@ -1,11 +1,11 @@
 /** What a store promises of values and their expiry. */
 
 import { expect } from 'vitest'
-import { inOrder } from './contract-keys.ts'
-import type { OpenedStore, Promises } from './contract-promises.ts'
-import { all, eventually } from './contract-promises.ts'
+import { compareKeys } from './contract-keys.ts'
+import type { ContractTest, OpenedStore } from './contract-kit.ts'
+import { allEntries, eventually } from './contract-kit.ts'
 
-export function values(promise: Promises): void {
+export function valueTests(promise: ContractTest): void {
   promise('what is set is there, until it is set again or deleted', async ({ store }) => {
     expect(await store.get(['a'])).toBeUndefined()
     await store.set(['a'], '1')
@@ -34,7 +34,9 @@ export function values(promise: Promises): void {
     expect(await store.swap(['large'], large, awkward)).toBe(true)
     expect(await store.get(['large'])).toBe(awkward)
     const at = await store.append(['log'], large)
-    expect((await store.list(['log'], all)).map(({ key, value }) => [key, value === large])).toEqual([[at, true]])
+    expect((await store.list(['log'], allEntries)).map(({ key, value }) => [key, value === large])).toEqual([
+      [at, true],
+    ])
   })
 
   promise('half of a surrogate pair is refused or comes back, never changed', async ({ store }) => {
@@ -51,19 +53,19 @@ export function values(promise: Promises): void {
     await store.swap(['c'], undefined, '3')
     await store.delete(['a'])
     const at = await store.append(['log'], 'first')
-    expect(await store.take(['t'], { capacity: 1, perSecond: 0.001 })).toBe(0)
+    expect(await store.take(['t'], { burst: 1, perSecond: 0.001 })).toBe(0)
     const again = await reopen()
-    expect(await again.list([], all)).toEqual([
+    expect(await again.list([], allEntries)).toEqual([
       { key: ['b'], value: '2' },
       { key: ['c'], value: '3' },
       { key: at, value: 'first' },
     ])
-    expect(inOrder(await again.append(['log'], 'second'), at)).toBeGreaterThan(0)
-    expect(await again.take(['t'], { capacity: 1, perSecond: 0.001 })).toBeGreaterThan(0)
+    expect(compareKeys(await again.append(['log'], 'second'), at)).toBeGreaterThan(0)
+    expect(await again.take(['t'], { burst: 1, perSecond: 0.001 })).toBeGreaterThan(0)
   })
 }
 
-export function expiry(promise: Promises): void {
+export function expiryTests(promise: ContractTest): void {
   /** Long enough to be seen alive on a busy machine. */
   const short = 3000
   const pass = async ({ advance }: OpenedStore, gone: () => Promise<boolean>, what: string): Promise<void> => {
@@ -78,8 +80,8 @@ export function expiry(promise: Promises): void {
     const { store } = opened
     await Promise.all([store.set(['a', '1'], 'x', short), store.append(['a', 'log'], 'x', short)])
     await Promise.all([store.swap(['a', '2'], undefined, 'x', short), store.set(['a', 'stays'], 'x')])
-    expect(await store.list(['a'], all)).toHaveLength(4)
-    await pass(opened, async () => (await store.list(['a'], all)).length === 1, 'three of four expire')
+    expect(await store.list(['a'], allEntries)).toHaveLength(4)
+    await pass(opened, async () => (await store.list(['a'], allEntries)).length === 1, 'three of four expire')
     expect(await store.get(['a', '1'])).toBeUndefined()
     expect(await store.swap(['a', '2'], 'x', 'y')).toBe(false)
     expect(await store.swap(['a', '2'], undefined, 'y')).toBe(true)
@@ -94,7 +96,7 @@ export function expiry(promise: Promises): void {
     await store.set(['c'], '2', 3_600_000)
     await store.set(['last'], 'x', short)
     await pass(opened, async () => (await store.get(['last'])) === undefined, 'the last one expires')
-    expect(await store.list([], all)).toEqual(['a', 'b', 'c'].map((part) => ({ key: [part], value: '2' })))
+    expect(await store.list([], allEntries)).toEqual(['a', 'b', 'c'].map((part) => ({ key: [part], value: '2' })))
   })
 
   promise('no time to live is over at once, and none that is not a number is taken', async ({ store }) => {
@@ -102,11 +104,11 @@ export function expiry(promise: Promises): void {
     await store.set(['a'], '2', 0)
     expect(await store.get(['a'])).toBeUndefined()
     expect(await store.swap(['a'], undefined, '3', -5)).toBe(true)
-    expect(await store.list([], all)).toEqual([])
+    expect(await store.list([], allEntries)).toEqual([])
     await store.set(['b'], '1', 1e300)
     await store.set(['c'], '1', Number.POSITIVE_INFINITY)
     await store.set(['d'], '1', 3_600_000.5)
-    expect(await store.list([], all)).toHaveLength(3)
+    expect(await store.list([], allEntries)).toHaveLength(3)
     await expect(store.set(['e'], '1', Number.NaN)).rejects.toThrow()
   })
 }

@@ -5,26 +5,26 @@
  */
 
 import { describe } from 'vitest'
-import { keys, lists } from './contract-order.ts'
-import type { OpenedStore } from './contract-promises.ts'
-import { promising } from './contract-promises.ts'
-import { buckets, races } from './contract-races.ts'
-import { expiry, values } from './contract-values.ts'
+import type { OpenedStore } from './contract-kit.ts'
+import { contractTest } from './contract-kit.ts'
+import { keyTests, listTests } from './contract-order.ts'
+import { bucketTests, raceTests } from './contract-races.ts'
+import { expiryTests, valueTests } from './contract-values.ts'
 
 export type { OpenedBus } from './contract-bus.ts'
 export { busContract } from './contract-bus.ts'
-export type { Elsewhere } from './contract-processes.ts'
-export type { OpenedStore } from './contract-promises.ts'
+export type { OpenedStore } from './contract-kit.ts'
+export type { OtherProcess } from './contract-processes.ts'
 
 /** The promises of a store as tests: call it in a test file of your own store. */
 export function storeContract(name: string, open: () => OpenedStore | Promise<OpenedStore>): void {
-  const promise = promising(open)
+  const promise = contractTest(open)
   describe(`${name} keeps the contract of a store`, () => {
-    describe('values', () => values(promise))
-    describe('expiry', () => expiry(promise))
-    describe('keys', () => keys(promise))
-    describe('lists and logs', () => lists(promise))
-    describe('races', () => races(promise))
-    describe('buckets', () => buckets(promise))
+    describe('values', () => valueTests(promise))
+    describe('expiry', () => expiryTests(promise))
+    describe('keys', () => keyTests(promise))
+    describe('lists and logs', () => listTests(promise))
+    describe('races', () => raceTests(promise))
+    describe('buckets', () => bucketTests(promise))
   })
 }

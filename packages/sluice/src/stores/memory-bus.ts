@@ -6,7 +6,7 @@ export function memoryBus(): Bus {
   const channels = new Map<string, Set<(message: string) => void>>()
   return {
     async publish(channel, message) {
-      for (const hear of [...(channels.get(channel) ?? [])]) hearSafely(hear, message)
+      for (const hear of [...(channels.get(channel) ?? [])]) notifySafely(hear, message)
     },
     subscribe(channel, hear) {
       const hearers = channels.get(channel) ?? new Set()
@@ -22,7 +22,7 @@ export function memoryBus(): Bus {
 }
 
 /** What one hearer throws must reach neither the other hearers nor whoever published. */
-export function hearSafely(hear: (message: string) => void, message: string): void {
+export function notifySafely(hear: (message: string) => void, message: string): void {
   try {
     hear(message)
   } catch {

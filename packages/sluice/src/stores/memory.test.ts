@@ -3,12 +3,12 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Key } from '../core/store.ts'
-import { below } from '../core/store.ts'
+import { prefixed } from '../core/store.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { busContract, storeContract } from './contract.ts'
-import { inOrder, liesBelow, random } from './contract-keys.ts'
-import type { Level } from './memory.ts'
-import { compareEncoded, decodeKey, draw, encodeKey, endOf, fullAt, memoryStore } from './memory.ts'
+import { compareKeys, isBelow, random } from './contract-keys.ts'
+import type { BucketLevel } from './memory.ts'
+import { compareEncoded, decodeKey, encodeKey, endOfPrefix, fullAt, memoryStore, takeToken } from './memory.ts'
 import { memoryBus } from './memory-bus.ts'
 
 storeContract('memory', () => {
@@ -19,12 +19,12 @@ busContract('memory', () => ({ bus: memoryBus(), close: async () => {} }))
 
 test('a store below a prefix is the same seven verbs', async () => {
   const store = memoryStore(fakeClock())
-  const inner = below(store, ['p'])
+  const inner = prefixed(store, ['p'])
   expect(await inner.swap(['k'], undefined, '1')).toBe(true)
   const at = await inner.append(['log'], 'x')
   expect(await inner.list(['log'], { limit: 5 })).toEqual([{ key: at, value: 'x' }])
   expect(await inner.list(['log'], { limit: 5, after: at })).toEqual([])
-  expect(await inner.take(['b'], { capacity: 1, perSecond: 1 })).toBe(0)
+  expect(await inner.take(['b'], { burst: 1, perSecond: 1 })).toBe(0)
   await inner.delete(['k'])
   expect(await store.get(['p', 'k'])).toBeUndefined()
 })
@@ -45,7 +45,7 @@ test('an encoded key can be read back, and sorts as its parts do, by code point 
     fc.property(key, key, (a, b) => {
       const [x, y] = [encodeKey(a), encodeKey(b)]
       expect(decodeKey(x)).toEqual(a)
-      const order = Math.sign(inOrder(a, b))
+      const order = Math.sign(compareKeys(a, b))
       expect(Math.sign(compareEncoded(x, y))).toBe(order)
       expect(Buffer.compare(bytes(x), bytes(y))).toBe(order)
     }),
@@ -57,8 +57,12 @@ test('what lies below a prefix is exactly one range of encoded keys', () => {
   fc.assert(
     fc.property(key, key, fc.nat(4), (prefix, rest, cut) => {
       for (const other of [[...prefix, ...rest], [...prefix.slice(0, cut), ...rest], rest]) {
-        const [from, at, to] = [bytes(encodeKey(prefix)), bytes(encodeKey(other)), bytes(endOf(encodeKey(prefix)))]
-        expect(Buffer.compare(at, from) > 0 && Buffer.compare(at, to) < 0).toBe(liesBelow(other, prefix))
+        const [from, at, to] = [
+          bytes(encodeKey(prefix)),
+          bytes(encodeKey(other)),
+          bytes(endOfPrefix(encodeKey(prefix))),
+        ]
+        expect(Buffer.compare(at, from) > 0 && Buffer.compare(at, to) < 0).toBe(isBelow(other, prefix))
       }
     }),
     { numRuns: 3000 },
@@ -66,29 +70,29 @@ test('what lies below a prefix is exactly one range of encoded keys', () => {
 })
 
 const bucketOf = fc.record({
-  capacity: fc.integer({ min: 1, max: 20 }),
+  burst: fc.integer({ min: 1, max: 20 }),
   perSecond: fc.oneof(fc.integer({ min: 1, max: 2000 }), fc.double({ min: 0.01, max: 50, noNaN: true })),
 })
 
 test('in any window of any schedule no more is drawn than capacity and rate allow, and waiting as told suffices', () => {
   fc.assert(
     fc.property(bucketOf, fc.array(fc.nat(5000), { maxLength: 40 }), (bucket, pauses) => {
-      let level: Level | undefined
+      let level: BucketLevel | undefined
       let now = 1_800_000_000_000
       const granted: number[] = []
       for (const pause of pauses) {
         now += pause
-        const drawn = draw(level, bucket, now)
+        const drawn = takeToken(level, bucket, now)
         level = drawn.level
         if (drawn.waitMs === 0) granted.push(now)
-        else expect(draw(level, bucket, now + drawn.waitMs).waitMs).toBe(0)
+        else expect(takeToken(level, bucket, now + drawn.waitMs).waitMs).toBe(0)
         // Forgotten when it is full again: nobody may be able to tell.
         if (fullAt(level, bucket) <= now) level = undefined
       }
       for (const [i, from] of granted.entries())
         for (let j = i; j < granted.length; j++)
           expect(j - i + 1).toBeLessThanOrEqual(
-            bucket.capacity + (((granted[j] ?? from) - from) / 1000) * bucket.perSecond + 1e-3,
+            bucket.burst + (((granted[j] ?? from) - from) / 1000) * bucket.perSecond + 1e-3,
           )
     }),
     { numRuns: 10_000 },
@@ -96,11 +100,11 @@ test('in any window of any schedule no more is drawn than capacity and rate allo
 })
 
 test('a clock set back costs a bucket one filling at most, not an hour', () => {
-  const bucket = { capacity: 1, perSecond: 1 }
-  const { level } = draw(undefined, bucket, 3_600_000)
-  const refused = draw(level, bucket, 0)
+  const bucket = { burst: 1, perSecond: 1 }
+  const { level } = takeToken(undefined, bucket, 3_600_000)
+  const refused = takeToken(level, bucket, 0)
   expect(refused.waitMs).toBe(1000)
-  expect(draw(refused.level, bucket, 1000).waitMs).toBe(0)
+  expect(takeToken(refused.level, bucket, 1000).waitMs).toBe(0)
 })
 
 test('expired keys and full buckets do not pile up, whether anybody lists or not', async () => {
@@ -112,7 +116,7 @@ test('expired keys and full buckets do not pile up, whether anybody lists or not
     for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < 500; i++) {
         await store.set(['k', `${round} ${i}`], `${i}`.repeat(20), 10)
-        await store.take(['t', `${round} ${i}`], { capacity: 1, perSecond: 100 })
+        await store.take(['t', `${round} ${i}`], { burst: 1, perSecond: 100 })
       }
       if (round % 50 === 0) await store.list(['k'], { limit: 1 })
       await clock.advance(10)

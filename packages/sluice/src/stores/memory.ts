@@ -1,16 +1,16 @@
 /**
  * The store of a single process: what a library user gets without asking. Gone with the process.
  *
- * Its rules are every store's: `encodeKey`, `checked`, `lifeOf`, `sizeOf` and `draw` are shared with SQLite and Redis, so
+ * Its rules are every store's: `encodeKey`, `checkedValue`, `toTtlMs`, `toPageSize` and `takeToken` are shared with SQLite and Redis, so
  * that what passes a test in memory is not refused, or sorted differently, in production.
  */
 
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { Bucket, Entry, Key, Store } from '../core/store.ts'
+import type { Bucket, Key, Store, StoreEntry } from '../core/store.ts'
 
-interface Slot {
+interface StoredValue {
   readonly value: string
   readonly until: number
 }
@@ -20,19 +20,19 @@ const sweepSteps = 2
 
 /** A store in this process’s memory: gone when it ends. */
 export function memoryStore(clock: Clock = systemClock): Store {
-  const slots = new Map<string, Slot>()
-  const levels = new Map<string, { readonly level: Level; readonly until: number }>()
+  const slots = new Map<string, StoredValue>()
+  const levels = new Map<string, { readonly level: BucketLevel; readonly until: number }>()
   const names = sortedNames(slots)
-  const sweepSlots = sweeper(slots, clock)
-  const sweepLevels = sweeper(levels, clock)
+  const sweepSlots = createSweeper(slots, clock)
+  const sweepLevels = createSweeper(levels, clock)
   let appended = 0
-  const live = (name: string): Slot | undefined => {
+  const live = (name: string): StoredValue | undefined => {
     const slot = slots.get(name)
     return slot && slot.until > clock.now() ? slot : undefined
   }
   const put = (name: string, value: string, ttlMs: number | undefined): void => {
     if (!slots.has(name)) names.add(name)
-    slots.set(name, { value: checked(value), until: clock.now() + lifeOf(ttlMs) })
+    slots.set(name, { value: checkedValue(value), until: clock.now() + toTtlMs(ttlMs) })
     sweepSlots()
   }
   return {
@@ -41,8 +41,8 @@ export function memoryStore(clock: Clock = systemClock): Store {
     set: async (key, value, ttlMs) => put(encodeKey(key), value, ttlMs),
     async swap(key, from, to, ttlMs) {
       const name = encodeKey(key)
-      const value = checked(to)
-      if (live(name)?.value !== (from === undefined ? from : checked(from))) return false
+      const value = checkedValue(to)
+      if (live(name)?.value !== (from === undefined ? from : checkedValue(from))) return false
       put(name, value, ttlMs)
       return true
     },
@@ -52,20 +52,20 @@ export function memoryStore(clock: Clock = systemClock): Store {
     async take(key, bucket) {
       const name = encodeKey(key)
       const before = levels.get(name)?.level
-      const { waitMs, level } = draw(before, bucket, clock.now())
+      const { waitMs, level } = takeToken(before, bucket, clock.now())
       if (level !== before) levels.set(name, { level, until: fullAt(level, bucket) })
       sweepLevels()
       return waitMs
     },
     async append(key, value, ttlMs) {
-      const at: Key = [...key, sequence(++appended)]
+      const at: Key = [...key, toSequence(++appended)]
       put(encodeKey(at), value, ttlMs)
       return at
     },
     async list(prefix, { limit, after }) {
-      const [size, below] = [sizeOf(limit), encodeKey(prefix)]
+      const [size, below] = [toPageSize(limit), encodeKey(prefix)]
       const from = after ? encodeKey(after) : below
-      const found: Entry[] = []
+      const found: StoreEntry[] = []
       for (const name of names.after(compareEncoded(from, below) > 0 ? from : below)) {
         if (found.length >= size || !name.startsWith(below)) break
         const slot = live(name)
@@ -77,7 +77,7 @@ export function memoryStore(clock: Clock = systemClock): Store {
 }
 
 /** Goes round the map, a few steps a call. */
-function sweeper(map: Map<string, { readonly until: number }>, clock: Clock): () => void {
+function createSweeper(map: Map<string, { readonly until: number }>, clock: Clock): () => void {
   let round = map.entries()
   return () => {
     for (let step = 0; step < sweepSteps; step++) {
@@ -130,7 +130,7 @@ function firstAfter(sorted: readonly string[], name: string): number {
  * A key as one text that sorts, by code point or by UTF-8 byte, as its parts do one after the other, a key before
  * whatever lies below it. U+0001 stands before the first part and after every part; U+0000, U+0001 and U+0002 inside a
  * part become U+0002 and U+0002, U+0003 or U+0004, so that no part can end itself. What lies below a prefix begins with its text, and
- * ends before `endOf` it: `list` is a range.
+ * ends before `endOfPrefix` it: `list` is a range.
  */
 export function encodeKey(key: Key): string {
   let text = '\u0001'
@@ -145,7 +145,7 @@ export const decodeKey = (text: string): Key =>
     .slice(1, -1)
     .map((part) => part.replace(escaped, (pair) => String.fromCharCode(pair.charCodeAt(1) - 2)))
 /** The first text after everything below a prefix. */
-export const endOf = (encoded: string): string => `${encoded.slice(0, -1)}\u0002`
+export const endOfPrefix = (encoded: string): string => `${encoded.slice(0, -1)}\u0002`
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the three that are special
 const special = /[\u0000-\u0002]/
 const specials = new RegExp(special, 'g')
@@ -164,37 +164,37 @@ export function compareEncoded(a: string, b: string): number {
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 
 /** The same width for all, so that text sorts as numbers do. */
-export const sequence = (n: number): string => String(n).padStart(16, '0')
+export const toSequence = (n: number): string => String(n).padStart(16, '0')
 
 /** Larger, and a single value could break the connection all others share (Redis ends it at 512 MiB). */
-const maxValue = 16 * 1024 * 1024
+const maxValueLength = 16 * 1024 * 1024
 
 /** A value that comes back as it was written: half of a surrogate pair would come back as U+FFFD. */
-export function checked(value: string): string {
-  if (value.length > maxValue) throw new RpcError('payloadTooLarge', 'Too large to be stored')
+export function checkedValue(value: string): string {
+  if (value.length > maxValueLength) throw new RpcError('payloadTooLarge', 'Too large to be stored')
   if (!value.isWellFormed()) throw new RpcError('invalidParams', 'Text with half of a surrogate pair cannot be stored')
   return value
 }
 
 /** How long in whole milliseconds; `Infinity` for ever, 0 or less: over already. */
-export function lifeOf(ttlMs: number | undefined): number {
+export function toTtlMs(ttlMs: number | undefined): number {
   if (ttlMs === undefined) return Number.POSITIVE_INFINITY
   if (Number.isNaN(ttlMs)) throw new RangeError('ttlMs is not a number')
-  return ttlMs > forEver ? Number.POSITIVE_INFINITY : Math.ceil(ttlMs)
+  return ttlMs > maxTtlMs ? Number.POSITIVE_INFINITY : Math.ceil(ttlMs)
 }
 /** Three thousand years; past it Redis refuses the number. */
-const forEver = 1e14
+const maxTtlMs = 1e14
 
 /** How many entries a page has. A negative limit means "all" to SQLite and "all but" to an array. */
-export function sizeOf(limit: number): number {
+export function toPageSize(limit: number): number {
   if (!(limit >= 0)) throw new RangeError('A page needs a limit of 0 or more')
   return Math.floor(Math.min(limit, 2 ** 31 - 1))
 }
 
 /** What was left in a bucket, and when. A bucket nobody drew from is full. */
-export interface Level {
-  readonly left: number
-  readonly at: number
+export interface BucketLevel {
+  readonly tokens: number
+  readonly updatedAt: number
 }
 
 /**
@@ -202,19 +202,23 @@ export interface Level {
  *
  * A refusal leaves the level as it is: a flood of refused calls costs no write, and no rounding adds up.
  */
-export function draw(before: Level | undefined, bucket: Bucket, now: number): { waitMs: number; level: Level } {
-  const { capacity, perSecond } = bucket
-  if (!(capacity >= 1 && capacity < forEver && perSecond > 0 && perSecond < forEver))
-    throw new RangeError('A bucket needs a capacity of at least 1 and a rate above 0')
-  const { left, at } = before ?? { left: capacity, at: now }
-  const filled = Math.min(capacity, left + (Math.max(0, now - at) / 1000) * perSecond)
-  if (filled >= enough) return { waitMs: 0, level: { left: filled - 1, at: now } }
+export function takeToken(
+  before: BucketLevel | undefined,
+  bucket: Bucket,
+  now: number,
+): { waitMs: number; level: BucketLevel } {
+  const { burst, perSecond } = bucket
+  if (!(burst >= 1 && burst < maxTtlMs && perSecond > 0 && perSecond < maxTtlMs))
+    throw new RangeError('A bucket needs a burst of at least 1 and a rate above 0')
+  const { tokens, updatedAt } = before ?? { tokens: burst, updatedAt: now }
+  const filled = Math.min(burst, tokens + (Math.max(0, now - updatedAt) / 1000) * perSecond)
+  if (filled >= oneToken) return { waitMs: 0, level: { tokens: filled - 1, updatedAt: now } }
   // A clock set back must not starve the bucket until it has caught up.
-  const level = before && now >= at ? before : { left, at: now }
-  return { waitMs: Math.max(1, Math.ceil(((enough - filled) / perSecond) * 1000)), level }
+  const level = before && now >= updatedAt ? before : { tokens, updatedAt: now }
+  return { waitMs: Math.max(1, Math.ceil(((oneToken - filled) / perSecond) * 1000)), level }
 }
 /** Within rounding of one, or whoever waited exactly as long as told would be refused again. */
-const enough = 1 - 1e-6
+const oneToken = 1 - 1e-6
 /** From then on the level says nothing and may be forgotten. */
-export const fullAt = ({ left, at }: Level, { capacity, perSecond }: Bucket): number =>
-  Math.min(at + Math.ceil(((capacity - left) / perSecond) * 1000), forEver)
+export const fullAt = ({ tokens, updatedAt }: BucketLevel, { burst, perSecond }: Bucket): number =>
+  Math.min(updatedAt + Math.ceil(((burst - tokens) / perSecond) * 1000), maxTtlMs)

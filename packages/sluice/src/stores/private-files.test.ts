@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import {
   createPrivateFile,
-  isLoose,
+  isReadableByOthers,
   makePrivateFile,
   makePrivateFolder,
   readPrivateFile,
   replacePrivateFile,
-  tighten,
+  restrictToOwner,
 } from './private-files.ts'
 import { sqliteStore } from './sqlite.ts'
 
@@ -35,7 +35,7 @@ test('folders and files are this account’s alone, whatever the umask', async (
   expect(['x.db', 'y', 'z'].map((name) => modeOf(join(deep, name)))).toEqual([0o600, 0o600, 0o600])
   const store = sqliteStore(join(deep, 'store.db'))
   await store.set(['a'], 'b')
-  for (const name of readdirSync(deep)) expect(isLoose(join(deep, name)), name).toBe(false)
+  for (const name of readdirSync(deep)) expect(isReadableByOthers(join(deep, name)), name).toBe(false)
   await store.close()
 })
 
@@ -46,7 +46,7 @@ test('a database that others may read is theirs no longer once it is opened', as
   await sqliteStore(path).close()
   expect(modeOf(path)).toBe(0o600)
   chmodSync(path, 0o644)
-  expect([tighten(path), modeOf(path)]).toEqual([true, 0o600])
+  expect([restrictToOwner(path), modeOf(path)]).toEqual([true, 0o600])
 })
 
 test('a path that is not a regular file is refused at once, not waited for', () => {

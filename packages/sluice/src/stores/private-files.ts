@@ -19,13 +19,13 @@ import {
 import { dirname } from 'node:path'
 
 /** Whether other accounts have a right to it. Windows has no such bits. */
-export const isLoose = (path: string): boolean =>
+export const isReadableByOthers = (path: string): boolean =>
   process.platform !== 'win32' && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 
 /** Takes the rights of other accounts away. Returns `false` if this account may not do that. */
-export function tighten(path: string): boolean {
+export function restrictToOwner(path: string): boolean {
   try {
-    if (isLoose(path)) chmodSync(path, statSync(path).mode & 0o700)
+    if (isReadableByOthers(path)) chmodSync(path, statSync(path).mode & 0o700)
     return true
   } catch {
     return false
@@ -48,27 +48,27 @@ export function makePrivateFolder(path: string): void {
 
 /** Makes an empty file, or takes the rights of others away from the one that is there; also for `-wal` and `-shm` of SQLite. */
 export function makePrivateFile(path: string): void {
-  mustBeFile(path)
+  assertRegularFile(path)
   closeSync(openSync(path, 'a', 0o600))
-  for (const each of [path, `${path}-wal`, `${path}-shm`]) tighten(each)
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) restrictToOwner(each)
 }
 
 /** Returns the text of a file; `undefined` if it is missing or empty, as a process that was killed may have left it. */
 export function readPrivateFile(path: string): string | undefined {
-  return mustBeFile(path) ? readFileSync(path, 'utf8') || undefined : undefined
+  return assertRegularFile(path) ? readFileSync(path, 'utf8') || undefined : undefined
 }
 
 /** Replaces a file. A reader finds the text before or the text after, nothing between. */
 export function replacePrivateFile(path: string, text: string): void {
-  mustBeFile(path)
-  whole(path, text, (written) => renameSync(written, path))
+  assertRegularFile(path)
+  writeAtomically(path, text, (written) => renameSync(written, path))
 }
 
 /** Returns the text of a file that is made once, such as a key. Of two processes that make it together both get the same. */
 export function createPrivateFile(path: string, text: () => string): string {
   const found = readPrivateFile(path)
   if (found !== undefined) return found
-  whole(path, text(), (written) => {
+  writeAtomically(path, text(), (written) => {
     try {
       linkSync(written, path)
     } catch (thrown) {
@@ -80,7 +80,7 @@ export function createPrivateFile(path: string, text: () => string): string {
 }
 
 /** Writes the text beside `path`, puts it in place and removes what is left over. */
-function whole(path: string, text: string, place: (written: string) => void): void {
+function writeAtomically(path: string, text: string, place: (written: string) => void): void {
   const beside = `${path}.${crypto.randomUUID()}`
   try {
     const file = openSync(beside, 'wx', 0o600)
@@ -97,7 +97,7 @@ function whole(path: string, text: string, place: (written: string) => void): vo
 }
 
 /** Opening a FIFO waits for a program at its other end, without a time limit and on the thread that serves. */
-function mustBeFile(path: string): boolean {
+function assertRegularFile(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found && !found.isFile()) throw new Error(`${path} is not a regular file. Remove it, or choose another folder.`)
   return found !== undefined

@@ -1,7 +1,7 @@
 /** Whether a Redis keeps what it acknowledged: asked once, at start-up, by those whose tickets and keys live there. */
 
-import type { Link, RedisOptions } from './redis-link.ts'
-import { createLink } from './redis-link.ts'
+import type { RedisConnection, RedisOptions } from './redis-connection.ts'
+import { createRedisConnection } from './redis-connection.ts'
 
 /**
  * Throws, with what to set, where a restart or a full memory would forget an approval or make a used key good again:
@@ -10,7 +10,7 @@ import { createLink } from './redis-link.ts'
  */
 export async function checkRedisDurability(options: RedisOptions): Promise<readonly string[]> {
   // A replica must be able to say that it is one.
-  const link = createLink(options, { role: 'any' })
+  const link = createRedisConnection(options, { role: 'any' })
   try {
     return await durabilityOf(link)
   } finally {
@@ -18,7 +18,7 @@ export async function checkRedisDurability(options: RedisOptions): Promise<reado
   }
 }
 
-async function durabilityOf(link: Link): Promise<readonly string[]> {
+async function durabilityOf(link: RedisConnection): Promise<readonly string[]> {
   const info = parseInfo(await link.run((client) => client.sendCommand<string>(['INFO'])))
   const faults = faultsIn(info)
   if (faults.length > 0) throw new Error(`This Redis cannot be trusted with tickets and keys: ${faults.join('; ')}`)

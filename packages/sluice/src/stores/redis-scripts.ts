@@ -16,7 +16,7 @@ export interface Script {
 const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') })
 
 /** KEYS[1] is the prefix of all names, given as a key so that a cluster finds the slot. `life`: '' for ever, else milliseconds. */
-const writing = `
+const writeHelpers = `
 local values, index, expiring = KEYS[1] .. 'v:', KEYS[1] .. 'index', KEYS[1] .. 'until'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -47,19 +47,19 @@ end
 `
 
 /** ARGV: key, value, life. */
-export const set: Script = script(`${writing} put(ARGV[1], ARGV[2], ARGV[3])`)
+export const set: Script = script(`${writeHelpers} put(ARGV[1], ARGV[2], ARGV[3])`)
 
 /** ARGV: key, value, life, and the expected value unless nothing is expected. */
-export const swap: Script = script(`${writing}
+export const swap: Script = script(`${writeHelpers}
 if redis.call('GET', values .. ARGV[1]) ~= (ARGV[4] or false) then return 0 end
 put(ARGV[1], ARGV[2], ARGV[3])
 return 1`)
 
 /** ARGV: key. */
-export const remove: Script = script(`${writing} drop(ARGV[1])`)
+export const remove: Script = script(`${writeHelpers} drop(ARGV[1])`)
 
 /** ARGV: key, value, life. Returns the last part of the new key. */
-export const append: Script = script(`${writing}
+export const append: Script = script(`${writeHelpers}
 local part = string.format('%016.0f', redis.call('INCR', KEYS[1] .. 'appended'))
 put(ARGV[1] .. part .. '\\1', ARGV[2], ARGV[3])
 return part`)
@@ -86,7 +86,7 @@ if left == 0 then from = '' end
 return {from, found}`)
 
 /**
- * ARGV: key, capacity, rate. The same arithmetic as `draw` in memory.ts, by Redis's clock; a bucket is forgotten
+ * ARGV: key, capacity, rate. The same arithmetic as `takeToken` in memory.ts, by Redis's clock; a bucket is forgotten
  * once it is full again.
  */
 export const take: Script = script(`

@@ -8,17 +8,26 @@
 import type { Bus } from '../core/bus.ts'
 import { systemClock } from '../core/clock.ts'
 import { sharedHub } from '../core/shared-hub.ts'
-import type { Entry, Key, Store } from '../core/store.ts'
-import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
-import { hearSafely } from './memory-bus.ts'
+import type { Key, Store, StoreEntry } from '../core/store.ts'
+import {
+  checkedValue,
+  compareEncoded,
+  decodeKey,
+  encodeKey,
+  endOfPrefix,
+  takeToken,
+  toPageSize,
+  toTtlMs,
+} from './memory.ts'
+import { notifySafely } from './memory-bus.ts'
+import type { RedisConnection, RedisOptions } from './redis-connection.ts'
+import { createRedisConnection, namePrefix } from './redis-connection.ts'
 import { checkRedisDurability } from './redis-durability.ts'
-import type { Link, RedisOptions } from './redis-link.ts'
-import { createLink, namesOf } from './redis-link.ts'
 import type { Script } from './redis-scripts.ts'
 import * as scripts from './redis-scripts.ts'
 
+export type { RedisOptions } from './redis-connection.ts'
 export { checkRedisDurability } from './redis-durability.ts'
-export type { RedisOptions } from './redis-link.ts'
 
 /** A store that processes share. */
 export interface RedisStore extends Store {
@@ -28,44 +37,44 @@ export interface RedisStore extends Store {
 
 /** Connects on first use. A Redis that is away is refused with `storeUnavailable` and tried again behind the calls. */
 export function redisStore(options: RedisOptions): RedisStore {
-  const names = namesOf(options)
-  const link = createLink(options)
+  const names = namePrefix(options)
+  const link = createRedisConnection(options)
   const run = (script: Script, ...args: readonly string[]): Promise<unknown> =>
     evaluate(link, script, ['1', names, ...args])
   return {
     shared: sharedHub,
-    durable: () => checkRedisDurability(options),
+    checkDurability: () => checkRedisDurability(options),
     async get(key) {
       const name = `${names}v:${encodeKey(key)}`
       return (await link.run((client) => client.sendCommand<string | null>(['GET', name]))) ?? undefined
     },
     async set(key, value, ttlMs) {
-      await run(scripts.set, encodeKey(key), checked(value), life(ttlMs))
+      await run(scripts.set, encodeKey(key), checkedValue(value), toTtlArgument(ttlMs))
     },
     async swap(key, from, to, ttlMs) {
-      const expected = from === undefined ? [] : [checked(from)]
-      return (await run(scripts.swap, encodeKey(key), checked(to), life(ttlMs), ...expected)) === 1
+      const expected = from === undefined ? [] : [checkedValue(from)]
+      return (await run(scripts.swap, encodeKey(key), checkedValue(to), toTtlArgument(ttlMs), ...expected)) === 1
     },
     async delete(key) {
       await run(scripts.remove, encodeKey(key))
     },
     async take(key, bucket) {
       // Refused here as everywhere: a rate of 0 would make a bucket that never expires.
-      draw(undefined, bucket, 0)
-      return Number(await run(scripts.take, encodeKey(key), String(bucket.capacity), String(bucket.perSecond)))
+      takeToken(undefined, bucket, 0)
+      return Number(await run(scripts.take, encodeKey(key), String(bucket.burst), String(bucket.perSecond)))
     },
     async append(key, value, ttlMs): Promise<Key> {
-      return [...key, String(await run(scripts.append, encodeKey(key), checked(value), life(ttlMs)))]
+      return [...key, String(await run(scripts.append, encodeKey(key), checkedValue(value), toTtlArgument(ttlMs)))]
     },
     async list(prefix, { limit, after }) {
-      const [below, size] = [encodeKey(prefix), sizeOf(limit)]
+      const [below, size] = [encodeKey(prefix), toPageSize(limit)]
       const start = after ? encodeKey(after) : below
-      const entries: Entry[] = []
+      const entries: StoreEntry[] = []
       let from = `(${compareEncoded(start, below) > 0 ? start : below}`
       // More than one round only where ten thousand expired keys stand in the way.
       while (from !== '' && entries.length < size) {
         const left = String(size - entries.length)
-        const [next, found] = (await run(scripts.list, from, `(${endOf(below)}`, left)) as [string, string[]]
+        const [next, found] = (await run(scripts.list, from, `(${endOfPrefix(below)}`, left)) as [string, string[]]
         for (let i = 0; i < found.length; i += 2)
           entries.push({ key: decodeKey(found[i] ?? ''), value: found[i + 1] ?? '' })
         from = next
@@ -76,13 +85,13 @@ export function redisStore(options: RedisOptions): RedisStore {
   }
 }
 
-const life = (ttlMs: number | undefined): string => {
-  const ms = lifeOf(ttlMs)
+const toTtlArgument = (ttlMs: number | undefined): string => {
+  const ms = toTtlMs(ttlMs)
   return ms === Number.POSITIVE_INFINITY ? '' : String(ms)
 }
 
 /** By its hash; by its text where Redis has forgotten it (restart, failover, SCRIPT FLUSH). Refused before it ran. */
-const evaluate = (link: Link, { sha, source }: Script, args: readonly string[]): Promise<unknown> =>
+const evaluate = (link: RedisConnection, { sha, source }: Script, args: readonly string[]): Promise<unknown> =>
   link.run((client) =>
     client.sendCommand(['EVALSHA', sha, ...args]).catch((thrown: unknown) => {
       if (thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))
@@ -101,11 +110,11 @@ const heartbeatMs = 1000
 
 /** Publish and subscribe over Redis; whoever was away looks into the store. */
 export function redisBus(options: RedisOptions): RedisBus {
-  const names = `${namesOf(options)}bus:`
+  const names = `${namePrefix(options)}bus:`
   const clock = options.clock ?? systemClock
   const channels = new Map<string, { readonly hearers: Set<(message: string) => void>; hear(message: string): void }>()
-  const link = createLink(options, {
-    async opened(client) {
+  const link = createRedisConnection(options, {
+    async onOpen(client) {
       await Promise.all([...channels].map(([channel, { hear }]) => client.subscribe(names + channel, hear)))
     },
   })
@@ -123,7 +132,7 @@ export function redisBus(options: RedisOptions): RedisBus {
   }
   return {
     async publish(channel, message) {
-      await link.run((client) => client.sendCommand(['PUBLISH', names + channel, checked(message)]))
+      await link.run((client) => client.sendCommand(['PUBLISH', names + channel, checkedValue(message)]))
     },
     subscribe(channel, hear) {
       const own = (message: string): void => hear(message)
@@ -131,7 +140,7 @@ export function redisBus(options: RedisOptions): RedisBus {
       if (!known) {
         const hearers = new Set<(message: string) => void>()
         const all = (message: string): void => {
-          for (const each of [...hearers]) hearSafely(each, message)
+          for (const each of [...hearers]) notifySafely(each, message)
         }
         known = { hearers, hear: all }
         channels.set(channel, known)

@@ -34,7 +34,7 @@ export interface SqliteFile {
 }
 
 /** What a program of ours keeps in its file. */
-export interface FileKind {
+export interface DatabaseFormat {
   /** Four letters in the file's header, so that the database of another program is not taken for an empty one. */
   readonly applicationId: number
   /** Step n takes a file from `user_version` n to n + 1. A released step never changes; a new one is added. */
@@ -43,12 +43,12 @@ export interface FileKind {
   readonly extension?: string
 }
 
-const entries: FileKind = { applicationId, migrations }
+const storeFormat: DatabaseFormat = { applicationId, migrations }
 
-export function openFile(path: string): SqliteFile {
-  const durable = openDatabase(path, entries)
+export function openStoreFile(path: string): SqliteFile {
+  const durable = openDatabase(path, storeFormat)
   try {
-    const quick = openDatabase(path, entries)
+    const quick = openDatabase(path, storeFormat)
     quick.exec('PRAGMA synchronous = NORMAL')
     const close = (): void => {
       for (const database of [durable, quick]) if (database.isOpen) database.close()
@@ -64,7 +64,7 @@ export function openFile(path: string): SqliteFile {
  * A file of our own, up to date, in WAL mode, readable by this account alone; every commit is on the disk. A statement that
  * meets another process's lock throws at once: `createWriter` and `retryWhileBusy` try again later.
  */
-export function openDatabase(path: string, { applicationId, migrations, extension }: FileKind): DatabaseSync {
+export function openDatabase(path: string, { applicationId, migrations, extension }: DatabaseFormat): DatabaseSync {
   if (path === '' || path.startsWith(':') || path.startsWith('file:'))
     throw new Error(`The store needs the path of a file, not "${path}"; memoryStore() is the one without`)
   let database: DatabaseSync | undefined
@@ -77,8 +77,8 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
       opened.loadExtension(extension)
       opened.enableLoadExtension(false)
     }
-    refuseForeign(opened, applicationId)
-    patiently(() => opened.exec('PRAGMA journal_mode = WAL'))
+    assertOwnDatabase(opened, applicationId)
+    retryWhileBusySync(() => opened.exec('PRAGMA journal_mode = WAL'))
     opened.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
     migrate(opened, migrations)
     opened.exec('PRAGMA busy_timeout = 0')
@@ -86,7 +86,7 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
   } catch (thrown) {
     if (database?.isOpen) database.close()
     const fault = faultOf(thrown)
-    const why = fault ? `it is ${fault.is}; ${fault.todo}` : thrown instanceof Error ? thrown.message : 'unknown'
+    const why = fault ? `it is ${fault.state}; ${fault.advice}` : thrown instanceof Error ? thrown.message : 'unknown'
     throw new Error(`Cannot open the store ${path}: ${why}`, { cause: thrown })
   }
 }
@@ -121,14 +121,14 @@ const numberIn = (database: DatabaseSync, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0])
 const versionOf = (database: DatabaseSync): number => numberIn(database, 'PRAGMA user_version')
 
-function refuseForeign(database: DatabaseSync, applicationId: number): void {
+function assertOwnDatabase(database: DatabaseSync, applicationId: number): void {
   const empty = numberIn(database, 'SELECT count(*) FROM sqlite_schema') === 0
   if (!empty && numberIn(database, 'PRAGMA application_id') !== applicationId)
     throw new Error('it is the database of another program; give the store a file of its own')
 }
 
 /** Several processes turning one new file to WAL: SQLite answers "busy" at once to all but one, without waiting. */
-function patiently(work: () => void): void {
+function retryWhileBusySync(work: () => void): void {
   const nap = new Int32Array(new SharedArrayBuffer(4))
   for (let left = openMs / 10; ; left--) {
     try {
@@ -142,19 +142,19 @@ function patiently(work: () => void): void {
 }
 
 interface Fault {
-  readonly is: string
-  readonly todo: string
+  readonly state: string
+  readonly advice: string
 }
 /** SQLite's result codes that speak of the file and not of a bug of ours. https://sqlite.org/rescode.html */
 const faults = new Map<number, Fault>([
-  [5, { is: 'locked by another process', todo: 'end the one that holds it' }],
-  [6, { is: 'locked', todo: 'end what holds it' }],
-  [8, { is: 'read-only', todo: 'give this user the right to write to the file and its folder' }],
-  [10, { is: 'not readable or not writable (I/O error)', todo: 'look at the disk and the system log' }],
-  [11, { is: 'damaged', todo: 'restore a backup, or save what is left with `sqlite3 FILE .recover`' }],
-  [13, { is: 'on a full disk', todo: 'make room' }],
-  [14, { is: 'not to be opened', todo: 'look at the path and its rights' }],
-  [26, { is: 'damaged, or no SQLite file', todo: 'restore a backup or give another path' }],
+  [5, { state: 'locked by another process', advice: 'end the one that holds it' }],
+  [6, { state: 'locked', advice: 'end what holds it' }],
+  [8, { state: 'read-only', advice: 'give this user the right to write to the file and its folder' }],
+  [10, { state: 'not readable or not writable (I/O error)', advice: 'look at the disk and the system log' }],
+  [11, { state: 'damaged', advice: 'restore a backup, or save what is left with `sqlite3 FILE .recover`' }],
+  [13, { state: 'on a full disk', advice: 'make room' }],
+  [14, { state: 'not to be opened', advice: 'look at the path and its rights' }],
+  [26, { state: 'damaged, or no SQLite file', advice: 'restore a backup or give another path' }],
 ])
 
 const codeOf = (thrown: unknown): number =>
@@ -166,6 +166,6 @@ const faultOf = (thrown: unknown): Fault | undefined => faults.get(codeOf(thrown
 /** What a verb throws. The path stays inside: this text may reach a client. */
 export function toUnavailable(thrown: unknown): unknown {
   const closed = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_INVALID_STATE'
-  const is = closed ? 'closed' : faultOf(thrown)?.is
+  const is = closed ? 'closed' : faultOf(thrown)?.state
   return is === undefined ? thrown : new RpcError('storeUnavailable', `The store is ${is}`, { cause: thrown })
 }

@@ -15,7 +15,7 @@ export interface Writer {
   flush(): Promise<void>
 }
 
-interface Write {
+interface PendingWrite {
   readonly work: () => void
   readonly done: () => void
   readonly failed: (thrown: unknown) => void
@@ -27,15 +27,15 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
   const commit = database.prepare('COMMIT')
   const rollback = database.prepare('ROLLBACK')
   const retry = createRetry()
-  let queue: Write[] = []
+  let queue: PendingWrite[] = []
   let flushing: Promise<void> | undefined
 
-  const take = (): readonly Write[] => {
+  const take = (): readonly PendingWrite[] => {
     const batch = queue
     queue = []
     return batch
   }
-  const fail = (batch: readonly Write[], thrown: unknown): void => {
+  const fail = (batch: readonly PendingWrite[], thrown: unknown): void => {
     const why = toUnavailable(thrown)
     for (const { failed } of batch) failed(why)
   }
@@ -80,7 +80,7 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
     write<T>(work: () => T): Promise<T> {
       return new Promise((resolve, reject) => {
         let result: T
-        const entry: Write = {
+        const entry: PendingWrite = {
           work() {
             result = work()
           },

@@ -18,9 +18,9 @@ storeContract('sqlite', () => {
   }
   return {
     store: open(),
-    another: async () => open(),
+    openAnother: async () => open(),
     reopen: async () => open(),
-    elsewhere: { module: new URL('../../../../test/stores/open-sqlite.ts', import.meta.url).href, argument: path },
+    otherProcess: { module: new URL('../../../../test/stores/open-sqlite.ts', import.meta.url).href, argument: path },
     advance: (ms) => clock.advance(ms),
     async close() {
       for (const store of opened) await store.close()

@@ -11,12 +11,22 @@
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Key, Store } from '../core/store.ts'
-import { checked, decodeKey, draw, encodeKey, endOf, fullAt, lifeOf, sequence, sizeOf } from './memory.ts'
-import { openFile } from './sqlite-file.ts'
+import {
+  checkedValue,
+  decodeKey,
+  encodeKey,
+  endOfPrefix,
+  fullAt,
+  takeToken,
+  toPageSize,
+  toSequence,
+  toTtlMs,
+} from './memory.ts'
+import { openStoreFile } from './sqlite-file.ts'
 import { createRetry } from './sqlite-retry.ts'
 import { createWriter } from './sqlite-writer.ts'
 
-export type { FileKind } from './sqlite-file.ts'
+export type { DatabaseFormat } from './sqlite-file.ts'
 export { openDatabase, toUnavailable } from './sqlite-file.ts'
 export type { RetryWhileBusy } from './sqlite-retry.ts'
 export { createRetry } from './sqlite-retry.ts'
@@ -41,7 +51,7 @@ const sweepBatch = 256
 
 /** A store in a SQLite file, which it makes; processes of one machine may share it. */
 export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions = {}): SqliteStore {
-  const { durable, quick, close } = openFile(path)
+  const { durable, quick, close } = openStoreFile(path)
   const live = '(until IS NULL OR until > ?)'
   const upsert =
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until'
@@ -89,13 +99,13 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       return row && String(row['value'])
     },
     async set(key, value, ttlMs) {
-      const [name, text, life] = [encodeKey(key), checked(value), lifeOf(ttlMs)]
+      const [name, text, life] = [encodeKey(key), checkedValue(value), toTtlMs(ttlMs)]
       await write(() => sql.put.run(name, text, untilOf(life)))
     },
     async swap(key, from, to, ttlMs) {
-      const [name, text, life] = [encodeKey(key), checked(to), lifeOf(ttlMs)]
+      const [name, text, life] = [encodeKey(key), checkedValue(to), toTtlMs(ttlMs)]
       if (from === undefined) return write(() => sql.create.run(name, text, untilOf(life), clock.now()).changes === 1)
-      const expected = checked(from)
+      const expected = checkedValue(from)
       return write(() => sql.replace.run(text, untilOf(life), name, expected, clock.now()).changes === 1)
     },
     async delete(key) {
@@ -104,9 +114,9 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     },
     async append(key, value, ttlMs) {
       encodeKey(key)
-      const [text, life] = [checked(value), lifeOf(ttlMs)]
+      const [text, life] = [checkedValue(value), toTtlMs(ttlMs)]
       return write((): Key => {
-        const at: Key = [...key, sequence(Number(sql.next.get()?.['n']))]
+        const at: Key = [...key, toSequence(Number(sql.next.get()?.['n']))]
         sql.put.run(encodeKey(at), text, untilOf(life))
         return at
       })
@@ -118,21 +128,21 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
         // Written only where the level still stands as it was read: without a lock, and a refusal writes nothing.
         for (;;) {
           const row = sql.level.get(name)
-          const before = row && { left: Number(row['left']), at: Number(row['at']) }
-          const { waitMs, level } = draw(before, bucket, clock.now())
+          const before = row && { tokens: Number(row['left']), updatedAt: Number(row['at']) }
+          const { waitMs, level } = takeToken(before, bucket, clock.now())
           if (level === before) return waitMs
-          const after = [level.left, level.at, fullAt(level, bucket)] as const
+          const after = [level.tokens, level.updatedAt, fullAt(level, bucket)] as const
           const { changes } = before
-            ? sql.draw.run(...after, name, before.left, before.at)
+            ? sql.draw.run(...after, name, before.tokens, before.updatedAt)
             : sql.fill.run(name, ...after)
           if (changes === 1) return waitMs
         }
       })
     },
     async list(prefix, { limit, after }) {
-      const [below, size] = [encodeKey(prefix), sizeOf(limit)]
+      const [below, size] = [encodeKey(prefix), toPageSize(limit)]
       const from = after ? encodeKey(after) : below
-      const rows = await read(() => sql.list.all(below, from, endOf(below), clock.now(), size))
+      const rows = await read(() => sql.list.all(below, from, endOfPrefix(below), clock.now(), size))
       return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
     },
     async close() {

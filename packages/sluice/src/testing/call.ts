@@ -2,9 +2,9 @@
 
 import type { Call, Tenant } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
-import { silent } from '../core/log.ts'
+import { silentLogger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
-import { createTenants } from '../layers/tenants.ts'
+import { createTenants } from '../layers/tenant-registry.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from './clock.ts'
 
@@ -24,7 +24,7 @@ export function aCall(given: Partial<Call> = {}): Call {
     },
     args: {},
     ready: undefined,
-    given: {},
+    answers: {},
     caller: anonymous,
     tenant: aTenant('default'),
     capabilities: {},
@@ -43,5 +43,5 @@ export function aCall(given: Partial<Call> = {}): Call {
 
 function aTenant(id: string): Tenant {
   const clock = fakeClock()
-  return createTenants({ store: memoryStore(clock), logger: silent }).of(id)
+  return createTenants({ store: memoryStore(clock), logger: silentLogger }).of(id)
 }

@@ -32,7 +32,7 @@ export interface TestClient {
   send(method: string, params?: Params, id?: Id): Promise<Params | null>
   notify(method: string, params?: Params): Promise<void>
   /** Everything the server sent that was no response. */
-  readonly heard: readonly Params[]
+  readonly received: readonly Params[]
   readonly server: Server
   close(): void
 }
@@ -134,7 +134,7 @@ export async function testClient(
     async notify(method, params = {}) {
       await server.handle({ jsonrpc: '2.0', method, params }, context())
     },
-    heard,
+    received: heard,
     server,
     close: () => connection?.close(),
   }

@@ -22,7 +22,7 @@ export function fakeClock(start = 0): FakeClock {
   const timers = new Set<{ readonly at: number; readonly then: () => void }>()
   return {
     now: () => now + ahead,
-    steady: () => now,
+    monotonic: () => now,
     after(ms, then) {
       const timer = { at: now + ms, then }
       timers.add(timer)

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { createServer } from '../node.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
-import { gate, sessions, toFetch } from './fetch.ts'
+import { admission, sessions, toFetch } from './fetch.ts'
 
 const aborted = Promise.withResolvers<void>()
 const definition = defineServer({
@@ -127,7 +127,7 @@ test('a request whose client left while it waited for its turn runs nothing', as
   const hold = tool({ name: 'hold', description: 'Holds the only place', run: () => turn.promise })
   const mark = tool({ name: 'mark', description: 'Leaves a mark', run: () => String(ran.push('mark')) })
   const server = createServer(defineServer({ info: { name: 'edge', version: '1' }, tools: [hold, mark] }))
-  const fetch = toFetch(server, { gate: gate({ concurrency: 1, queue: 1 }) })
+  const fetch = toFetch(server, { admission: admission({ concurrency: 1, queue: 1 }) })
   const first = fetch(post(modern('tools/call', { name: 'hold' })))
   const leaving = new AbortController()
   const served = Promise.withResolvers<unknown>()

@@ -2,25 +2,25 @@
 
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
-import type { Sink } from './http/events.ts'
-import type { Around } from './http/exchange.ts'
+import type { HttpAppOptions } from './http/app.ts'
+import { createHttpApp, pathOf } from './http/app.ts'
+import type { EndpointContext } from './http/endpoint.ts'
+import type { EventWriter } from './http/events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
 import { noHeaders } from './http/message.ts'
-import type { SiteOptions } from './http/site.ts'
-import { createSite, pathOf } from './http/site.ts'
-import type { Serve } from './http/way.ts'
+import type { RequestHandler } from './http/routes.ts'
 
-export type { HttpOptions } from './http/exchange.ts'
-export { gate } from './http/gate.ts'
-export { sessions } from './http/session-routes.ts'
-export { sharedSessions } from './http/shared-sessions.ts'
-export type { SiteOptions } from './http/site.ts'
+export { admission } from './http/admission.ts'
+export type { HttpAppOptions } from './http/app.ts'
+export type { HttpOptions } from './http/endpoint.ts'
+export { sessions } from './http/legacy/session-routes.ts'
+export { sharedSessions } from './http/legacy/shared-sessions.ts'
 export { protectedResource } from './http/well-known.ts'
 
 /** Bytes past which logs and progress are dropped. */
-const behindAt = 1024 * 1024
+const behindBytes = 1024 * 1024
 /** Bytes past which a reader has stalled, and is cut off. */
-const maxWaiting = 4 * 1024 * 1024
+const maxBufferedBytes = 4 * 1024 * 1024
 
 /** What runtimes hand in beside the request: workerd its environment and a context, Deno and Bun one thing each. */
 export interface FetchHandler {
@@ -29,38 +29,38 @@ export interface FetchHandler {
 }
 
 /** Sockets beside the endpoint, made of what they share with it. */
-export type EdgeSocketWay = (around: Around) => EdgeSockets
+export type EdgeSocketTransport = (around: EndpointContext) => EdgeSocketServer
 /** What serves WebSockets on an edge runtime. */
-export interface EdgeSockets {
+export interface EdgeSocketServer {
   readonly path: string
   /** For requests that do not ask for a socket. */
-  readonly plain: Serve
+  readonly handlePlainRequest: RequestHandler
   /** Rejects with what to refuse it with. `beside` is the second argument of the runtime's handler. */
   upgrade(request: Request, asked: HttpRequest, beside: unknown): Promise<Response>
   close(): void
 }
 
 /** What the fetch handler does besides; nothing but the endpoint unless said. */
-export interface FetchOptions extends SiteOptions {
+export interface FetchOptions extends HttpAppOptions {
   /** `websocket()` from `sluice/websocket-edge`. */
-  readonly websocket?: EdgeSocketWay
+  readonly websocket?: EdgeSocketTransport
 }
 
 /** A server as a `fetch` handler: workerd, Deno, Bun, browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
-  const site = createSite(server, options)
-  const { mounted, around } = site
-  const sockets = options.websocket?.(around)
-  if (sockets) site.ways.set(sockets.path, sockets.plain)
+  const site = createHttpApp(server, options)
+  const { serveMounted, context: endpoint } = site
+  const sockets = options.websocket?.(endpoint)
+  if (sockets) site.routes.set(sockets.path, sockets.handlePlainRequest)
   const handler = (...[request, beside, context]: Parameters<FetchHandler>): Promise<Response> =>
     new Promise((resolve) => {
       const asked = toRequest(request)
       const reply = toReply(request, resolve)
       if (sockets && isUpgrade(asked, sockets)) {
-        sockets.upgrade(request, asked, beside).then(resolve, (why) => around.refuse(why, asked, reply, noHeaders))
+        sockets.upgrade(request, asked, beside).then(resolve, (why) => endpoint.refuse(why, asked, reply, noHeaders))
         return
       }
-      const served = mounted(asked, reply)
+      const served = serveMounted(asked, reply)
       // A call may outlive its response, whose rest the client fetches later: workerd would end both together.
       context?.waitUntil?.(served)
     })
@@ -72,7 +72,7 @@ export function toFetch(server: Server, options: FetchOptions = {}): FetchHandle
   })
 }
 
-const isUpgrade = (request: HttpRequest, { path }: EdgeSockets): boolean =>
+const isUpgrade = (request: HttpRequest, { path }: EdgeSocketServer): boolean =>
   request.header('upgrade')?.toLowerCase() === 'websocket' && pathOf(request.url).endsWith(path)
 
 function toRequest(request: Request): HttpRequest {
@@ -87,7 +87,7 @@ function toRequest(request: Request): HttpRequest {
     host: (request.headers.get('host') ?? host).toLowerCase() === host ? host : undefined,
     port: undefined,
     body: (maxBytes) => readBody(request, maxBytes),
-    onGone(then) {
+    onClose(then) {
       if (request.signal.aborted) then()
       request.signal.addEventListener('abort', then, { once: true })
       return () => request.signal.removeEventListener('abort', then)
@@ -128,11 +128,11 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
     if (!complete) gone?.()
   })
   return {
-    end(status, headers, body) {
+    send(status, headers, body) {
       complete = true
       resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
     },
-    stream(headers: HttpHeaders, over: () => void): Sink {
+    stream(headers: HttpHeaders, over: () => void): EventWriter {
       const encoder = new TextEncoder()
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined
       const body = new ReadableStream<Uint8Array>(
@@ -146,7 +146,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
             if (!complete) gone?.()
           },
         },
-        { highWaterMark: maxWaiting, size: (chunk) => chunk?.byteLength ?? 0 },
+        { highWaterMark: maxBufferedBytes, size: (chunk) => chunk?.byteLength ?? 0 },
       )
       resolve(new Response(body, { status: 200, headers }))
       return {
@@ -161,7 +161,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
           over()
           gone?.()
         },
-        end() {
+        close() {
           complete = true
           controller?.close()
           controller = undefined
@@ -171,11 +171,11 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
           return controller === undefined
         },
         get behind() {
-          return (controller?.desiredSize ?? maxWaiting) < maxWaiting - behindAt
+          return (controller?.desiredSize ?? maxBufferedBytes) < maxBufferedBytes - behindBytes
         },
       }
     },
-    onGone(stop) {
+    stopOnClose(stop) {
       gone = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
       // It may have gone while the request waited for its turn.
       if (request.signal.aborted) gone()

@@ -1,7 +1,7 @@
 /** One message as text, for programs that bring a transport of their own: the framing and its limits, and the server's answer. */
 
 import type { Via } from '../core/call.ts'
-import { frame, Unsound } from '../core/frame.ts'
+import { frame, UnsafeMessage } from '../core/frame.ts'
 import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
 
@@ -25,9 +25,9 @@ export async function handleText(
   try {
     message = frame(text)
   } catch (thrown) {
-    const value = thrown instanceof Unsound ? thrown.value : undefined
-    const refusal = server.refuse(thrown, via, value)
+    const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
+    const refusal = server.reject(thrown, via, value)
     return isOneWay(value) ? null : refusal
   }
-  return server.text(adapt(message), { via })
+  return server.handleText(adapt(message), { via })
 }

@@ -2,7 +2,7 @@
 
 import { Decoder, Stream } from '@garmin/fitsdk'
 import { toSport } from '../activity.ts'
-import type { Read } from './read.ts'
+import type { ParsedActivity } from './read.ts'
 import { UnreadableFile } from './read.ts'
 
 interface Session {
@@ -19,7 +19,7 @@ interface Session {
   readonly totalCalories?: number
 }
 
-export function readFit(name: string, bytes: Uint8Array): Read {
+export function readFit(name: string, bytes: Uint8Array): ParsedActivity {
   const decoder = new Decoder(Stream.fromBuffer(bytes))
   if (!decoder.checkIntegrity()) throw new UnreadableFile(`${name}: the FIT file is damaged`)
   // The points are not needed: the device has summed them up.

@@ -1,7 +1,7 @@
 /** GPX: points on the way. Distance and climb are summed up here. https://www.topografix.com/GPX/1/1/ */
 
 import { toSport } from '../activity.ts'
-import type { Read } from './read.ts'
+import type { ParsedActivity } from './read.ts'
 import { UnreadableFile } from './read.ts'
 import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf } from './xml.ts'
 
@@ -14,7 +14,7 @@ interface Point {
   readonly power: number | undefined
 }
 
-export function readGpx(name: string, text: string): Read {
+export function readGpx(name: string, text: string): ParsedActivity {
   const gpx = childOf(readXml(name, text), 'gpx')
   const tracks = listOf(childOf(gpx, 'trk'))
   const points = tracks.flatMap((track) =>

@@ -1,6 +1,6 @@
 /** Files, or ZIPs of them as providers export them, into a log: one source at a time, so that a thousand take no more memory than one. */
 
-import type { Log } from '../archive.ts'
+import type { TrainingLog } from '../archive.ts'
 import { UnreadableFile } from './read.ts'
 import type { FileReader } from './reader.ts'
 
@@ -10,7 +10,7 @@ export interface Source {
   read(): Promise<Uint8Array>
 }
 
-export interface Imported {
+export interface ImportResult {
   readonly added: number
   readonly known: number
   /** Why each of the others was left out, the first fifty. */
@@ -21,12 +21,12 @@ const maxSkipped = 50
 
 /** `report` gets how many sources are done; of a ZIP, which may be the only one, also parts. */
 export async function importInto(
-  log: Log,
+  log: TrainingLog,
   reader: FileReader,
   sources: readonly Source[],
   report: (done: number, total: number, name: string) => void,
   signal?: AbortSignal,
-): Promise<Imported> {
+): Promise<ImportResult> {
   let [added, found] = [0, 0]
   const skipped: string[] = []
   const skip = (reasons: readonly string[]): void => {

@@ -10,7 +10,7 @@ import { readTcx } from './tcx.ts'
 export const maxFileBytes = 64 * 1024 * 1024
 
 /** What one file holds, before it has an id. */
-export type Read = Omit<Activity, 'id' | 'provider'>
+export type ParsedActivity = Omit<Activity, 'id' | 'provider'>
 
 /** For people: why a file was left out. */
 export class UnreadableFile extends Error {
@@ -20,7 +20,7 @@ export class UnreadableFile extends Error {
 export function readActivity(name: string, bytes: Uint8Array): Activity {
   if (bytes.length > maxFileBytes) throw new UnreadableFile(`${name}: larger than 64 MB`)
   // Strava exports files that are packed a second time.
-  const raw = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpacked(name, bytes) : bytes
+  const raw = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzip(name, bytes) : bytes
   const read = parse(name, raw)
   if (!(Number.isFinite(read.startedAt) && read.startedAt > 0))
     throw new UnreadableFile(`${name}: it does not say when it began`)
@@ -29,11 +29,11 @@ export function readActivity(name: string, bytes: Uint8Array): Activity {
     ...read,
     id: `file-${digest}`,
     provider: 'files',
-    name: (read.name || baseOf(name)).toWellFormed().slice(0, 200),
+    name: (read.name || baseNameOf(name)).toWellFormed().slice(0, 200),
   }
 }
 
-function parse(name: string, bytes: Uint8Array): Read {
+function parse(name: string, bytes: Uint8Array): ParsedActivity {
   if (Buffer.from(bytes.subarray(8, 12)).toString('latin1') === '.FIT') return readFit(name, bytes)
   const text = Buffer.from(bytes).toString('utf8')
   const start = text.slice(0, 4096)
@@ -42,7 +42,7 @@ function parse(name: string, bytes: Uint8Array): Read {
   throw new UnreadableFile(`${name}: neither FIT nor GPX nor TCX`)
 }
 
-function unpacked(name: string, bytes: Uint8Array): Uint8Array {
+function gunzip(name: string, bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxFileBytes })
   } catch {
@@ -50,7 +50,7 @@ function unpacked(name: string, bytes: Uint8Array): Uint8Array {
   }
 }
 
-const baseOf = (path: string): string =>
+const baseNameOf = (path: string): string =>
   path
     .split(/[\\/]/)
     .at(-1)

@@ -31,9 +31,9 @@ export interface FileReaderOptions {
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
 
 interface Thread {
-  ask(message: ToWorker, name: string, signal: AbortSignal | undefined): Promise<FromWorker>
+  request(message: ToWorker, name: string, signal: AbortSignal | undefined): Promise<FromWorker>
   readonly isAlive: boolean
-  end(): Promise<void>
+  terminate(): Promise<void>
 }
 
 export function createFileReader(clock: Clock, options: FileReaderOptions = {}): FileReader {
@@ -44,7 +44,7 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
   let cancelIdle = (): void => {}
 
   const endIdle = async (): Promise<void> => {
-    await Promise.all(idle.splice(0).map((thread) => thread.end()))
+    await Promise.all(idle.splice(0).map((thread) => thread.terminate()))
   }
   async function acquire(signal: AbortSignal | undefined): Promise<void> {
     if (running < threads) {
@@ -84,15 +84,15 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
       const thread = idle.pop() ?? createThread(clock, deadlineMs, maxHeapMb)
       let isFinished = false
       try {
-        let batch = await thread.ask({ name, bytes }, name, signal)
+        let batch = await thread.request({ name, bytes }, name, signal)
         while (batch) {
           yield batch
-          batch = await thread.ask(undefined, name, signal)
+          batch = await thread.request(undefined, name, signal)
         }
         isFinished = true
       } finally {
         // A caller that stops in the middle leaves a source half read.
-        if (!isFinished) await thread.end()
+        if (!isFinished) await thread.terminate()
         release(thread)
       }
     },
@@ -126,11 +126,11 @@ function createThread(clock: Clock, deadlineMs: number, maxHeapMb: number): Thre
     get isAlive() {
       return isAlive
     },
-    async end() {
+    async terminate() {
       isAlive = false
       await worker.terminate()
     },
-    async ask(message, name, signal) {
+    async request(message, name, signal) {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<FromWorker>()
       settle = { resolve, reject }

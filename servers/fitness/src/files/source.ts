@@ -23,7 +23,7 @@ const maxUnpacked = 4 * 1024 * 1024 * 1024
 /** A batch ends at whichever comes first, so that each one is quick to make and quick to write. */
 const batchFiles = 100
 const batchBytes = 1024 * 1024
-const chunk = 1 << 16
+const chunkBytes = 1 << 16
 
 export function* readSource(name: string, bytes: Uint8Array): Generator<Batch> {
   let activities: Activity[] = []
@@ -96,9 +96,9 @@ function* entriesOf(archive: string, bytes: Uint8Array): Generator<Entry> {
     file.start()
   })
   unzip.register(UnzipInflate)
-  for (let from = 0; from < bytes.length && !fault; from += chunk) {
+  for (let from = 0; from < bytes.length && !fault; from += chunkBytes) {
     try {
-      unzip.push(bytes.subarray(from, from + chunk), from + chunk >= bytes.length)
+      unzip.push(bytes.subarray(from, from + chunkBytes), from + chunkBytes >= bytes.length)
     } catch {
       fault ??= new UnreadableFile(`${archive}: the ZIP file is damaged`)
     }

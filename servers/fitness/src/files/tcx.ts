@@ -1,11 +1,11 @@
 /** TCX: laps with their sums. */
 
 import { toSport } from '../activity.ts'
-import type { Read } from './read.ts'
+import type { ParsedActivity } from './read.ts'
 import { UnreadableFile } from './read.ts'
 import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf } from './xml.ts'
 
-export function readTcx(name: string, text: string): Read {
+export function readTcx(name: string, text: string): ParsedActivity {
   const root = childOf(readXml(name, text), 'TrainingCenterDatabase')
   const [activity] = listOf(childOf(childOf(root, 'Activities'), 'Activity'))
   const laps = listOf(childOf(activity, 'Lap'))

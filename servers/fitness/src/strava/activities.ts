@@ -5,7 +5,7 @@ import { fail } from 'sluice'
 import * as z from 'zod'
 import type { Activity } from '../activity.ts'
 import { toSport } from '../activity.ts'
-import type { Log } from '../archive.ts'
+import type { TrainingLog } from '../archive.ts'
 import type { Strava } from './oauth.ts'
 
 const summary = z.object({
@@ -35,7 +35,7 @@ const marginS = 86_400
 export async function syncStrava(
   { clock }: { readonly clock: Clock },
   strava: Strava,
-  log: Log,
+  log: TrainingLog,
   signal: AbortSignal,
   report: (count: number) => void,
 ): Promise<number> {

@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock, Logger } from 'sluice'
 import { fail } from 'sluice'
 import * as z from 'zod'
-import type { Archive, Log } from '../archive.ts'
+import type { Archive, TrainingLog } from '../archive.ts'
 import type { Vault } from './seal.ts'
 
 export interface StravaSettings {
@@ -34,11 +34,11 @@ export interface Strava {
   /** Where the person goes. */
   link(tenant: string, subject: string): Promise<string>
   /** Whether somebody has consented by this caller's link, so that the code on that page is what is missing. */
-  isPending(log: Log, subject: string): Promise<boolean>
+  isPending(log: TrainingLog, subject: string): Promise<boolean>
   /** Connects the account if the code is the one that was shown. Throws what to do if it is not. */
-  confirm(log: Log, subject: string, code: string): Promise<void>
+  confirm(log: TrainingLog, subject: string, code: string): Promise<void>
   /** A token that is good now, renewed if need be. Throws where the tenant is not connected. */
-  token(log: Log): Promise<string>
+  token(log: TrainingLog): Promise<string>
   readonly settings: StravaSettings
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ type Tokens = z.infer<typeof tokens>
 
 const stateMs = 15 * 60_000
 const codeMs = 10 * 60_000
-const maxTries = 5
+const maxAttempts = 5
 
 /** A sign-in whose code was not handed in yet. */
 const pending = z.object({ tokens, digest: z.string(), until: z.number(), tries: z.number() })
@@ -102,9 +102,9 @@ export function createStrava(
     return until > clock.now() ? { tenant, subject } : undefined
   }
   const aboutPending = (tenant: string, subject: string): string => JSON.stringify(['strava pending', tenant, subject])
-  const hold = (log: Log, subject: string, value: Pending): Promise<void> =>
+  const hold = (log: TrainingLog, subject: string, value: Pending): Promise<void> =>
     log.setPending(subject, vault.seal(JSON.stringify(value), aboutPending(log.tenant, subject)))
-  async function held(log: Log, subject: string): Promise<Pending | undefined> {
+  async function held(log: TrainingLog, subject: string): Promise<Pending | undefined> {
     const sealed = await log.pending(subject)
     const text = sealed && vault.open(sealed, aboutPending(log.tenant, subject))
     const value = text ? pending.parse(JSON.parse(text)) : undefined
@@ -124,7 +124,7 @@ export function createStrava(
     if (!parsed?.success) throw fail('Strava did not hand out a token. Connect again with connect_provider.')
     return parsed.data
   }
-  async function keep(log: Log, given: Tokens): Promise<void> {
+  async function keep(log: TrainingLog, given: Tokens): Promise<void> {
     const until = given.expires_at ?? Math.floor(clock.now() / 1000) + (given.expires_in ?? 3600)
     await log.connect(
       'strava',
@@ -175,8 +175,8 @@ export function createStrava(
       const shown = String(randomInt(100_000_000)).padStart(8, '0')
       const { tenant, subject } = caller
       const value = { tokens: given, digest: digestOf(shown), until: clock.now() + codeMs, tries: 0 }
-      await hold(archive.of(tenant), subject, value)
-      return { status: 200, text: pageOf(shown) }
+      await hold(archive.forTenant(tenant), subject, value)
+      return { status: 200, text: codePage(shown) }
     } catch (thrown) {
       logger.warn({ event: 'strava.failed', why: thrown instanceof Error ? thrown.name : 'unknown' })
       return { status: 502, text: 'Strava could not be connected. Try again with connect_provider.' }
@@ -207,15 +207,15 @@ export function createStrava(
       if (!value) throw fail('No sign-in waits for a code, or it took too long. Start again with connect_provider.')
       if (!isEqual(digestOf(code.replace(/\D/g, '')), value.digest)) {
         const tries = value.tries + 1
-        if (tries >= maxTries) await log.dropPending(subject)
+        if (tries >= maxAttempts) await log.deletePending(subject)
         else await hold(log, subject, { ...value, tries })
         throw fail(
-          tries >= maxTries
+          tries >= maxAttempts
             ? 'That code is wrong, and it was the last try. Start again with connect_provider.'
             : 'That code is wrong. Ask the person for the eight digits on the page that opened after Strava.',
         )
       }
-      await log.dropPending(subject)
+      await log.deletePending(subject)
       await keep(log, value.tokens)
     },
     async token(log) {
@@ -235,7 +235,7 @@ export function createStrava(
 }
 
 /** Says whom the code is for: a person who was sent the link by somebody else must not hand it on. */
-const pageOf = (code: string): string =>
+const codePage = (code: string): string =>
   `Your code: ${code.slice(0, 4)} ${code.slice(4)}
 
 To finish, type this code into the chat in which you asked to connect Strava.

@@ -5,18 +5,18 @@ import { fail, tool } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { providers, sports } from '../activity.ts'
+import type { App } from '../app.ts'
+import { deleteSynthetic, findActivity, isSynthetic, noActivities, trainingLogFor } from '../app.ts'
 import { importInto } from '../files/import.ts'
-import type { Ground } from '../ground.ts'
-import { activityOf, dropSynthetic, isSynthetic, logFor, noActivities } from '../ground.ts'
 import { syncStrava } from '../strava/activities.ts'
 import { round, stressOf } from '../training.ts'
-import { activityId, paceOf, reading, toDetail, toRow } from './shown.ts'
+import { activityId, paceOf, readOnlyTool, toActivityDetail, toActivityRow } from './activity-rows.ts'
 
 /** In base64: as much as a message may hold. */
 const maxUpload = 4 * 1024 * 1024
-const seconds = z.int().min(0).max(4_102_444_800)
+const epochSeconds = z.int().min(0).max(4_102_444_800)
 
-export function activityTools(ground: Ground): readonly Tool[] {
+export function activityTools(ground: App): readonly Tool[] {
   return [
     tool({
       name: 'get_activities',
@@ -26,15 +26,15 @@ export function activityTools(ground: Ground): readonly Tool[] {
         provider: z.enum(providers).optional().describe('Only from here; strava is looked at for new ones first'),
         limit: z.int().min(1).max(500).default(50),
         offset: z.int().min(0).max(1_000_000).default(0),
-        before: seconds.optional().describe('Started before, in seconds since 1970'),
-        after: seconds.optional().describe('Started at or after, in seconds since 1970'),
+        before: epochSeconds.optional().describe('Started before, in seconds since 1970'),
+        after: epochSeconds.optional().describe('Started at or after, in seconds since 1970'),
         sport_type: z.enum(sports).optional(),
         mode: z.enum(['summary', 'detailed']).default('summary'),
       }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         if (provider === 'strava') {
           if (!ground.strava)
             throw fail(
@@ -45,7 +45,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
               work.progress(count, undefined, 'from Strava'),
             )) > 0
           )
-            await dropSynthetic(log)
+            await deleteSynthetic(log)
         }
         const query = { provider, sport, before, after }
         const [found, total] = await Promise.all([log.list({ ...query, limit, offset }), log.count(query)])
@@ -55,16 +55,16 @@ export function activityTools(ground: Ground): readonly Tool[] {
           offset,
           synthetic: isSynthetic(found),
           ...(total === 0 && (await log.count()) === 0 && { note: noActivities }),
-          activities: found.map(mode === 'summary' ? toRow : toDetail),
+          activities: found.map(mode === 'summary' ? toActivityRow : toActivityDetail),
         }
       },
     }),
     tool({
       name: 'get_athlete',
       description: 'Who the athlete is: heart rates, threshold power, and when they were last here.',
-      ...reading,
+      ...readOnlyTool,
       async run(_, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const last = await log.lastActive(work.caller.subject)
         const { name, restingHr, maxHr, thresholdHr, ftp } = await log.athlete()
         return {
@@ -83,10 +83,10 @@ export function activityTools(ground: Ground): readonly Tool[] {
       name: 'get_stats',
       description: 'Sums by sport: of all time, of the last four weeks and of this year.',
       input: z.object({ provider: z.enum(providers).optional() }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ provider }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const now = ground.clock.now()
         const year = Date.UTC(new Date(now).getUTCFullYear(), 0) / 1000
         const spans = [
@@ -124,10 +124,10 @@ export function activityTools(ground: Ground): readonly Tool[] {
       description:
         'One activity with what it says: pace, intensity, training stress, and how it compares with the usual.',
       input: z.object({ activity_id: activityId }),
-      ...reading,
+      ...readOnlyTool,
       async run({ activity_id: id }, work) {
-        const log = await logFor(ground, work)
-        const activity = await activityOf(log, id)
+        const log = await trainingLogFor(ground, work)
+        const activity = await findActivity(log, id)
         const athlete = await log.athlete()
         const others = (await log.list({ sport: activity.sport, before: activity.startedAt, limit: 20 })).filter(
           (each) => each.distanceM > 0,
@@ -139,14 +139,14 @@ export function activityTools(ground: Ground): readonly Tool[] {
         const pace = activity.distanceM > 0 ? activity.durationS / activity.distanceM : undefined
         const quicker = usual && pace ? round((usual / pace - 1) * 100) : null
         return {
-          ...toDetail(activity),
+          ...toActivityDetail(activity),
           synthetic: isSynthetic([activity, ...others]),
           pace_s_per_km: paceOf(activity),
           speed_kmh: activity.durationS > 0 ? round((activity.distanceM / activity.durationS) * 3.6) : null,
           stress: round(stressOf(activity, athlete)),
           share_of_max_hr: activity.averageHr ? round((activity.averageHr / athlete.maxHr) * 100) : null,
           quicker_than_usual_percent: quicker,
-          insight: insight(activity.averageHr ? activity.averageHr / athlete.maxHr : undefined, quicker),
+          insight: effortSummary(activity.averageHr ? activity.averageHr / athlete.maxHr : undefined, quicker),
         }
       },
     }),
@@ -169,7 +169,7 @@ export function activityTools(ground: Ground): readonly Tool[] {
       listed: true,
       timeoutMs: 300_000,
       async run({ files }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const sources = files.map(({ name, content }) => ({
           name,
           read: async () => new Uint8Array(Buffer.from(content, 'base64')),
@@ -181,14 +181,14 @@ export function activityTools(ground: Ground): readonly Tool[] {
           (done, total, name) => work.progress(done, total, name),
           work.signal,
         )
-        if (imported.added > 0) await dropSynthetic(log)
+        if (imported.added > 0) await deleteSynthetic(log)
         return imported
       },
     }),
   ]
 }
 
-function insight(share: number | undefined, quicker: number | null): string {
+function effortSummary(share: number | undefined, quicker: number | null): string {
   const effort =
     share === undefined
       ? 'No heart rate was recorded'

@@ -5,24 +5,24 @@ import { fail, tool } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { sports } from '../activity.ts'
-import type { Ground } from '../ground.ts'
-import { activityOf, isSynthetic, logFor, noActivities } from '../ground.ts'
+import type { App } from '../app.ts'
+import { findActivity, isSynthetic, noActivities, trainingLogFor } from '../app.ts'
 import { heartZones, loadOf, powerZones, riegel, round, scoreOf, slopeOf, stressOf } from '../training.ts'
-import { activityId, paceOf, reading, toDetail } from './shown.ts'
+import { activityId, paceOf, readOnlyTool, toActivityDetail } from './activity-rows.ts'
 
-const heart = z.int().min(25).max(240)
+const heartRate = z.int().min(25).max(240)
 
-export function analysisTools(ground: Ground): readonly Tool[] {
+export function analysisTools(ground: App): readonly Tool[] {
   return [
     tool({
       name: 'analyze_training_load',
       description:
         'Fitness (CTL, 42 days), fatigue (ATL, 7 days) and form (TSB) day by day, and what today’s form means.',
       input: z.object({ days: z.int().min(1).max(365).default(28) }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ days }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, days: [] }
         const all = loadOf(activities, await log.athlete(), ground.clock.now())
@@ -30,7 +30,7 @@ export function analysisTools(ground: Ground): readonly Tool[] {
         return {
           synthetic: isSynthetic(activities),
           today,
-          meaning: meaningOf(today?.tsb ?? 0),
+          meaning: describeBalance(today?.tsb ?? 0),
           days: all.slice(-days),
         }
       },
@@ -44,12 +44,12 @@ export function analysisTools(ground: Ground): readonly Tool[] {
         metric: z.enum(['distance', 'duration', 'pace', 'heart_rate', 'stress']).default('distance'),
         sport_type: z.enum(sports).optional(),
       }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ timeframe, metric, sport_type: asked }, work) {
         // A ride is quicker than a run on any day: a pace over all sports says which sport was done, and nothing else.
         const sport = asked ?? (metric === 'pace' ? 'run' : undefined)
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const athlete = await log.athlete()
         const weeks = { month: 5, quarter: 13, year: 52 }[timeframe]
         const now = Math.floor(ground.clock.now() / 1000)
@@ -92,32 +92,32 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       name: 'compare_activities',
       description: 'Two activities side by side.',
       input: z.object({ activity_id: activityId, other_id: activityId }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ activity_id: one, other_id: other }, work) {
-        const log = await logFor(ground, work)
-        const [a, b] = [await activityOf(log, one), await activityOf(log, other)]
+        const log = await trainingLogFor(ground, work)
+        const [a, b] = [await findActivity(log, one), await findActivity(log, other)]
         const measures = [
           ['distance_m', 'distanceM'],
           ['duration_s', 'durationS'],
           ['elevation_m', 'elevationM'],
           ['average_hr', 'averageHr'],
         ] as const
-        const rows = measures.map(([measure, of]) => compared(measure, a[of], b[of]))
+        const rows = measures.map(([measure, of]) => compareMeasure(measure, a[of], b[of]))
         return {
           synthetic: isSynthetic([a, b]),
-          first: toDetail(a),
-          second: toDetail(b),
-          comparison: [...rows, compared('pace_s_per_km', paceOf(a), paceOf(b))],
+          first: toActivityDetail(a),
+          second: toActivityDetail(b),
+          comparison: [...rows, compareMeasure('pace_s_per_km', paceOf(a), paceOf(b))],
         }
       },
     }),
     tool({
       name: 'calculate_fitness_score',
       description: 'One number from 0 to 100: fitness, regularity and trend of the last twelve weeks.',
-      ...reading,
+      ...readOnlyTool,
       async run(_, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, score: null }
         const score = scoreOf(loadOf(activities, await log.athlete(), ground.clock.now()))
@@ -129,16 +129,16 @@ export function analysisTools(ground: Ground): readonly Tool[] {
       description: 'Heart-rate and power zones. Values that are given are kept for the athlete.',
       input: z.object({
         name: z.string().min(1).max(100).optional(),
-        resting_hr: heart.optional(),
-        max_hr: heart.optional(),
-        threshold_hr: heart.optional(),
+        resting_hr: heartRate.optional(),
+        max_hr: heartRate.optional(),
+        threshold_hr: heartRate.optional(),
         ftp: z.int().min(30).max(700).optional(),
       }),
       annotations: { idempotentHint: true, destructiveHint: false },
       listed: true,
       format: toon,
       async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const before = await log.athlete()
         const athlete = {
           name: name ?? before.name,
@@ -162,26 +162,26 @@ export function analysisTools(ground: Ground): readonly Tool[] {
         from_distance_m: z.number().min(400).max(200_000).optional(),
         from_time_s: z.number().min(30).max(200_000).optional(),
       }),
-      ...reading,
+      ...readOnlyTool,
       async run({ distance_m: over, from_distance_m: metres, from_time_s: time }, work) {
         if ((metres === undefined) !== (time === undefined))
           throw fail('Give both from_distance_m and from_time_s, or neither.')
         if (metres !== undefined && time !== undefined)
-          return { synthetic: false, ...predicted(over, metres, time, 'what was given') }
-        const log = await logFor(ground, work)
+          return { synthetic: false, ...predictTime(over, metres, time, 'what was given') }
+        const log = await trainingLogFor(ground, work)
         const runs = await log.list({ sport: 'run', after: Math.floor(ground.clock.now() / 1000) - 90 * 86_400 })
         const best = runs
           .filter(({ distanceM, durationS }) => distanceM >= 1500 && durationS > 0)
           .sort((a, b) => riegel(a.durationS, a.distanceM, over) - riegel(b.durationS, b.distanceM, over))[0]
         if (!best && (await log.count()) === 0) throw fail(noActivities)
         if (!best) throw fail('There is no run of 1.5 km or more in the last 90 days to predict from.')
-        return { synthetic: isSynthetic([best]), ...predicted(over, best.distanceM, best.durationS, best.id) }
+        return { synthetic: isSynthetic([best]), ...predictTime(over, best.distanceM, best.durationS, best.id) }
       },
     }),
   ]
 }
 
-function predicted(over: number, metres: number, seconds: number, from: string): object {
+function predictTime(over: number, metres: number, seconds: number, from: string): object {
   const total = Math.round(riegel(seconds, metres, over))
   return {
     distance_m: over,
@@ -198,7 +198,7 @@ function predicted(over: number, metres: number, seconds: number, from: string):
 const directions = (metric: string): readonly [rising: string, falling: string] =>
   metric === 'pace' ? ['slower', 'faster'] : ['up', 'down']
 
-function meaningOf(tsb: number): string {
+function describeBalance(tsb: number): string {
   if (tsb < -30) return 'Very tired: rest, or the risk of injury and illness rises.'
   if (tsb < -10) return 'Building: tired, and getting fitter.'
   if (tsb <= 5) return 'Balanced.'
@@ -206,7 +206,7 @@ function meaningOf(tsb: number): string {
   return 'Very fresh: fitness is being lost.'
 }
 
-interface Compared {
+interface Comparison {
   readonly measure: string
   readonly first: number | null
   readonly second: number | null
@@ -214,7 +214,7 @@ interface Compared {
 }
 
 /** What one of them did not measure cannot be compared. */
-const compared = (measure: string, a: number | null | undefined, b: number | null | undefined): Compared => ({
+const compareMeasure = (measure: string, a: number | null | undefined, b: number | null | undefined): Comparison => ({
   measure,
   first: a == null ? null : round(a),
   second: b == null ? null : round(b),

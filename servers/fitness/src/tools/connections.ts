@@ -5,29 +5,30 @@ import { canAsk, fail, tool, visit } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { providers } from '../activity.ts'
-import type { Ground } from '../ground.ts'
-import { logFor } from '../ground.ts'
+import type { App } from '../app.ts'
+import { trainingLogFor } from '../app.ts'
 import { syntheticYear } from '../synthetic.ts'
-import { reading } from './shown.ts'
+import { readOnlyTool } from './activity-rows.ts'
 
-const connectable = z.enum(['strava', 'synthetic'])
-const unknown = 'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.'
+const connectableProvider = z.enum(['strava', 'synthetic'])
+const stravaNotConfigured =
+  'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.'
 
-export function connectionTools(ground: Ground): readonly Tool[] {
+export function connectionTools(ground: App): readonly Tool[] {
   const { archive, strava, clock } = ground
   return [
     tool({
       name: 'connect_provider',
       description: 'Connect a provider: strava opens its consent page; synthetic fills the log with a made-up year.',
       input: z.object({
-        provider: connectable,
+        provider: connectableProvider,
         code: z.string().min(1).max(40).optional().describe('The code on the page that opened after Strava’s consent'),
       }),
       annotations: { destructiveHint: false, openWorldHint: true },
       listed: true,
       async ask({ provider, code }, _, call) {
         if (provider !== 'strava' || !strava || code !== undefined) return {}
-        const log = archive.of(call.tenant.id)
+        const log = archive.forTenant(call.tenant.id)
         if (await log.connection('strava')) return {}
         const { subject } = call.caller
         // The person has been there: what is missing is the code that the page showed, which comes through the chat.
@@ -37,12 +38,12 @@ export function connectionTools(ground: Ground): readonly Tool[] {
         return canAsk(call, consent) ? { consent } : {}
       },
       async run({ provider, code }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         if (provider === 'synthetic') {
           const added = await log.add(syntheticYear(log.tenant, clock.now()))
           return { provider, connected: true, synthetic: true, added }
         }
-        if (!strava) throw fail(unknown)
+        if (!strava) throw fail(stravaNotConfigured)
         if (await log.connection('strava')) return { provider, connected: true }
         const { subject } = work.caller
         if (code !== undefined) {
@@ -66,13 +67,13 @@ export function connectionTools(ground: Ground): readonly Tool[] {
       input: z.object({ provider: z.enum(providers) }),
       annotations: { destructiveHint: true, idempotentHint: true },
       async effect({ provider }, context) {
-        const log = await logFor(ground, context)
+        const log = await trainingLogFor(ground, context)
         return { Provider: provider, Activities: await log.count({ provider }) }
       },
       listed: true,
       async run({ provider }, work) {
-        const log = await logFor(ground, work)
-        const removed = await log.forget(provider)
+        const log = await trainingLogFor(ground, work)
+        const removed = await log.deleteActivities(provider)
         await log.disconnect(provider)
         return { provider, connected: false, removed }
       },
@@ -80,10 +81,10 @@ export function connectionTools(ground: Ground): readonly Tool[] {
     tool({
       name: 'get_connection_status',
       description: 'Which providers are connected, since when, and how many activities came from each.',
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run(_, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const rows = []
         for (const name of ['strava', 'files', 'synthetic'] as const) {
           const connection = await log.connection(name)

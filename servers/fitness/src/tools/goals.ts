@@ -7,14 +7,14 @@ import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import type { Activity, Goal } from '../activity.ts'
 import { goalTypes, sports } from '../activity.ts'
-import type { Ground } from '../ground.ts'
-import { isSynthetic, logFor } from '../ground.ts'
+import type { App } from '../app.ts'
+import { isSynthetic, trainingLogFor } from '../app.ts'
 import { round } from '../training.ts'
-import { reading } from './shown.ts'
+import { readOnlyTool } from './activity-rows.ts'
 
 const maxGoals = 100
 
-export function goalTools(ground: Ground): readonly Tool[] {
+export function goalTools(ground: App): readonly Tool[] {
   return [
     tool({
       name: 'set_goal',
@@ -29,7 +29,7 @@ export function goalTools(ground: Ground): readonly Tool[] {
       annotations: { destructiveHint: false },
       listed: true,
       async run({ title, goal_type: type, target_value: target, target_date: until, sport_type: sport }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const from = new Date(ground.clock.now()).toISOString().slice(0, 10)
         if (until < from) throw fail('That day is over. Choose one that is still to come.')
         if ((await log.goals()).length >= maxGoals) throw fail(`There are ${maxGoals} goals already.`)
@@ -50,10 +50,10 @@ export function goalTools(ground: Ground): readonly Tool[] {
       name: 'track_progress',
       description: 'How far the goals have come, or one of them. Made-up activities do not count.',
       input: z.object({ goal_id: z.string().max(100).optional() }),
-      ...reading,
+      ...readOnlyTool,
       format: toon,
       async run({ goal_id: id }, work) {
-        const log = await logFor(ground, work)
+        const log = await trainingLogFor(ground, work)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
         if (goals.length === 0 && id !== undefined) throw fail(`There is no goal ${id}.`)
         if (goals.length === 0) return { goals: [], next: 'There are no goals yet. Set one with set_goal.' }
@@ -63,7 +63,7 @@ export function goalTools(ground: Ground): readonly Tool[] {
           const after = Date.parse(goal.from) / 1000
           const before = Date.parse(goal.until) / 1000 + 86_400
           const all = await log.list({ sport: goal.sport, after, before })
-          const done = doneOf(
+          const done = goalProgress(
             goal,
             all.filter(({ provider }) => provider !== 'synthetic'),
           )
@@ -87,7 +87,7 @@ export function goalTools(ground: Ground): readonly Tool[] {
   ]
 }
 
-function doneOf({ type }: Goal, activities: readonly Activity[]): number {
+function goalProgress({ type }: Goal, activities: readonly Activity[]): number {
   const sum = (of: (each: Activity) => number): number => activities.reduce((total, each) => total + of(each), 0)
   if (type === 'distance') return sum(({ distanceM }) => distanceM) / 1000
   if (type === 'time') return sum(({ durationS }) => durationS) / 3600

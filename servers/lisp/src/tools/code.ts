@@ -4,11 +4,11 @@ import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
-import { lacksSymbol, withSymbol } from '../look-up.ts'
-import type { Sessions } from '../session.ts'
-import { cut, evaluating, toEvaluated } from '../session.ts'
+import type { App } from '../app.ts'
+import { isMissingSymbol, withSymbol } from '../look-up.ts'
+import { evaluationForm, toEvaluationResult, truncate } from '../session.ts'
 import { isList, lisp, sym, textOf } from '../sexp.ts'
-import { inImage, noSymbol, packaged, reading, running, sessionOf } from './repl.ts'
+import { gatedTool, imageEffect, packageOption, readOnlyTool, sessionOf, symbolNotFound } from './repl.ts'
 
 const name = z.string().min(1).max(500)
 const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
@@ -24,9 +24,9 @@ const toggleTrace = lisp`
             (cl:format nil "~S is now untraced." sluice-symbol))
            (t (cl:eval (cl:list (quote cl:trace) sluice-symbol))
               (cl:format nil "~S is now traced." sluice-symbol)))`
-const whichWay = lisp`(cl:if (swank::tracedp sluice-symbol) "stops" "starts")`
+const traceDirection = lisp`(cl:if (swank::tracedp sluice-symbol) "stops" "starts")`
 
-export function codeTools(sessions: Sessions): readonly Tool[] {
+export function codeTools(sessions: App): readonly Tool[] {
   return [
     tool({
       name: 'trace_function',
@@ -36,16 +36,20 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       // The same arguments start a trace or stop it.
       async effect(input, context) {
         const session = sessionOf(sessions, context.call.tenant.id)
-        const way = await session.ask(withSymbol(input.function, whichWay), context.signal, packaged(input.package))
-        if (lacksSymbol(way)) throw fail(noSymbol(input.function))
-        return { Function: input.function, Tracing: textOf(way), ...inImage(sessions)(input, context) }
+        const way = await session.evaluate(
+          withSymbol(input.function, traceDirection),
+          context.signal,
+          packageOption(input.package),
+        )
+        if (isMissingSymbol(way)) throw fail(symbolNotFound(input.function))
+        return { Function: input.function, Tracing: textOf(way), ...imageEffect(sessions)(input, context) }
       },
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run(input, { call, signal }) {
         const form = withSymbol(input.function, toggleTrace)
-        const traced = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package))
-        if (lacksSymbol(traced)) throw fail(noSymbol(input.function))
+        const traced = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(input.package))
+        if (isMissingSymbol(traced)) throw fail(symbolNotFound(input.function))
         if (isList(traced)) throw fail(`${input.function} is not a function.`)
         return textOf(traced)
       },
@@ -55,12 +59,12 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       description: 'Count calls and time of every function of a package.',
       input: z.object({ package: name }),
       approval: 'always',
-      effect: inImage(sessions),
+      effect: imageEffect(sessions),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run(input, { call, signal }) {
         const form = lisp`(swank/backend:profile-package swank::*buffer-package* nil nil)`
-        await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(input.package))
+        await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(input.package))
         return `Profiling the functions of ${input.package}.`
       },
     }),
@@ -70,21 +74,21 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       approval: 'always',
       effect: (_, { call }) => ({ Image: sessionOf(sessions, call.tenant.id).image }),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run(_, { call, signal }) {
-        await sessionOf(sessions, call.tenant.id).ask([sym('swank/backend:unprofile-all')], signal)
+        await sessionOf(sessions, call.tenant.id).evaluate([sym('swank/backend:unprofile-all')], signal)
         return 'Nothing is profiled any more.'
       },
     }),
     tool({
       name: 'profile_report',
       description: 'What was counted since profile_start.',
-      annotations: reading,
+      annotations: readOnlyTool,
       async run(_, { call, signal }) {
         const form = lisp`
           (cl:with-output-to-string (cl:*trace-output*)
             (cl:let ((cl:*standard-output* cl:*trace-output*)) (swank/backend:profile-report)))`
-        const report = cut(textOf(await sessionOf(sessions, call.tenant.id).ask(form, signal))).trim()
+        const report = truncate(textOf(await sessionOf(sessions, call.tenant.id).evaluate(form, signal))).trim()
         return report === '' || isEmpty(report)
           ? 'Nothing was counted. profile_start says which package to count.'
           : report
@@ -97,13 +101,13 @@ export function codeTools(sessions: Sessions): readonly Tool[] {
       approval: 'always',
       effect: ({ system }, { call }) => ({ System: system, Image: sessionOf(sessions, call.tenant.id).image }),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       timeoutMs: 300_000,
       async run({ system }, { call, signal, progress }) {
         progress(0, 1, `loading ${system}`)
         const session = sessionOf(sessions, call.tenant.id)
         const code = `(progn (require :asdf) (uiop:symbol-call :asdf :load-system "${system}") (values))`
-        const { output } = toEvaluated(await session.ask(evaluating(code), signal))
+        const { output } = toEvaluationResult(await session.evaluate(evaluationForm(code), signal))
         return `${output}Loaded ${system}.`
       },
     }),

@@ -4,12 +4,12 @@ import type { Effect, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
-import type { Sessions } from '../session.ts'
-import { cut, describeDebugger } from '../session.ts'
+import type { App } from '../app.ts'
+import { describeDebugger, truncate } from '../session.ts'
 import { listOf, sym, textOf } from '../sexp.ts'
 import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
-import { reading, running, sessionOf } from './repl.ts'
+import { gatedTool, readOnlyTool, sessionOf } from './repl.ts'
 
 const thread = z.int().min(0).optional().describe('Which thread; needed where several are in the debugger')
 
@@ -20,13 +20,13 @@ function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][
 }
 
 /** Which stop of which thread: a thread that stops again, for another reason, is another question to a person. */
-const stoppedAt = ({ thread, level, condition, type }: Debugger): Effect => ({
+const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
   Thread: thread,
   Level: level,
-  Condition: cut(`${condition} [${type}]`),
+  Condition: truncate(`${condition} [${type}]`),
 })
 
-export function debuggerTools(sessions: Sessions): readonly Tool[] {
+export function debuggerTools(sessions: App): readonly Tool[] {
   return [
     tool({
       name: 'debugger_frames',
@@ -36,12 +36,12 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
         count: z.int().min(1).max(200).default(20),
         frame: z.int().min(0).max(100_000).optional().describe('Show the variables of this frame'),
       }),
-      annotations: reading,
+      annotations: readOnlyTool,
       async run({ thread, count, frame }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const at = { thread: session.debuggerOf(thread).thread }
         if (frame !== undefined) {
-          const [locals] = listOf(await session.ask([sym('swank:frame-locals-and-catch-tags'), frame], signal, at))
+          const [locals] = listOf(await session.evaluate([sym('swank:frame-locals-and-catch-tags'), frame], signal, at))
           const variables = listOf(locals).map((each) => {
             const fields = listOf(each)
             const of = (name: string): string => {
@@ -50,21 +50,21 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
               )
               return textOf(fields[index + 1])
             }
-            return { name: of(':name'), value: cut(of(':value')) }
+            return { name: of(':name'), value: truncate(of(':value')) }
           })
           const text = variables.map(({ name, value }) => `${name} = ${value}`).join('\n') || 'No variables.'
           return { content: [{ type: 'text', text }], structuredContent: { frame, variables } }
         }
-        const frames = framesOf(await session.ask([sym('swank:backtrace'), 0, count], signal, at))
+        const frames = framesOf(await session.evaluate([sym('swank:backtrace'), 0, count], signal, at))
         const text = frames.map(({ index, description }) => `${index}: ${description}`).join('\n')
-        return { content: [{ type: 'text', text: cut(text) }], structuredContent: { frames } }
+        return { content: [{ type: 'text', text: truncate(text) }], structuredContent: { frames } }
       },
     }),
     tool({
       name: 'debugger_restarts',
       description: 'Why a thread stopped, and the ways on.',
       input: z.object({ thread }),
-      annotations: reading,
+      annotations: readOnlyTool,
       run({ thread }, { call }) {
         const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
         return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: { debugger: here } }
@@ -78,10 +78,10 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       effect({ restart, thread }, { call }) {
         const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
         const { name, description } = restartOf(here, restart)
-        return { Restart: `[${name}] ${description}`, ...stoppedAt(here) }
+        return { Restart: `[${name}] ${description}`, ...debuggerEffect(here) }
       },
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run({ restart, thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)
@@ -90,7 +90,7 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
         if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         const went = `Went on by ${way.name}: ${way.description}`
         if (ended.kind === 'aborted') return `${went}\nThe work was given up.`
-        return `${went}\n${cut(textOf(ended.value))}`
+        return `${went}\n${truncate(textOf(ended.value))}`
       },
     }),
     tool({
@@ -98,9 +98,9 @@ export function debuggerTools(sessions: Sessions): readonly Tool[] {
       description: 'Give up what a thread in the debugger was doing.',
       input: z.object({ thread }),
       approval: 'always',
-      effect: ({ thread }, { call }) => stoppedAt(sessionOf(sessions, call.tenant.id).debuggerOf(thread)),
+      effect: ({ thread }, { call }) => debuggerEffect(sessionOf(sessions, call.tenant.id).debuggerOf(thread)),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run({ thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)

@@ -4,9 +4,10 @@ import type { Effect, EffectContext, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
-import { completing, lacksSymbol, withSymbol } from '../look-up.ts'
-import type { Session, Sessions } from '../session.ts'
-import { cut, describeDebugger, evaluating, toEvaluated } from '../session.ts'
+import type { App } from '../app.ts'
+import { completionsForm, isMissingSymbol, withSymbol } from '../look-up.ts'
+import type { Session } from '../session.ts'
+import { describeDebugger, evaluationForm, toEvaluationResult, truncate } from '../session.ts'
 import type { Sexp } from '../sexp.ts'
 import { lisp, listOf, sym, textOf } from '../sexp.ts'
 
@@ -25,25 +26,25 @@ const inPackage = z
   .optional()
   .describe('The package to read and print in; COMMON-LISP-USER unless said')
 const symbol = z.string().min(1).max(500).describe('The name of a symbol, such as "mapcar" or "my-package:thing"')
-export const reading = { readOnlyHint: true, openWorldHint: false } as const
-export const running = { destructiveHint: true, openWorldHint: true } as const
+export const readOnlyTool = { readOnlyHint: true, openWorldHint: false } as const
+export const gatedTool = { destructiveHint: true, openWorldHint: true } as const
 
 /** The caller's image, or what to install. */
-export const sessionOf = (sessions: Sessions, tenant: string): Session => {
+export const sessionOf = (sessions: App, tenant: string): Session => {
   if (sessions.missing !== undefined) throw fail(`Lisp is not here: ${sessions.missing}`)
-  return sessions.of(tenant)
+  return sessions.sessionOf(tenant)
 }
 /** What code that runs in the image acts on, for the person who approves it. */
-export const inImage =
-  (sessions: Sessions) =>
+export const imageEffect =
+  (sessions: App) =>
   (input: { readonly package?: string | undefined }, { call }: EffectContext): Effect => ({
     Image: sessionOf(sessions, call.tenant.id).image,
     Package: input.package ?? 'COMMON-LISP-USER',
   })
-export const packaged = (name: string | undefined): { readonly package?: string } =>
+export const packageOption = (name: string | undefined): { readonly package?: string } =>
   name === undefined ? {} : { package: name }
 
-export function replTools(sessions: Sessions): readonly Tool[] {
+export function replTools(sessions: App): readonly Tool[] {
   return [
     tool({
       name: 'repl_connect',
@@ -55,8 +56,8 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       // A new image of our own changes nothing; another one may be somebody's work.
       approval: ({ port }) => port !== undefined,
       effect({ port }, { call }) {
-        const { image, isHeld } = sessionOf(sessions, call.tenant.id)
-        return { Leaves: isHeld ? image : 'no open image', Joins: port === undefined ? image : `127.0.0.1:${port}` }
+        const { image, hasImage } = sessionOf(sessions, call.tenant.id)
+        return { Leaves: hasImage ? image : 'no open image', Joins: port === undefined ? image : `127.0.0.1:${port}` }
       },
       approvalArguments,
       annotations: { openWorldHint: true },
@@ -74,7 +75,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         return { Image: image, Open: connected, 'Opened so far': opened }
       },
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run(_, { call }) {
         await sessionOf(sessions, call.tenant.id).disconnect()
         return 'Disconnected.'
@@ -83,10 +84,10 @@ export function replTools(sessions: Sessions): readonly Tool[] {
     tool({
       name: 'repl_status',
       description: 'Whether an image is open, which one, and which threads are in the debugger.',
-      annotations: reading,
+      annotations: readOnlyTool,
       run(_, { call }) {
         if (sessions.missing !== undefined) return { connected: false, missing: sessions.missing }
-        const session = sessions.of(call.tenant.id)
+        const session = sessions.sessionOf(call.tenant.id)
         return {
           ...session.status(),
           debuggers: session.debuggers().map(({ thread, condition }) => ({ thread, condition })),
@@ -99,12 +100,12 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         'Evaluate Lisp code in the live image. Returns what was printed and the values; an error opens the debugger.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
-      effect: inImage(sessions),
+      effect: imageEffect(sessions),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run({ code, package: name }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
-        const ended = await session.outcome(evaluating(code), signal, packaged(name))
+        const ended = await session.outcome(evaluationForm(code), signal, packageOption(name))
         if (ended.kind === 'aborted') throw fail(`Aborted: ${ended.reason}`)
         if (ended.kind === 'debugger')
           return {
@@ -112,7 +113,7 @@ export function replTools(sessions: Sessions): readonly Tool[] {
             content: [{ type: 'text', text: describeDebugger(ended.debugger) }],
             structuredContent: { debugger: ended.debugger },
           }
-        const { output, values } = toEvaluated(ended.value)
+        const { output, values } = toEvaluationResult(ended.value)
         const shown = values.map((value) => `=> ${value}`).join('\n') || '; no values'
         return {
           content: [{ type: 'text', text: output === '' ? shown : `${output.replace(/\n?$/, '\n')}${shown}` }],
@@ -125,16 +126,16 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       description: 'Compile and load Lisp definitions. Returns the compiler’s notes and warnings.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
-      effect: inImage(sessions),
+      effect: imageEffect(sessions),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       async run({ code, package: name }, { call, signal }) {
         const form = [sym('swank:compile-string-for-emacs'), code, 'sluice', quoted([[sym(':position'), 1]]), [], []]
-        const result = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
+        const result = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(name))
         const [, notes, success] = listOf(result)
         const compiled = {
           success: !(Array.isArray(success) && success.length === 0),
-          notes: listOf(notes).map(noteOf),
+          notes: listOf(notes).map(toCompilerNote),
         }
         const text = compiled.notes.map(({ severity, message }) => `${severity}: ${message}`).join('\n')
         return {
@@ -150,21 +151,25 @@ export function replTools(sessions: Sessions): readonly Tool[] {
       name: 'repl_describe',
       description: 'What a symbol is: function, variable, class, with its documentation.',
       input: z.object({ symbol, package: inPackage }),
-      annotations: reading,
+      annotations: readOnlyTool,
       async run({ symbol, package: name }, { call, signal }) {
         const form = withSymbol(symbol, lisp`(swank::describe-to-string sluice-symbol)`)
-        const found = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
-        if (lacksSymbol(found)) throw fail(noSymbol(symbol))
-        return cut(textOf(found))
+        const found = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(name))
+        if (isMissingSymbol(found)) throw fail(symbolNotFound(symbol))
+        return truncate(textOf(found))
       },
     }),
     tool({
       name: 'repl_completions',
       description: 'Symbols that begin with a prefix.',
       input: z.object({ prefix: z.string().min(1).max(200), package: inPackage }),
-      annotations: reading,
+      annotations: readOnlyTool,
       async run({ prefix, package: name }, { call, signal }) {
-        const found = await sessionOf(sessions, call.tenant.id).ask(completing(prefix), signal, packaged(name))
+        const found = await sessionOf(sessions, call.tenant.id).evaluate(
+          completionsForm(prefix),
+          signal,
+          packageOption(name),
+        )
         const completions = listOf(found).map(textOf).slice(0, 200)
         return {
           content: [{ type: 'text', text: completions.join('\n') || 'None.' }],
@@ -181,16 +186,16 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: 'always',
-      effect: inImage(sessions),
+      effect: imageEffect(sessions),
       approvalArguments,
-      annotations: running,
+      annotations: gatedTool,
       run: async ({ form, all, package: name }, { call, signal }) =>
-        cut(
+        truncate(
           textOf(
-            await sessionOf(sessions, call.tenant.id).ask(
+            await sessionOf(sessions, call.tenant.id).evaluate(
               [sym(all ? 'swank:swank-macroexpand-all' : 'swank:swank-macroexpand-1'), form],
               signal,
-              packaged(name),
+              packageOption(name),
             ),
           ),
         ),
@@ -205,24 +210,26 @@ export function replTools(sessions: Sessions): readonly Tool[] {
         package: inPackage,
       }),
       approval: ({ expression }) => expression !== undefined,
-      effect: inImage(sessions),
+      effect: imageEffect(sessions),
       approvalArguments,
       async run({ variable, expression, package: name }, { call, signal }) {
         if ((variable === undefined) === (expression === undefined))
           throw fail('Give either a variable or an expression.')
         const form =
-          expression !== undefined ? [sym('swank:init-inspector'), expression] : withSymbol(variable ?? '', inspecting)
-        const found = await sessionOf(sessions, call.tenant.id).ask(form, signal, packaged(name))
-        if (lacksSymbol(found)) throw fail(noSymbol(variable ?? ''))
-        return cut(inspected(found))
+          expression !== undefined ? [sym('swank:init-inspector'), expression] : withSymbol(variable ?? '', inspectForm)
+        const found = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(name))
+        if (isMissingSymbol(found)) throw fail(symbolNotFound(variable ?? ''))
+        return truncate(toInspection(found))
       },
     }),
     tool({
       name: 'repl_threads',
       description: 'The threads of the image and what they do.',
-      annotations: reading,
+      annotations: readOnlyTool,
       async run(_, { call, signal }) {
-        const [, ...rows] = listOf(await sessionOf(sessions, call.tenant.id).ask([sym('swank:list-threads')], signal))
+        const [, ...rows] = listOf(
+          await sessionOf(sessions, call.tenant.id).evaluate([sym('swank:list-threads')], signal),
+        )
         const threads = rows.map((row) => {
           const [id, name, status] = listOf(row)
           return { id: Number(id), name: textOf(name), status: textOf(status) }
@@ -236,15 +243,15 @@ export function replTools(sessions: Sessions): readonly Tool[] {
 
 export const quoted = (value: Sexp): Sexp => [sym('cl:quote'), value]
 
-export const noSymbol = (name: string): string => `There is no symbol "${name}". repl_completions finds names.`
+export const symbolNotFound = (name: string): string => `There is no symbol "${name}". repl_completions finds names.`
 
-const inspecting = lisp`
+const inspectForm = lisp`
   (cl:cond ((cl:boundp sluice-symbol)
             (swank::reset-inspector)
             (swank::inspect-object (cl:symbol-value sluice-symbol)))
            (t (cl:list :title "There is no such variable: the symbol has no value." :content nil)))`
 
-function noteOf(note: Sexp): { readonly severity: string; readonly message: string } {
+function toCompilerNote(note: Sexp): { readonly severity: string; readonly message: string } {
   const fields = listOf(note)
   const at = (name: string): string => {
     const index = fields.findIndex(
@@ -256,7 +263,7 @@ function noteOf(note: Sexp): { readonly severity: string; readonly message: stri
 }
 
 /** `(:title … :content (parts length start end))`; a part is text, or `(:value text id)`. */
-function inspected(value: Sexp): string {
+function toInspection(value: Sexp): string {
   const fields = listOf(value)
   const [title, content] = [':title', ':content'].map((name) => {
     const index = fields.findIndex(

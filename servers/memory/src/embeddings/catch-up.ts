@@ -5,22 +5,22 @@
 
 import type { Clock, Logger } from 'sluice'
 import type { Archive, PieceVector, Workspace } from '../archive.ts'
-import { WorkspaceGone } from '../archive.ts'
+import { WorkspaceDeleted } from '../archive.ts'
 import type { Embedder } from './embedder.ts'
 import { batchSize } from './embedder.ts'
 import { reasonOf } from './reason.ts'
-import { Away } from './request.ts'
+import { EmbeddingsUnavailable } from './request.ts'
 
 export interface CatchUp {
   /** Waits a little until the workspace's pieces have vectors. Otherwise a sentence that says why not yet. */
-  reach(workspace: Workspace): Promise<string | undefined>
+  waitFor(workspace: Workspace): Promise<string | undefined>
   close(): void
 }
 
 /** How long a caller who stores waits for the vectors. */
-const patienceMs = 5_000
+const maxWaitMs = 5_000
 /** How long one batch may take while nobody waits for it. */
-const batchMs = 60_000
+const batchTimeoutMs = 60_000
 const retryMs = 60_000
 
 export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock, logger: Logger): CatchUp {
@@ -39,7 +39,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
       }
       return undefined
     } catch (thrown) {
-      if (thrown instanceof WorkspaceGone) return undefined
+      if (thrown instanceof WorkspaceDeleted) return undefined
       const why = reasonOf(thrown, embedder.model)
       if (!closed) logger.warn({ event: 'embedding', outcome: 'later', why })
       retryLater()
@@ -49,11 +49,11 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
   /** One text the service will not take must not keep the others from it. */
   async function embedEach(tenant: string, texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]> {
     try {
-      return await embedder.embed(tenant, texts, batchMs)
+      return await embedder.embed(tenant, texts, batchTimeoutMs)
     } catch (thrown) {
-      if (!(thrown instanceof Away) || thrown.trouble !== 'text') throw thrown
+      if (!(thrown instanceof EmbeddingsUnavailable) || thrown.kind !== 'text') throw thrown
       // A service that refuses everything must not have every piece marked as one that it will not take.
-      await embedder.probe(batchMs)
+      await embedder.probe(batchTimeoutMs)
       if (texts.length === 1) return [undefined]
     }
     const vectors: (Float32Array | undefined)[] = []
@@ -86,12 +86,12 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
 
   everything().catch(retryLater)
   return {
-    reach(workspace) {
+    waitFor(workspace) {
       // What runs now may have read its list before the latest was stored: then once more.
       const key = JSON.stringify([workspace.tenant, workspace.id])
       const work = running.has(key) ? start(workspace).then((why) => why ?? start(workspace)) : start(workspace)
       return new Promise((resolve, reject) => {
-        const callOff = clock.after(patienceMs, () =>
+        const callOff = clock.after(maxWaitMs, () =>
           resolve('The embedding service is slow: vectors follow behind the scenes.'),
         )
         work.then(resolve, reject).finally(callOff)

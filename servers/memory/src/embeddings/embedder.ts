@@ -1,9 +1,9 @@
 /** Texts to vectors: known ones from memory, the rest in batches; a service that failed is left alone for a while. */
 
 import { createHash } from 'node:crypto'
-import { createTally } from '../tally.ts'
-import type { Service } from './request.ts'
-import { Away, request } from './request.ts'
+import { createAverages } from '../average.ts'
+import type { EmbeddingService } from './request.ts'
+import { EmbeddingsUnavailable, request } from './request.ts'
 
 export interface Embedder {
   readonly model: string
@@ -21,17 +21,17 @@ export interface Embedder {
 /** Texts in one request. */
 export const batchSize = 64
 /** After a failure nobody waits for the service again for so long. */
-const restMs = 30_000
+const backoffMs = 30_000
 /** 10,000 vectors of 768 numbers are 30 MB. */
-const remembered = 10_000
+const maxCached = 10_000
 
 /** A text that every model takes. */
-const plainText = 'memory'
+const probeText = 'memory'
 
-export function createEmbedder(service: Service): Embedder {
+export function createEmbedder(service: EmbeddingService): Embedder {
   const known = new Map<string, Float32Array>()
-  const hits = createTally()
-  let failed: { readonly until: number; readonly why: Away } | undefined
+  const hits = createAverages()
+  let failed: { readonly until: number; readonly why: EmbeddingsUnavailable } | undefined
 
   /** Per tenant: from how fast an answer comes nobody shall learn what another has stored. */
   const keyOf = (tenant: string, text: string): string =>
@@ -42,7 +42,7 @@ export function createEmbedder(service: Service): Embedder {
   function remember(key: string, vector: Float32Array): void {
     known.delete(key)
     known.set(key, vector)
-    if (known.size > remembered) known.delete(known.keys().next().value ?? '')
+    if (known.size > maxCached) known.delete(known.keys().next().value ?? '')
   }
   async function fetchBatch(texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]> {
     if (failed && service.clock.now() < failed.until) throw failed.why
@@ -51,12 +51,12 @@ export function createEmbedder(service: Service): Embedder {
       failed = undefined
       return vectors
     } catch (thrown) {
-      if (thrown instanceof Away && thrown.trouble !== 'text') rest(thrown)
+      if (thrown instanceof EmbeddingsUnavailable && thrown.kind !== 'text') rest(thrown)
       throw thrown
     }
   }
-  function rest(why: Away): void {
-    failed = { until: service.clock.now() + restMs, why }
+  function rest(why: EmbeddingsUnavailable): void {
+    failed = { until: service.clock.now() + backoffMs, why }
   }
 
   return {
@@ -90,10 +90,10 @@ export function createEmbedder(service: Service): Embedder {
     },
     async probe(patienceMs) {
       try {
-        await fetchBatch([plainText], patienceMs)
+        await fetchBatch([probeText], patienceMs)
       } catch (thrown) {
-        if (!(thrown instanceof Away) || thrown.trouble !== 'text') throw thrown
-        const why = new Away(`${thrown.message}, whatever the text`, 'misconfigured')
+        if (!(thrown instanceof EmbeddingsUnavailable) || thrown.kind !== 'text') throw thrown
+        const why = new EmbeddingsUnavailable(`${thrown.message}, whatever the text`, 'misconfigured')
         rest(why)
         throw why
       }

@@ -5,19 +5,19 @@ import type { Wire } from './wire.ts'
 import { parseVectors } from './wire.ts'
 
 /** Away: asking again may help. Misconfigured: it will not. Text: the service would not take one of the texts. */
-type Trouble = 'away' | 'misconfigured' | 'text'
+type FailureKind = 'away' | 'misconfigured' | 'text'
 
 /** Why there are no vectors: the end of a sentence for people and models, without the service's address. */
-export class Away extends Error {
-  override readonly name = 'Away'
-  readonly trouble: Trouble
-  constructor(message: string, trouble: Trouble = 'away') {
+export class EmbeddingsUnavailable extends Error {
+  override readonly name = 'EmbeddingsUnavailable'
+  readonly kind: FailureKind
+  constructor(message: string, kind: FailureKind = 'away') {
     super(message)
-    this.trouble = trouble
+    this.kind = kind
   }
 }
 
-export interface Service {
+export interface EmbeddingService {
   readonly wire: Wire
   readonly url: string
   readonly model: string
@@ -28,14 +28,14 @@ export interface Service {
   readonly closing: AbortSignal
 }
 
-const tries = 3
+const maxAttempts = 3
 const pauseMs = 200
 /** Statuses that pass by themselves. */
-const passing = new Set([408, 429, 500, 502, 503, 504])
+const retryableStatuses = new Set([408, 429, 500, 502, 503, 504])
 
 /** Ends within `patienceMs`, pauses included. */
 export async function request(
-  service: Service,
+  service: EmbeddingService,
   texts: readonly string[],
   patienceMs: number,
 ): Promise<readonly Float32Array[]> {
@@ -44,7 +44,7 @@ export async function request(
   const stop = (): void => ending.abort()
   const callOff = clock.after(patienceMs, stop)
   closing.addEventListener('abort', stop)
-  const silent = new Away(`it did not answer within ${patienceMs / 1000} s`)
+  const silent = new EmbeddingsUnavailable(`it did not answer within ${patienceMs / 1000} s`)
   const end = new Promise<never>((_, reject) => {
     ending.signal.addEventListener('abort', () => reject(silent))
   })
@@ -52,8 +52,8 @@ export async function request(
   try {
     for (let attempt = 1; ; attempt++) {
       const answer = await Promise.race([attemptOnce(service, texts, ending.signal), end])
-      if (!(answer instanceof Away)) return answer
-      if (answer.trouble !== 'away' || attempt === tries) throw answer
+      if (!(answer instanceof EmbeddingsUnavailable)) return answer
+      if (answer.kind !== 'away' || attempt === maxAttempts) throw answer
       const pause = new Promise<void>((resolve) => {
         clock.after(pauseMs * 4 ** (attempt - 1), resolve)
       })
@@ -66,10 +66,10 @@ export async function request(
 }
 
 async function attemptOnce(
-  service: Service,
+  service: EmbeddingService,
   texts: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Float32Array[] | Away> {
+): Promise<readonly Float32Array[] | EmbeddingsUnavailable> {
   const { wire, url, model, key } = service
   try {
     const response = await service.fetch(`${url.replace(/\/+$/, '')}${wire.path}`, {
@@ -82,18 +82,22 @@ async function attemptOnce(
     })
     if (!response.ok) {
       await response.body?.cancel()
-      return refusal(response.status, model)
+      return toUnavailable(response.status, model)
     }
     const vectors = parseVectors(wire.vectors(await response.json()), texts.length)
-    return typeof vectors === 'string' ? new Away(vectors, 'misconfigured') : vectors
+    return typeof vectors === 'string' ? new EmbeddingsUnavailable(vectors, 'misconfigured') : vectors
   } catch {
-    return new Away('it cannot be reached')
+    return new EmbeddingsUnavailable('it cannot be reached')
   }
 }
 
-function refusal(status: number, model: string): Away {
-  if (status === 401 || status === 403) return new Away('it refuses the key', 'misconfigured')
-  if (status === 404) return new Away(`it does not know the model ${model}`, 'misconfigured')
-  if (status === 400 || status === 413 || status === 422) return new Away(`it answers with status ${status}`, 'text')
-  return new Away(`it answers with status ${status}`, passing.has(status) ? 'away' : 'misconfigured')
+function toUnavailable(status: number, model: string): EmbeddingsUnavailable {
+  if (status === 401 || status === 403) return new EmbeddingsUnavailable('it refuses the key', 'misconfigured')
+  if (status === 404) return new EmbeddingsUnavailable(`it does not know the model ${model}`, 'misconfigured')
+  if (status === 400 || status === 413 || status === 422)
+    return new EmbeddingsUnavailable(`it answers with status ${status}`, 'text')
+  return new EmbeddingsUnavailable(
+    `it answers with status ${status}`,
+    retryableStatuses.has(status) ? 'away' : 'misconfigured',
+  )
 }

@@ -2,13 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from 'sluice'
-import type { Service } from './request.ts'
+import type { EmbeddingService } from './request.ts'
 import { wires } from './wire.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Throws a sentence about what to set where the settings do not go together. */
-export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): Service | undefined {
+export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): EmbeddingService | undefined {
   const kind = env['SLUICE_MEMORY_EMBEDDINGS']
   if (!kind || kind === 'none') return undefined
   if (kind !== 'ollama' && kind !== 'openai')

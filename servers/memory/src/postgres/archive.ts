@@ -4,32 +4,34 @@ import type { Archive, Workspace } from '../archive.ts'
 import { defaultWorkspace } from '../archive.ts'
 import { makeVectors, migrate } from './schema.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
-import { told } from './sql.ts'
-import type { Extent } from './workspace.ts'
+import { mapErrors } from './sql.ts'
+import type { VectorLengthStore } from './workspace.ts'
 import { openWorkspace } from './workspace.ts'
 
-const s = 'sluice_memory'
+const schema = 'sluice_memory'
 
 export async function postgresArchive(postgres: Postgres, clock: { now(): number }): Promise<Archive> {
-  await told(migrate(postgres))
+  await mapErrors(migrate(postgres))
   const fact = async (sql: Sql, name: string): Promise<string | undefined> => {
-    const [row] = await sql.query(`SELECT value FROM ${s}.facts WHERE name = $1`, [name])
+    const [row] = await sql.query(`SELECT value FROM ${schema}.facts WHERE name = $1`, [name])
     return row && String(row['value'])
   }
   const setFact = async (sql: Sql, name: string, value: string): Promise<void> => {
-    await sql.query(`INSERT INTO ${s}.facts VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [
-      name,
-      value,
-    ])
+    await sql.query(
+      `INSERT INTO ${schema}.facts VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [name, value],
+    )
   }
-  const extent: Extent = {
+  const extent: VectorLengthStore = {
     vectorLength: async (sql) => Number((await fact(sql, 'vector length')) ?? 0),
-    keepVectorLength: (sql, length) => setFact(sql, 'vector length', String(length)),
+    saveVectorLength: (sql, length) => setFact(sql, 'vector length', String(length)),
   }
   const handle = (n: unknown, tenant: string, id: string): Workspace =>
     openWorkspace(postgres, extent, Number(n), tenant, id)
   const find = async (tenant: string, id: string): Promise<Row | undefined> =>
-    (await told(postgres.query(`SELECT n FROM ${s}.workspaces WHERE tenant = $1 AND id = $2`, [tenant, id])))[0]
+    (
+      await mapErrors(postgres.query(`SELECT n FROM ${schema}.workspaces WHERE tenant = $1 AND id = $2`, [tenant, id]))
+    )[0]
   const create = async (
     tenant: string,
     id: string,
@@ -37,9 +39,9 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
     description: string,
     at: number,
   ): Promise<boolean> => {
-    const rows = await told(
+    const rows = await mapErrors(
       postgres.query(
-        `INSERT INTO ${s}.workspaces (tenant, id, name, description, created) VALUES ($1, $2, $3, $4, $5)
+        `INSERT INTO ${schema}.workspaces (tenant, id, name, description, created) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT DO NOTHING RETURNING n`,
         [tenant, id, name, description, at],
       ),
@@ -58,11 +60,11 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
     },
     createWorkspace: (tenant, { id, name, description, createdAt }) => create(tenant, id, name, description, createdAt),
     async listWorkspaces(tenant) {
-      const rows = await told(
+      const rows = await mapErrors(
         postgres.query(
           `SELECT id, name, description, created,
-             (SELECT count(*) FROM ${s}.memories m WHERE m.workspace = w.n) AS memories
-           FROM ${s}.workspaces w WHERE tenant = $1 ORDER BY n`,
+             (SELECT count(*) FROM ${schema}.memories m WHERE m.workspace = w.n) AS memories
+           FROM ${schema}.workspaces w WHERE tenant = $1 ORDER BY n`,
           [tenant],
         ),
       )
@@ -75,31 +77,31 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
       }))
     },
     async deleteWorkspace(tenant, id) {
-      const rows = await told(
-        postgres.query(`DELETE FROM ${s}.workspaces WHERE tenant = $1 AND id = $2 RETURNING n`, [tenant, id]),
+      const rows = await mapErrors(
+        postgres.query(`DELETE FROM ${schema}.workspaces WHERE tenant = $1 AND id = $2 RETURNING n`, [tenant, id]),
       )
       return rows.length > 0
     },
     async unembedded() {
-      const rows = await told(
+      const rows = await mapErrors(
         postgres.query(
-          `SELECT n, tenant, id FROM ${s}.workspaces w
-           WHERE EXISTS (SELECT 1 FROM ${s}.chunks c WHERE c.workspace = w.n AND c.embedded = 0)`,
+          `SELECT n, tenant, id FROM ${schema}.workspaces w
+           WHERE EXISTS (SELECT 1 FROM ${schema}.chunks c WHERE c.workspace = w.n AND c.embedded = 0)`,
         ),
       )
       return rows.map((row) => handle(row['n'], String(row['tenant']), String(row['id'])))
     },
     async useVectors(model) {
       if (!(await makeVectors(postgres))) return false
-      await told(
+      await mapErrors(
         postgres.transaction(async (sql) => {
           // What the service would not take, it may take by now: a start asks once more.
           if ((await fact(sql, 'embedding model')) === model) {
-            await sql.query(`UPDATE ${s}.chunks SET embedded = 0 WHERE embedded = 2`)
+            await sql.query(`UPDATE ${schema}.chunks SET embedded = 0 WHERE embedded = 2`)
             return
           }
-          await sql.query(`DELETE FROM ${s}.vectors`)
-          await sql.query(`UPDATE ${s}.chunks SET embedded = 0 WHERE embedded <> 0`)
+          await sql.query(`DELETE FROM ${schema}.vectors`)
+          await sql.query(`UPDATE ${schema}.chunks SET embedded = 0 WHERE embedded <> 0`)
           await setFact(sql, 'vector length', '0')
           await setFact(sql, 'embedding model', model)
         }),

@@ -3,36 +3,36 @@
 import type { Entity, NewEntity, Relation, Workspace } from '../archive.ts'
 import { foldName } from '../archive.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
-import { told } from './sql.ts'
+import { mapErrors } from './sql.ts'
 
 type Graph = Pick<
   Workspace,
   'relate' | 'entity' | 'relationsOf' | 'entities' | 'relations' | 'entitiesBy' | 'graphCounts'
 >
 
-const s = 'sluice_memory'
+const schema = 'sluice_memory'
 
 export function openGraph(postgres: Postgres, n: number): Graph {
   const rows = (text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
-    told(postgres.query(text, [n, ...values]))
+    mapErrors(postgres.query(text, [n, ...values]))
   async function put(sql: Sql, { name, type }: NewEntity): Promise<unknown> {
     const [row] = await sql.query(
-      `INSERT INTO ${s}.entities (workspace, folded, name, type) VALUES ($1, $2, $3, coalesce($4::text, 'thing'))
-       ON CONFLICT (workspace, folded) DO UPDATE SET type = coalesce($4::text, ${s}.entities.type) RETURNING n`,
+      `INSERT INTO ${schema}.entities (workspace, folded, name, type) VALUES ($1, $2, $3, coalesce($4::text, 'thing'))
+       ON CONFLICT (workspace, folded) DO UPDATE SET type = coalesce($4::text, ${schema}.entities.type) RETURNING n`,
       [n, foldName(name), name.normalize('NFC').trim(), type ?? null],
     )
     return row?.['n']
   }
   return {
     relate: ({ from, type, to, confidence }) =>
-      told(
+      mapErrors(
         postgres.transaction(async (sql) => {
           // Always in the same order: two that relate the same two the other way round would wait for each other.
           const inOrder = [from, to].sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1))
           const keys = new Map<NewEntity, unknown>()
           for (const entity of inOrder) keys.set(entity, await put(sql, entity))
           const [row] = await sql.query(
-            `INSERT INTO ${s}.relations (workspace, source, type, target, confidence) VALUES ($1, $2, $3, $4, $5)
+            `INSERT INTO ${schema}.relations (workspace, source, type, target, confidence) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (workspace, source, type, target) DO UPDATE SET confidence = excluded.confidence
              RETURNING (xmax = 0) AS created`,
             [n, keys.get(from), type, keys.get(to), confidence],
@@ -42,7 +42,7 @@ export function openGraph(postgres: Postgres, n: number): Graph {
       ),
     async entity(nameOrId) {
       const [row] = await rows(
-        `SELECT * FROM ${s}.entities WHERE workspace = $1 AND (folded = $2 OR id::text = lower($3))
+        `SELECT * FROM ${schema}.entities WHERE workspace = $1 AND (folded = $2 OR id::text = lower($3))
          ORDER BY folded = $2 DESC LIMIT 1`,
         foldName(nameOrId),
         nameOrId,
@@ -52,27 +52,33 @@ export function openGraph(postgres: Postgres, n: number): Graph {
     relationsOf: async (keys, types) =>
       (
         await rows(
-          `SELECT * FROM ${s}.relations WHERE workspace = $1 AND (source = ANY($2::bigint[]) OR target = ANY($2::bigint[]))
+          `SELECT * FROM ${schema}.relations WHERE workspace = $1 AND (source = ANY($2::bigint[]) OR target = ANY($2::bigint[]))
              AND ($3::text[] IS NULL OR type = ANY($3::text[])) ORDER BY confidence DESC, n LIMIT 10000`,
           keys,
           types.length > 0 ? types : null,
         )
       ).map(toRelation),
     entities: async (after, limit) =>
-      (await rows(`SELECT * FROM ${s}.entities WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`, after, limit)).map(
-        toEntity,
-      ),
+      (
+        await rows(`SELECT * FROM ${schema}.entities WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`, after, limit)
+      ).map(toEntity),
     relations: async (after, limit) =>
       (
-        await rows(`SELECT * FROM ${s}.relations WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`, after, limit)
+        await rows(
+          `SELECT * FROM ${schema}.relations WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`,
+          after,
+          limit,
+        )
       ).map(toRelation),
     entitiesBy: async (keys) =>
-      (await rows(`SELECT * FROM ${s}.entities WHERE workspace = $1 AND n = ANY($2::bigint[])`, keys)).map(toEntity),
+      (await rows(`SELECT * FROM ${schema}.entities WHERE workspace = $1 AND n = ANY($2::bigint[])`, keys)).map(
+        toEntity,
+      ),
     async graphCounts() {
       const types = await rows(
-        `SELECT type, count(*) AS count FROM ${s}.entities WHERE workspace = $1 GROUP BY type ORDER BY count DESC, type`,
+        `SELECT type, count(*) AS count FROM ${schema}.entities WHERE workspace = $1 GROUP BY type ORDER BY count DESC, type`,
       )
-      const [related] = await rows(`SELECT count(*) AS count FROM ${s}.relations WHERE workspace = $1`)
+      const [related] = await rows(`SELECT count(*) AS count FROM ${schema}.relations WHERE workspace = $1`)
       return {
         entities: types.reduce((sum, row) => sum + Number(row['count']), 0),
         relations: Number(related?.['count']),

@@ -1,7 +1,7 @@
 /** The little we need of a PostgreSQL driver, and what its errors mean. */
 
 import { RpcError } from 'sluice'
-import { WorkspaceGone } from '../archive.ts'
+import { WorkspaceDeleted } from '../archive.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export interface Postgres extends Sql {
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const faults: readonly (readonly [code: RegExp, is: string])[] = [
+const reasonsByCode: readonly (readonly [code: RegExp, is: string])[] = [
   [/^53100$/, 'on a full disk'],
   [/^(53|57P03|57014)/, 'too busy to answer'],
   [/^(08|57P|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|EPIPE|ENOENT)/, 'away'],
@@ -25,13 +25,13 @@ const faults: readonly (readonly [code: RegExp, is: string])[] = [
 ]
 
 /** A verb of the archive, whose failures a client may read; what is our own bug stays one. */
-export async function told<T>(work: Promise<T>): Promise<T> {
+export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (thrown) {
     const code = codeOf(thrown)
-    if (code === '23503') throw new WorkspaceGone()
-    const is = faults.find(([pattern]) => pattern.test(code))?.[1]
+    if (code === '23503') throw new WorkspaceDeleted()
+    const is = reasonsByCode.find(([pattern]) => pattern.test(code))?.[1]
     if (is === undefined) throw thrown
     throw new RpcError('storeUnavailable', `The store is ${is}`, { cause: thrown })
   }

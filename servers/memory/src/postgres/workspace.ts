@@ -1,40 +1,46 @@
 /** One workspace in PostgreSQL. Every query names it by its number, which belongs to one tenant. */
 
 import type { Filters, Hit, Memory, NewMemory, Workspace } from '../archive.ts'
-import { lengthOf, listedText, toPiece, WrongLength } from '../archive.ts'
-import { folded, spaced } from '../words.ts'
+import { checkedVectorLength, maxListedText, VectorLengthMismatch, withTextRange } from '../archive.ts'
+import { foldAccents, spaceIdeographs } from '../words.ts'
 import { openGraph } from './graph.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
-import { told } from './sql.ts'
+import { mapErrors } from './sql.ts'
 
-const s = 'sluice_memory'
+const schema = 'sluice_memory'
 
 /** For rows of `memories m`; parameters $2 to $5. */
-const passes = `($2::text[] IS NULL OR m.tags && $2::text[]) AND ($3::text IS NULL OR m.source = $3)
+const matchesFilters = `($2::text[] IS NULL OR m.tags && $2::text[]) AND ($3::text IS NULL OR m.source = $3)
   AND ($4::bigint IS NULL OR m.at >= $4) AND ($5::bigint IS NULL OR m.at <= $5)`
-const bind = ({ tags, source, from, to }: Filters): readonly unknown[] => [
+const bindFilters = ({ tags, source, from, to }: Filters): readonly unknown[] => [
   tags.length > 0 ? tags : null,
   source ?? null,
   from ?? null,
   to ?? null,
 ]
 
-export interface Extent {
+export interface VectorLengthStore {
   /** Numbers in each vector kept so far; 0 while there is none. */
   vectorLength(sql: Sql): Promise<number>
-  keepVectorLength(sql: Sql, length: number): Promise<void>
+  saveVectorLength(sql: Sql, length: number): Promise<void>
 }
 
-export function openWorkspace(postgres: Postgres, extent: Extent, n: number, tenant: string, id: string): Workspace {
+export function openWorkspace(
+  postgres: Postgres,
+  extent: VectorLengthStore,
+  n: number,
+  tenant: string,
+  id: string,
+): Workspace {
   async function add(sql: Sql, { id, at, source, tags, metadata, text, chunks }: NewMemory): Promise<boolean> {
     const [row] = await sql.query(
-      `INSERT INTO ${s}.memories (workspace, id, at, source, tags, metadata, text) VALUES ($1, $2, $3, $4, $5, $6, $7)
+      `INSERT INTO ${schema}.memories (workspace, id, at, source, tags, metadata, text) VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT DO NOTHING RETURNING n`,
       [n, id, at, source ?? null, tags, metadata, text],
     )
     if (!row) return false
     await sql.query(
-      `INSERT INTO ${s}.chunks (workspace, memory, start, stop, words)
+      `INSERT INTO ${schema}.chunks (workspace, memory, start, stop, words)
        SELECT $1, $2, t.start, t.stop, to_tsvector('english', t.words)
        FROM unnest($3::int[], $4::int[], $5::text[]) AS t (start, stop, words)`,
       [
@@ -42,7 +48,7 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
         row['n'],
         chunks.map(({ start }) => start),
         chunks.map(({ end }) => end),
-        chunks.map(({ start, end }) => folded(spaced(text.slice(start, end)))),
+        chunks.map(({ start, end }) => foldAccents(spaceIdeographs(text.slice(start, end)))),
       ],
     )
     return true
@@ -51,7 +57,7 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
     tenant,
     id,
     add: (memories) =>
-      told(
+      mapErrors(
         postgres.transaction(async (sql) => {
           const added: boolean[] = []
           for (const memory of memories) added.push(await add(sql, memory))
@@ -59,46 +65,48 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
         }),
       ),
     async get(id) {
-      const [row] = await told(postgres.query(`SELECT * FROM ${s}.memories WHERE workspace = $1 AND id = $2`, [n, id]))
+      const [row] = await mapErrors(
+        postgres.query(`SELECT * FROM ${schema}.memories WHERE workspace = $1 AND id = $2`, [n, id]),
+      )
       return row && toMemory(row)
     },
     async list({ filters, limit, after }) {
-      const rows = await told(
+      const rows = await mapErrors(
         postgres.query(
-          `SELECT n, id, at, source, tags, metadata, left(text, ${listedText}) AS text FROM ${s}.memories m
-             WHERE m.workspace = $1 AND ${passes}
+          `SELECT n, id, at, source, tags, metadata, left(text, ${maxListedText}) AS text FROM ${schema}.memories m
+             WHERE m.workspace = $1 AND ${matchesFilters}
              AND ($6::bigint IS NULL OR (m.at, m.n) < ($6, $7::bigint)) ORDER BY m.at DESC, m.n DESC LIMIT $8`,
-          [n, ...bind(filters), after?.at ?? null, after?.key ?? null, limit],
+          [n, ...bindFilters(filters), after?.at ?? null, after?.key ?? null, limit],
         ),
       )
       return rows.map(toMemory)
     },
     async walk(after, limit, maxBytes) {
-      const some = `SELECT * FROM ${s}.memories WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`
+      const some = `SELECT * FROM ${schema}.memories WHERE workspace = $1 AND n > $2 ORDER BY n LIMIT $3`
       const before = 'sum(octet_length(text)) OVER (ORDER BY n) - octet_length(text)'
       const text = `SELECT * FROM (SELECT *, ${before} AS before FROM (${some}) page) found WHERE before < $4 ORDER BY n`
-      return (await told(postgres.query(text, [n, after, limit, maxBytes]))).map(toMemory)
+      return (await mapErrors(postgres.query(text, [n, after, limit, maxBytes]))).map(toMemory)
     },
     async delete(id) {
-      const rows = await told(
-        postgres.query(`DELETE FROM ${s}.memories WHERE workspace = $1 AND id = $2 RETURNING n`, [n, id]),
+      const rows = await mapErrors(
+        postgres.query(`DELETE FROM ${schema}.memories WHERE workspace = $1 AND id = $2 RETURNING n`, [n, id]),
       )
       return rows.length > 0
     },
     clear: () =>
-      told(
+      mapErrors(
         postgres.transaction(async (sql) => {
           for (const table of ['memories', 'relations', 'entities'])
-            await sql.query(`DELETE FROM ${s}.${table} WHERE workspace = $1`, [n])
+            await sql.query(`DELETE FROM ${schema}.${table} WHERE workspace = $1`, [n])
         }),
       ),
     async counts() {
-      const [row] = await told(
+      const [row] = await mapErrors(
         postgres.query(
           `SELECT count(*) AS memories, coalesce(sum(octet_length(text)), 0) AS bytes, min(at) AS oldest, max(at) AS newest,
-             (SELECT count(*) FROM ${s}.chunks WHERE workspace = $1) AS chunks,
-             (SELECT count(*) FROM ${s}.chunks WHERE workspace = $1 AND embedded = 1) AS embedded
-           FROM ${s}.memories WHERE workspace = $1`,
+             (SELECT count(*) FROM ${schema}.chunks WHERE workspace = $1) AS chunks,
+             (SELECT count(*) FROM ${schema}.chunks WHERE workspace = $1 AND embedded = 1) AS embedded
+           FROM ${schema}.memories WHERE workspace = $1`,
           [n],
         ),
       )
@@ -118,27 +126,27 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
       if (words.length === 0) return []
       const asked = words.map((_, at) => `phraseto_tsquery('english', $${at + 7})`).join(' || ')
       return toHits(
-        await told(
+        await mapErrors(
           postgres.query(
             `SELECT c.n AS piece, c.memory, c.start, c.stop, ts_rank(c.words, q.q, 1) AS score
-             FROM (SELECT ${asked} AS q) q, ${s}.chunks c JOIN ${s}.memories m ON m.n = c.memory
-             WHERE c.workspace = $1 AND c.words @@ q.q AND ${passes} ORDER BY score DESC, c.n DESC LIMIT $6`,
-            [n, ...bind(filters), limit, ...words.map(folded)],
+             FROM (SELECT ${asked} AS q) q, ${schema}.chunks c JOIN ${schema}.memories m ON m.n = c.memory
+             WHERE c.workspace = $1 AND c.words @@ q.q AND ${matchesFilters} ORDER BY score DESC, c.n DESC LIMIT $6`,
+            [n, ...bindFilters(filters), limit, ...words.map(foldAccents)],
           ),
         ),
       )
     },
     async searchVectors(vector, filters, limit) {
-      const kept = await told(extent.vectorLength(postgres))
-      if (kept !== 0 && kept !== vector.length) throw new WrongLength(kept, vector.length)
+      const kept = await mapErrors(extent.vectorLength(postgres))
+      if (kept !== 0 && kept !== vector.length) throw new VectorLengthMismatch(kept, vector.length)
       if (kept === 0) return []
       return toHits(
-        await told(
+        await mapErrors(
           postgres.query(
             `SELECT c.n AS piece, c.memory, c.start, c.stop, 1 - (v.vector <=> $6::vector) AS score
-             FROM ${s}.vectors v JOIN ${s}.chunks c ON c.n = v.piece JOIN ${s}.memories m ON m.n = c.memory
-             WHERE v.workspace = $1 AND ${passes} ORDER BY v.vector <=> $6::vector, c.n DESC LIMIT $7`,
-            [n, ...bind(filters), toVector(vector), limit],
+             FROM ${schema}.vectors v JOIN ${schema}.chunks c ON c.n = v.piece JOIN ${schema}.memories m ON m.n = c.memory
+             WHERE v.workspace = $1 AND ${matchesFilters} ORDER BY v.vector <=> $6::vector, c.n DESC LIMIT $7`,
+            [n, ...bindFilters(filters), toVector(vector), limit],
           ),
         ),
       )
@@ -146,15 +154,15 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
     async read(hits) {
       const ranges = new Map(hits.map((hit) => [hit.memory, hit]))
       const keys = [...ranges.keys()]
-      const rows = await told(
-        postgres.query(`SELECT * FROM ${s}.memories WHERE workspace = $1 AND n = ANY($2::bigint[])`, [n, keys]),
+      const rows = await mapErrors(
+        postgres.query(`SELECT * FROM ${schema}.memories WHERE workspace = $1 AND n = ANY($2::bigint[])`, [n, keys]),
       )
-      return new Map(rows.map((row) => [Number(row['n']), toPiece(toMemory(row), ranges.get(Number(row['n'])))]))
+      return new Map(rows.map((row) => [Number(row['n']), withTextRange(toMemory(row), ranges.get(Number(row['n'])))]))
     },
     async unembedded(limit) {
-      const rows = await told(
+      const rows = await mapErrors(
         postgres.query(
-          `SELECT c.n, c.start, c.stop, m.text FROM ${s}.chunks c JOIN ${s}.memories m ON m.n = c.memory
+          `SELECT c.n, c.start, c.stop, m.text FROM ${schema}.chunks c JOIN ${schema}.memories m ON m.n = c.memory
            WHERE c.workspace = $1 AND c.embedded = 0 ORDER BY c.n LIMIT $2`,
           [n, limit],
         ),
@@ -166,18 +174,18 @@ export function openWorkspace(postgres: Postgres, extent: Extent, n: number, ten
       }))
     },
     embed: (vectors) =>
-      told(
+      mapErrors(
         postgres.transaction(async (sql) => {
           const kept = await extent.vectorLength(sql)
-          const length = lengthOf(vectors, kept)
-          if (kept === 0 && length !== 0) await extent.keepVectorLength(sql, length)
+          const length = checkedVectorLength(vectors, kept)
+          if (kept === 0 && length !== 0) await extent.saveVectorLength(sql, length)
           for (const { piece, vector } of vectors) {
             const marked = await sql.query(
-              `UPDATE ${s}.chunks SET embedded = $3 WHERE workspace = $1 AND n = $2 AND embedded = 0 RETURNING n`,
+              `UPDATE ${schema}.chunks SET embedded = $3 WHERE workspace = $1 AND n = $2 AND embedded = 0 RETURNING n`,
               [n, piece, vector ? 1 : 2],
             )
             if (marked.length > 0 && vector)
-              await sql.query(`INSERT INTO ${s}.vectors VALUES ($2, $1, $3::vector)`, [n, piece, toVector(vector)])
+              await sql.query(`INSERT INTO ${schema}.vectors VALUES ($2, $1, $3::vector)`, [n, piece, toVector(vector)])
           }
         }),
       ),

@@ -5,13 +5,13 @@ import { createWriter, openDatabase } from 'sluice/sqlite'
 import { getLoadablePath } from 'sqlite-vec'
 import type { Archive, Workspace } from '../archive.ts'
 import { defaultWorkspace } from '../archive.ts'
-import { mapped } from './mapped.ts'
+import { retryWhenBusy } from './retry.ts'
 import { applicationId, createWords, migrations, vectorsTable, wordsTable } from './schema.ts'
-import type { File } from './workspace.ts'
-import { clearing, openWorkspace } from './workspace.ts'
+import type { DatabaseFile } from './workspace.ts'
+import { clearSql, openWorkspace } from './workspace.ts'
 
 /** Workspaces whose statements are kept ready. */
-const ready = 200
+const maxOpenWorkspaces = 200
 
 export function sqliteArchive(path: string, clock: { now(): number }): Archive {
   const extension = vectorExtension()
@@ -40,12 +40,12 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     const value = sql.fact.get(name)?.['value']
     return value === undefined ? undefined : String(value)
   }
-  const file: File = {
+  const file: DatabaseFile = {
     database,
     writer,
     hasVectors: extension !== undefined,
     vectorLength: () => Number(fact('vector length') ?? 0),
-    keepVectorLength: (length) => {
+    saveVectorLength: (length) => {
       sql.setFact.run('vector length', String(length))
     },
   }
@@ -53,7 +53,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
   function handle(n: number, tenant: string, id: string): Workspace {
     const known = opened.get(n)
     if (known) return known
-    if (opened.size >= ready) opened.clear()
+    if (opened.size >= maxOpenWorkspaces) opened.clear()
     const workspace = openWorkspace(file, n, tenant, id)
     opened.set(n, workspace)
     return workspace
@@ -69,7 +69,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     return true
   }
 
-  return mapped<Archive>({
+  return retryWhenBusy<Archive>({
     async workspace(tenant, id) {
       let n = find(tenant, id)
       if (n === undefined && id === defaultWorkspace) {
@@ -94,7 +94,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
         const n = find(tenant, id)
         if (n === undefined) return false
         opened.delete(n)
-        database.exec(`${clearing(n)} DROP TABLE ${wordsTable(n)}; DELETE FROM workspaces WHERE n = ${n}`)
+        database.exec(`${clearSql(n)} DROP TABLE ${wordsTable(n)}; DELETE FROM workspaces WHERE n = ${n}`)
         if (file.hasVectors) database.exec(`DROP TABLE IF EXISTS ${vectorsTable(n)}`)
         return true
       }),
@@ -104,7 +104,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     async useVectors(model) {
       if (!file.hasVectors) return false
       const isNew = fact('embedding model') !== model
-      await writer.write(() => (isNew ? forgetVectors(database, model, sql.setFact) : askAgain.run()))
+      await writer.write(() => (isNew ? dropVectors(database, model, sql.setFact) : askAgain.run()))
       return true
     },
     async close() {
@@ -114,7 +114,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
   })
 }
 
-function forgetVectors(database: DatabaseSync, model: string, setFact: ReturnType<DatabaseSync['prepare']>): void {
+function dropVectors(database: DatabaseSync, model: string, setFact: ReturnType<DatabaseSync['prepare']>): void {
   for (const { n } of database.prepare('SELECT n FROM workspaces').all())
     database.exec(`DROP TABLE IF EXISTS ${vectorsTable(Number(n))}`)
   database.exec('UPDATE chunks SET embedded = 0 WHERE embedded <> 0')

@@ -52,7 +52,7 @@ export const createVectors = (workspace: number, length: number): string =>
      piece INTEGER PRIMARY KEY, vector int8[${length}] distance_metric=cosine)`
 
 /** For rows of `memories m` in the workspace `:workspace`. A filter that is not given is NULL and lets everything through. */
-export const passes = `(:source IS NULL OR m.source = :source)
+export const matchesFilters = `(:source IS NULL OR m.source = :source)
   AND (:from IS NULL OR m.at >= :from) AND (:to IS NULL OR m.at <= :to)
   AND (:tags IS NULL OR EXISTS (
     SELECT 1 FROM tags t WHERE t.workspace = :workspace AND t.memory = m.n

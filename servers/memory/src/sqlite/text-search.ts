@@ -11,15 +11,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Filters, Hit } from '../archive.ts'
 import { bindFilters } from './filters.ts'
-import { passes, wordsTable } from './schema.ts'
+import { matchesFilters, wordsTable } from './schema.ts'
 
 /** More matches than this make a word common. */
-const deep = 500
+const commonWordMatches = 500
 /** Of the matches of rare words, this many may still be reordered by common ones. */
-const reordered = 400
-const noise = 0.1
+const maxReordered = 400
+const noiseShare = 0.1
 /** Common words whose weight is kept. */
-const remembered = 2000
+const maxCachedWords = 2000
 
 export type TextSearch = (words: readonly string[], filters: Filters, limit: number) => readonly Hit[]
 
@@ -37,11 +37,11 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
   const prepare = (filter: string): Statements => {
     const matching = `FROM ${table} WHERE ${table} MATCH :match ${filter}`
     return {
-      floor: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT 1 OFFSET ${deep}`),
-      newest: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT ${deep}`),
+      floor: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT 1 OFFSET ${commonWordMatches}`),
+      newest: database.prepare(`SELECT rowid ${matching} ORDER BY rowid DESC LIMIT ${commonWordMatches}`),
       all: database.prepare(`SELECT rowid ${matching}`),
       best: database.prepare(
-        `SELECT rowid, -bm25(${table}) AS score ${matching} ORDER BY score DESC LIMIT ${reordered}`,
+        `SELECT rowid, -bm25(${table}) AS score ${matching} ORDER BY score DESC LIMIT ${maxReordered}`,
       ),
     }
   }
@@ -61,19 +61,19 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
   function recallOrTell(find: Find, text: string, extent: Row): Word {
     const [pieces, kept] = [Number(extent['pieces']), known.get(text)]
     if (kept && Math.abs(pieces - kept.pieces) < kept.pieces / 5) return kept.word
-    const word = tell(find, text, extent)
-    if (known.size >= remembered) known.clear()
+    const word = weighWord(find, text, extent)
+    if (known.size >= maxCachedWords) known.clear()
     if (word.common) known.set(text, { word, pieces })
     return word
   }
 
   return function searchText(words, filters, limit) {
     const bound = bindFilters(filters, workspace)
-    if (bound) filtered ??= prepare(`AND EXISTS (${among(table)})`)
+    if (bound) filtered ??= prepare(`AND EXISTS (${matchingChunk(table)})`)
     const find = finder(bound && filtered ? filtered : open, bound ?? {})
     const extent = size.get() ?? {}
-    const told = words.map((word) => (bound ? tell : recallOrTell)(find, word, extent))
-    const telling = told.filter(({ share }) => share < noise)
+    const told = words.map((word) => (bound ? weighWord : recallOrTell)(find, word, extent))
+    const telling = told.filter(({ share }) => share < noiseShare)
     const rare = telling.filter(({ common }) => !common)
     const common = telling.filter((word) => word.common)
 
@@ -83,7 +83,7 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
     }
     if (scores.size < limit && common.length > 0) fill(common)
     // The telling words are nowhere: then what the others say.
-    if (scores.size === 0) fill(quietest(told))
+    if (scores.size === 0) fill(rarestNoiseWords(told))
     // Between equals the newer one.
     const order = [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, limit)
     return toHits(order, places.all(JSON.stringify(order.map(([piece]) => piece))))
@@ -104,25 +104,25 @@ const finder =
   (kind, match) =>
     statements[kind].all({ ...bound, match })
 
-const among = (table: string): string =>
-  `SELECT 1 FROM chunks c JOIN memories m ON m.n = c.memory WHERE c.n = ${table}.rowid AND ${passes}`
+const matchingChunk = (table: string): string =>
+  `SELECT 1 FROM chunks c JOIN memories m ON m.n = c.memory WHERE c.n = ${table}.rowid AND ${matchesFilters}`
 
 const pieceOf = (row: Row): number => Number(row['rowid'])
 
-function tell(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
+function weighWord(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
   const quoted = `"${word.replaceAll('"', '""')}"`
   const [floor] = find('floor', quoted)
   if (!floor) return { quoted, common: false, share: 0, weight: 0 }
   // So many of the newest pieces had to be passed for `deep` matches; the older ones are taken to be like them.
   const passed = (Number(newest) - pieceOf(floor) + 1) / (Number(newest) - Number(oldest) + 1)
-  const share = Math.min(1, deep / (passed * Number(pieces)))
+  const share = Math.min(1, commonWordMatches / (passed * Number(pieces)))
   return { quoted, common: true, share, weight: Math.max(1e-6, Math.log((1 - share) / share)) }
 }
 
 /** Of noise words, the two that say most. */
-const quietest = (words: readonly Word[]): readonly Word[] =>
+const rarestNoiseWords = (words: readonly Word[]): readonly Word[] =>
   words
-    .filter(({ share }) => share >= noise)
+    .filter(({ share }) => share >= noiseShare)
     .sort((a, b) => a.share - b.share)
     .slice(0, 2)
 

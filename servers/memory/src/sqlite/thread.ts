@@ -9,29 +9,31 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { RpcError } from 'sluice'
 import type { Archive, Workspace } from '../archive.ts'
-import { WorkspaceGone, WrongLength } from '../archive.ts'
+import { VectorLengthMismatch, WorkspaceDeleted } from '../archive.ts'
 
-export interface Question {
+export interface WorkerRequest {
   readonly n: number
   readonly verb: string
   readonly args: readonly unknown[]
   /** The workspace meant, if the verb is one of a workspace. */
-  readonly of?: WorkspaceRef
+  readonly workspace?: WorkspaceRef
 }
 export interface WorkspaceRef {
   readonly handle: number
   readonly tenant: string
   readonly id: string
 }
-export interface Fault {
+export interface WorkerFault {
   readonly name: string
   readonly message: string
   readonly reason?: string
-  readonly kept?: number
-  readonly given?: number
+  readonly expected?: number
+  readonly actual?: number
 }
 /** `n` of the question; 0 says that the archive is open, or why it is not. */
-export type Reply = { readonly n: number; readonly result: unknown } | { readonly n: number; readonly fault: Fault }
+export type WorkerResponse =
+  | { readonly n: number; readonly result: unknown }
+  | { readonly n: number; readonly fault: WorkerFault }
 
 /** Beside this file, with its extension: `.js` in the build and in a tarball, `.ts` in the sources. */
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
@@ -42,8 +44,8 @@ const workspaceVerbs = [
 ]
 
 interface Thread {
-  ask(question: Omit<Question, 'n'>): Promise<unknown>
-  end(): Promise<void>
+  request(question: Omit<WorkerRequest, 'n'>): Promise<unknown>
+  terminate(): Promise<void>
 }
 
 /** Rejects if the file cannot be opened, with what to do about it. */
@@ -65,7 +67,7 @@ export async function threadArchive(path: string): Promise<Archive> {
     if (isClosed) throw new RpcError('storeUnavailable', 'The store is closed')
     running ??= start()
     const thread = await running
-    return (await thread.ask({ verb, args, ...(of && { of }) })) as T
+    return (await thread.request({ verb, args, ...(of && { workspace: of }) })) as T
   }
   const toWorkspace = (of: WorkspaceRef): Workspace =>
     ({
@@ -86,9 +88,9 @@ export async function threadArchive(path: string): Promise<Archive> {
     async close() {
       if (isClosed) return
       const thread = await running
-      await thread?.ask({ verb: 'close', args: [] })
+      await thread?.request({ verb: 'close', args: [] })
       isClosed = true
-      await thread?.end()
+      await thread?.terminate()
     },
   }
 }
@@ -104,7 +106,7 @@ function startThread(path: string, ended: () => void): Promise<Thread> {
     if (open.size === 0) worker.unref()
     return waiting
   }
-  worker.on('message', (reply: Reply) => {
+  worker.on('message', (reply: WorkerResponse) => {
     const waiting = settle(reply.n)
     if ('fault' in reply) waiting?.reject(toError(reply.fault))
     else waiting?.resolve(reply.result)
@@ -122,21 +124,21 @@ function startThread(path: string, ended: () => void): Promise<Thread> {
     return new Promise((resolve, reject) => open.set(n, { resolve, reject }))
   }
   const thread: Thread = {
-    ask(question) {
+    request(question) {
       const answer = ask(++count)
-      worker.postMessage({ ...question, n: count } satisfies Question)
+      worker.postMessage({ ...question, n: count } satisfies WorkerRequest)
       return answer
     },
-    async end() {
+    async terminate() {
       await worker.terminate()
     },
   }
   return ask(0).then(() => thread)
 }
 
-function toError({ name, message, reason, kept = 0, given = 0 }: Fault): Error {
-  if (name === 'WorkspaceGone') return new WorkspaceGone(message)
-  if (name === 'WrongLength') return new WrongLength(kept, given)
+function toError({ name, message, reason, expected = 0, actual = 0 }: WorkerFault): Error {
+  if (name === 'WorkspaceDeleted') return new WorkspaceDeleted(message)
+  if (name === 'VectorLengthMismatch') return new VectorLengthMismatch(expected, actual)
   if (reason === 'storeUnavailable') return new RpcError(reason, message)
   return Object.assign(new Error(message), { name })
 }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Filters, Hit, PieceVector } from '../archive.ts'
 import { bindFilters } from './filters.ts'
-import { createVectors, passes, vectorsTable } from './schema.ts'
+import { createVectors, matchesFilters, vectorsTable } from './schema.ts'
 
 export interface Vectors {
   put(vectors: readonly PieceVector[], length: number): void
@@ -36,7 +36,7 @@ export function openVectors(database: DatabaseSync, workspace: number): Vectors 
     search(vector, filters, limit) {
       if (!isThere()) return []
       const bound = bindFilters(filters, workspace)
-      const among = `AND piece IN (SELECT c.n FROM chunks c JOIN memories m ON m.n = c.memory WHERE m.workspace = ${workspace} AND ${passes})`
+      const among = `AND piece IN (SELECT c.n FROM chunks c JOIN memories m ON m.n = c.memory WHERE m.workspace = ${workspace} AND ${matchesFilters})`
       const near = database.prepare(
         `SELECT c.n AS piece, c.memory, c.start, c.end, 1 - v.distance AS score
          FROM (SELECT piece, distance FROM ${table} WHERE vector MATCH vec_int8(:vector) AND k = :limit ${bound ? among : ''}) v

@@ -3,21 +3,21 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { RpcError } from 'sluice'
 import type { Archive, Workspace } from '../archive.ts'
-import { WorkspaceGone, WrongLength } from '../archive.ts'
+import { VectorLengthMismatch, WorkspaceDeleted } from '../archive.ts'
 import { sqliteArchive } from './archive.ts'
-import type { Fault, Question, Reply, WorkspaceRef } from './thread.ts'
+import type { WorkerFault, WorkerRequest, WorkerResponse, WorkspaceRef } from './thread.ts'
 
 type Verb = (...args: readonly unknown[]) => Promise<unknown>
 
 /** Workspaces that the other thread may still name. One that was dropped is looked up by its name again. */
 const maxHandles = 1000
 const handles = new Map<number, Workspace>()
-const known = new WeakMap<Workspace, number>()
-let count = 0
+const handleOf = new WeakMap<Workspace, number>()
+let lastHandle = 0
 
 function toRef(workspace: Workspace): WorkspaceRef {
-  const handle = known.get(workspace) ?? ++count
-  known.set(workspace, handle)
+  const handle = handleOf.get(workspace) ?? ++lastHandle
+  handleOf.set(workspace, handle)
   handles.delete(handle)
   handles.set(handle, workspace)
   const [oldest] = handles.keys()
@@ -25,10 +25,10 @@ function toRef(workspace: Workspace): WorkspaceRef {
   return { handle, tenant: workspace.tenant, id: workspace.id }
 }
 
-async function answer(archive: Archive, { verb, args, of }: Question): Promise<unknown> {
+async function answer(archive: Archive, { verb, args, workspace: of }: WorkerRequest): Promise<unknown> {
   if (of) {
     const workspace = handles.get(of.handle) ?? (await archive.workspace(of.tenant, of.id))
-    if (!workspace) throw new WorkspaceGone()
+    if (!workspace) throw new WorkspaceDeleted()
     return (workspace[verb as keyof Workspace] as Verb)(...args)
   }
   const result = await (archive[verb as keyof Archive] as Verb)(...args)
@@ -36,10 +36,10 @@ async function answer(archive: Archive, { verb, args, of }: Question): Promise<u
   return verb === 'unembedded' ? (result as readonly Workspace[]).map(toRef) : result
 }
 
-function toFault(thrown: unknown): Fault {
-  if (thrown instanceof WrongLength) {
-    const { name, message, kept, given } = thrown
-    return { name, message, kept, given }
+function toFault(thrown: unknown): WorkerFault {
+  if (thrown instanceof VectorLengthMismatch) {
+    const { name, message, expected, actual } = thrown
+    return { name, message, expected, actual }
   }
   if (thrown instanceof RpcError) return { name: thrown.name, message: thrown.message, reason: thrown.reason }
   return thrown instanceof Error
@@ -47,10 +47,10 @@ function toFault(thrown: unknown): Fault {
     : { name: 'Error', message: String(thrown) }
 }
 
-const send = (reply: Reply): void => parentPort?.postMessage(reply)
+const send = (reply: WorkerResponse): void => parentPort?.postMessage(reply)
 try {
   const archive = sqliteArchive(String(workerData), { now: () => Date.now() })
-  parentPort?.on('message', (question: Question) => {
+  parentPort?.on('message', (question: WorkerRequest) => {
     answer(archive, question).then(
       (result) => send({ n: question.n, result }),
       (thrown: unknown) => send({ n: question.n, fault: toFault(thrown) }),

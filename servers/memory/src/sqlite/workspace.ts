@@ -3,27 +3,33 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writer } from 'sluice/sqlite'
 import type { Memory, NewMemory, Workspace } from '../archive.ts'
-import { lengthOf, listedText, toPiece, WorkspaceGone, WrongLength } from '../archive.ts'
-import { spaced } from '../words.ts'
+import {
+  checkedVectorLength,
+  maxListedText,
+  VectorLengthMismatch,
+  WorkspaceDeleted,
+  withTextRange,
+} from '../archive.ts'
+import { spaceIdeographs } from '../words.ts'
 import { everyFilter } from './filters.ts'
 import { openGraph } from './graph.ts'
-import { mapped } from './mapped.ts'
+import { retryWhenBusy } from './retry.ts'
 import { toBlob, toColumns, toMemory } from './rows.ts'
-import { passes, vectorsTable, wordsTable } from './schema.ts'
+import { matchesFilters, vectorsTable, wordsTable } from './schema.ts'
 import { createTextSearch } from './text-search.ts'
 import { openVectors } from './vectors.ts'
 
-export interface File {
+export interface DatabaseFile {
   readonly database: DatabaseSync
   readonly writer: Writer
   /** Sqlite-vec is loaded. */
   readonly hasVectors: boolean
   /** Numbers in each vector kept so far; 0 while there is none. */
   vectorLength(): number
-  keepVectorLength(length: number): void
+  saveVectorLength(length: number): void
 }
 
-export function openWorkspace(file: File, n: number, tenant: string, id: string): Workspace {
+export function openWorkspace(file: DatabaseFile, n: number, tenant: string, id: string): Workspace {
   const { database, writer } = file
   const words = wordsTable(n)
   const sql = {
@@ -42,8 +48,8 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     // The plus keeps SQLite from walking the whole workspace by its index instead of going to the rows named.
     read: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n IN (SELECT value FROM json_each(?))`),
     list: database.prepare(
-      `SELECT n, id, at, source, tags, metadata, substr(text, 1, ${listedText}) AS text FROM memories m
-       WHERE m.workspace = :workspace AND ${passes}
+      `SELECT n, id, at, source, tags, metadata, substr(text, 1, ${maxListedText}) AS text FROM memories m
+       WHERE m.workspace = :workspace AND ${matchesFilters}
          AND (:at IS NULL OR m.at < :at OR (m.at = :at AND m.n < :n)) ORDER BY m.at DESC, m.n DESC LIMIT :limit`,
     ),
     walk: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n > ? ORDER BY n LIMIT ?`),
@@ -67,7 +73,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
   /** Whether it is still there is asked under the lock: where it is gone, its table of words is too. */
   async function write<T>(work: () => T): Promise<T> {
     const done = await writer.write(() => (sql.alive.get() ? { result: work() } : undefined))
-    if (!done) throw new WorkspaceGone()
+    if (!done) throw new WorkspaceDeleted()
     return done.result
   }
   function add(memory: NewMemory): boolean {
@@ -78,7 +84,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     for (const tag of tags) sql.tag.run(tag, Number(key))
     for (const { start, end } of chunks) {
       const { lastInsertRowid } = sql.chunk.run(Number(key), start, end)
-      sql.words.run(lastInsertRowid, spaced(text.slice(start, end)))
+      sql.words.run(lastInsertRowid, spaceIdeographs(text.slice(start, end)))
     }
     return true
   }
@@ -98,7 +104,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     return true
   }
 
-  return mapped({
+  return retryWhenBusy({
     tenant,
     id,
     add: (memories) => write(() => memories.map(add)),
@@ -124,7 +130,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     delete: (id) => write(() => remove(id)),
     clear: () =>
       write(() => {
-        database.exec(clearing(n))
+        database.exec(clearSql(n))
         database.exec(`INSERT INTO ${words} (${words}) VALUES ('delete-all')`)
         if (file.hasVectors) database.exec(`DROP TABLE IF EXISTS ${vectorsTable(n)}`)
       }),
@@ -144,14 +150,14 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
     searchText: async (words, filters, limit) => textSearch(words, filters, limit),
     async searchVectors(vector, filters, limit) {
       const kept = file.vectorLength()
-      if (kept !== 0 && kept !== vector.length) throw new WrongLength(kept, vector.length)
+      if (kept !== 0 && kept !== vector.length) throw new VectorLengthMismatch(kept, vector.length)
       return kept === 0 ? [] : vectors.search(vector, filters, limit)
     },
     async read(hits) {
       const ranges = new Map(hits.map((hit) => [hit.memory, hit]))
       const found = new Map<number, Memory>()
       for (const row of sql.read.iterate(JSON.stringify([...ranges.keys()])))
-        found.set(Number(row['n']), toPiece(toMemory(row), ranges.get(Number(row['n']))))
+        found.set(Number(row['n']), withTextRange(toMemory(row), ranges.get(Number(row['n']))))
       return found
     },
     async unembedded(limit) {
@@ -161,9 +167,9 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
       }))
     },
     async embed(given) {
-      const length = lengthOf(given, file.vectorLength())
+      const length = checkedVectorLength(given, file.vectorLength())
       await write(() => {
-        if (length !== 0 && file.vectorLength() === 0) file.keepVectorLength(length)
+        if (length !== 0 && file.vectorLength() === 0) file.saveVectorLength(length)
         vectors.put(given, length)
       })
     },
@@ -172,7 +178,7 @@ export function openWorkspace(file: File, n: number, tenant: string, id: string)
 }
 
 /** Everything of a workspace in the shared tables. */
-export const clearing = (n: number): string =>
+export const clearSql = (n: number): string =>
   `DELETE FROM chunks WHERE memory IN (SELECT n FROM memories WHERE workspace = ${n});
    DELETE FROM tags WHERE workspace = ${n};
    DELETE FROM memories WHERE workspace = ${n};

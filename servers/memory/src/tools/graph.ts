@@ -3,19 +3,19 @@
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from '../desk.ts'
-import { workspaceFor } from '../desk.ts'
+import type { App } from '../app.ts'
+import { workspaceFor } from '../app.ts'
 import { related, toGraphML, wholeGraph } from '../graph.ts'
 import { inWorkspace, shortText } from '../inputs.ts'
 import { answer } from './answer.ts'
 
 /** More than this is no answer any more; the command writes a file of any size. */
-const mostBytes = 2 * 1024 * 1024
+const maxBytes = 2 * 1024 * 1024
 
 const entityName = shortText(200)
 const entityType = shortText(60)
 
-export const graphTools = (desk: Desk): readonly Tool[] => [
+export const graphTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'add_relation',
     title: 'Add a relation',
@@ -138,12 +138,12 @@ export const graphTools = (desk: Desk): readonly Tool[] => [
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ format, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const graph = await wholeGraph(workspace, mostBytes)
+      const graph = await wholeGraph(workspace, maxBytes)
       const text = graph === undefined ? '' : format === 'json' ? JSON.stringify(graph) : toGraphML(graph)
       const size = Buffer.byteLength(text)
-      if (!graph || size > mostBytes)
+      if (!graph || size > maxBytes)
         throw fail(
-          `The graph takes more than ${mostBytes.toLocaleString('en-US')} bytes, which is too much for one answer. "sluice-memory graph --format ${format}" writes it to a file.`,
+          `The graph takes more than ${maxBytes.toLocaleString('en-US')} bytes, which is too much for one answer. "sluice-memory graph --format ${format}" writes it to a file.`,
         )
       const mimeType = format === 'json' ? 'application/json' : 'application/graphml+xml'
       return {

@@ -3,19 +3,19 @@
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from '../desk.ts'
-import { contentsOf, workspaceFor } from '../desk.ts'
+import type { App } from '../app.ts'
+import { contentsOf, workspaceFor } from '../app.ts'
 import { clearPhrase, filters, inWorkspace, longText, memoryId, metadata, toFilters } from '../inputs.ts'
-import { preview, show, toNewMemory, uriOf } from '../memory.ts'
+import { preview, toMemoryJson, toNewMemory, uriOf } from '../memory.ts'
 import { answer, counted } from './answer.ts'
 
 /** Ten million characters and a slow disk. */
-const patientMs = 120_000
+const addTimeoutMs = 120_000
 
 /** Deletions that need no person, per caller and workspace: ten at once, then one a minute. */
-const deletions = { capacity: 10, perSecond: 1 / 60 }
+const deletionRate = { burst: 10, perSecond: 1 / 60 }
 
-export const memoryTools = (desk: Desk): readonly Tool[] => [
+export const memoryTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'add_memory',
     title: 'Add a memory',
@@ -28,12 +28,12 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: false, openWorldHint: false },
-    timeoutMs: patientMs,
+    timeoutMs: addTimeoutMs,
     async run({ text, metadata, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
       const memory = await toNewMemory(text, metadata, desk.clock.now())
       await workspace.add([memory])
-      const note = await desk.catchUp?.reach(workspace)
+      const note = await desk.catchUp?.waitFor(workspace)
       return answer(
         [
           'Memory stored successfully.',
@@ -86,7 +86,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
           count: memories.length,
           workspace_id: workspace.id,
           memories: memories.map((memory) => ({
-            ...show(memory),
+            ...toMemoryJson(memory),
             text: preview(memory.text),
             uri: uriOf(workspace.id, memory.id),
           })),
@@ -110,7 +110,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       const workspace = await workspaceFor(desk, { call }, workspace_id)
       if (!(await workspace.get(memory_id.toLowerCase()))) return false
       const key = ['memory', 'deletions', call.caller.subject, workspace.id]
-      return (await call.tenant.store.take(key, deletions)) > 0
+      return (await call.tenant.store.take(key, deletionRate)) > 0
     },
     async effect({ memory_id, workspace_id }, context) {
       const workspace = await workspaceFor(desk, context, workspace_id)
@@ -122,7 +122,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
       const workspace = await workspaceFor(desk, work, workspace_id)
       const id = memory_id.toLowerCase()
       if (!(await workspace.delete(id))) throw fail('Memory not found.')
-      work.updated(uriOf(workspace.id, id))
+      work.resourceUpdated(uriOf(workspace.id, id))
       return answer(['Memory deleted successfully.', `ID: ${id}`], { deleted: true, memory_id: id })
     },
   }),
@@ -140,7 +140,7 @@ export const memoryTools = (desk: Desk): readonly Tool[] => [
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     approval: 'always',
     effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(desk, context, workspace_id)),
-    timeoutMs: patientMs,
+    timeoutMs: addTimeoutMs,
     async run({ workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
       const { memories, chunks } = await workspace.counts()

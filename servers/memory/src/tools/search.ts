@@ -3,13 +3,13 @@
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from '../desk.ts'
-import { workspaceFor } from '../desk.ts'
+import type { App } from '../app.ts'
+import { workspaceFor } from '../app.ts'
 import { filters, inWorkspace, shortText, toFilters } from '../inputs.ts'
-import { preview, show, uriOf } from '../memory.ts'
+import { preview, toMemoryJson, uriOf } from '../memory.ts'
 import { answer } from './answer.ts'
 
-export const searchTool = (desk: Desk): Tool =>
+export const searchTool = (desk: App): Tool =>
   tool({
     name: 'search_memory',
     title: 'Search memories',
@@ -43,7 +43,7 @@ export const searchTool = (desk: Desk): Tool =>
           mode,
           ...(note && { note }),
           results: found.map(({ memory, start, end, score }) => ({
-            ...show(memory),
+            ...toMemoryJson(memory),
             text: memory.text,
             score: Math.round(score * 1000) / 1000,
             start,

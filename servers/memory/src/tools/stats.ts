@@ -3,16 +3,16 @@
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from '../desk.ts'
-import { workspaceFor } from '../desk.ts'
+import type { App } from '../app.ts'
+import { workspaceFor } from '../app.ts'
 import { inWorkspace } from '../inputs.ts'
 import { answer } from './answer.ts'
 
-const whole = (value: number): string => value.toLocaleString('en-US')
+const formatInteger = (value: number): string => value.toLocaleString('en-US')
 const dateOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString()
 
-export const statsTool = (desk: Desk): Tool =>
+export const statsTool = (desk: App): Tool =>
   tool({
     name: 'get_stats',
     title: 'Memory statistics',
@@ -31,13 +31,13 @@ export const statsTool = (desk: Desk): Tool =>
         [
           'Memory Statistics:',
           `Workspace: ${workspace.id}`,
-          `Total Memories: ${whole(memories)}`,
-          `Total Chunks: ${whole(chunks)}`,
+          `Total Memories: ${formatInteger(memories)}`,
+          `Total Chunks: ${formatInteger(chunks)}`,
           `Database Size: ${sizeMb.toFixed(2)} MB`,
           `Average Chunks per Memory: ${average.toFixed(1)}`,
-          `Total Entities: ${whole(graph.entities)}`,
-          `Total Relationships: ${whole(graph.relations)}`,
-          ...(desk.embedder ? [`Embedded Chunks: ${whole(embedded)} (${desk.embedder.model})`] : []),
+          `Total Entities: ${formatInteger(graph.entities)}`,
+          `Total Relationships: ${formatInteger(graph.relations)}`,
+          ...(desk.embedder ? [`Embedded Chunks: ${formatInteger(embedded)} (${desk.embedder.model})`] : []),
           ...(hitRate === undefined ? [] : [`Cache Hit Rate: ${(hitRate * 100).toFixed(1)}%`]),
           ...(latency === undefined ? [] : [`Average Query Latency: ${latency.toFixed(1)} ms`]),
           ...(oldest === undefined ? [] : [`Oldest Memory: ${dateOf(oldest)}`]),

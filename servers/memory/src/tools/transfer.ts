@@ -3,8 +3,8 @@
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
-import type { Desk } from '../desk.ts'
-import { workspaceFor } from '../desk.ts'
+import type { App } from '../app.ts'
+import { workspaceFor } from '../app.ts'
 import { inWorkspace, longText } from '../inputs.ts'
 import { cursorPattern, exportPage, importLines } from '../transfer.ts'
 import { answer, counted } from './answer.ts'
@@ -21,7 +21,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-export const transferTools = (desk: Desk): readonly Tool[] => [
+export const transferTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'export_memories',
     title: 'Export memories',
@@ -69,24 +69,24 @@ export const transferTools = (desk: Desk): readonly Tool[] => [
     timeoutMs: 120_000,
     async run({ jsonl, workspace_id }, work) {
       const workspace = await workspaceFor(desk, work, workspace_id)
-      const { memories, relations, known, refused } = await importLines(workspace, linesOf(jsonl), () =>
+      const { memories, relations, duplicates, rejected } = await importLines(workspace, linesOf(jsonl), () =>
         desk.clock.now(),
       )
-      const note = await desk.catchUp?.reach(workspace)
+      const note = await desk.catchUp?.waitFor(workspace)
       return answer(
         [
           `Imported ${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} into workspace ${workspace.id}.`,
-          ...(known > 0 ? [`${known} were there already.`] : []),
-          ...(refused.length > 0 ? [`${refused.length} lines were left out:`, ...refused.slice(0, 10)] : []),
+          ...(duplicates > 0 ? [`${duplicates} were there already.`] : []),
+          ...(rejected.length > 0 ? [`${rejected.length} lines were left out:`, ...rejected.slice(0, 10)] : []),
           ...(note ? [`Note: ${note}`] : []),
         ],
         {
           workspace_id: workspace.id,
           memories,
           relations,
-          known,
-          refused: refused.length,
-          errors: refused.slice(0, 10),
+          known: duplicates,
+          refused: rejected.length,
+          errors: rejected.slice(0, 10),
         },
       )
     },

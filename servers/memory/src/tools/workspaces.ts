@@ -3,16 +3,16 @@
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
+import type { App } from '../app.ts'
+import { chooseWorkspace, contentsOf, currentWorkspace, resetWorkspace, tenantOf, workspaceFor } from '../app.ts'
 import { defaultWorkspace } from '../archive.ts'
-import type { Desk } from '../desk.ts'
-import { chooseWorkspace, contentsOf, currentWorkspace, leaveWorkspace, tenantOf, workspaceFor } from '../desk.ts'
 import { shortText, workspaceId } from '../inputs.ts'
 import { answer, counted } from './answer.ts'
 
 /** Each has tables of its own; a loop that makes them by the thousand is a mistake. */
-const most = 1000
+const maxWorkspaces = 1000
 
-export const workspaceTools = (desk: Desk): readonly Tool[] => [
+export const workspaceTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'create_workspace',
     title: 'Create a workspace',
@@ -29,8 +29,8 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
     annotations: { destructiveHint: false, openWorldHint: false },
     async run({ workspace_id: id, name = id, description = '' }, work) {
       const tenant = tenantOf(work)
-      if ((await desk.archive.listWorkspaces(tenant)).length >= most)
-        throw fail(`There are ${most} workspaces already; delete one first.`)
+      if ((await desk.archive.listWorkspaces(tenant)).length >= maxWorkspaces)
+        throw fail(`There are ${maxWorkspaces} workspaces already; delete one first.`)
       const isNew =
         id !== defaultWorkspace &&
         (await desk.archive.createWorkspace(tenant, { id, name, description, createdAt: desk.clock.now() }))
@@ -129,7 +129,7 @@ export const workspaceTools = (desk: Desk): readonly Tool[] => [
         )
       if (!(await desk.archive.deleteWorkspace(tenantOf(work), id))) throw fail(`Workspace not found: ${id}`)
       // It is deleted, whatever happens now: an error would have the agent believe that it is still there.
-      const hasLeft = await leaveWorkspace(desk, work, id).then(
+      const hasLeft = await resetWorkspace(desk, work, id).then(
         () => true,
         () => false,
       )

@@ -1,8 +1,8 @@
 /** The roads as a graph with lengths, and the shortest way through it. */
 
+import { nextTurn } from '../concurrency.ts'
 import type { Place, Point, TravelMode } from '../route.ts'
 import { distanceM } from '../route.ts'
-import { nextTurn } from '../turn.ts'
 import type { Places } from './places.ts'
 import type { RoadKind } from './roads.ts'
 import { roads } from './roads.ts'
@@ -46,11 +46,11 @@ interface Edge {
 
 export interface Graph {
   /** The quickest ways between two points, the best first; none where there is no road near. */
-  ways(from: Place, to: Place, mode: TravelMode, count: number): Promise<readonly (readonly Leg[])[]>
+  findPaths(from: Place, to: Place, mode: TravelMode, count: number): Promise<readonly (readonly Leg[])[]>
 }
 
 /** Further than this from any city of the graph, there is no main road near. */
-const nearM = 150_000
+const maxAccessM = 150_000
 
 export function createGraph(places: Places): Graph {
   const nodes = new Map<string, Place>()
@@ -85,7 +85,7 @@ export function createGraph(places: Places): Graph {
   const nearest = (point: Point): readonly Place[] =>
     [...nodes.values()]
       .map((place) => ({ place, away: distanceM(point, place) }))
-      .filter(({ away }) => away <= nearM)
+      .filter(({ away }) => away <= maxAccessM)
       .sort((a, b) => a.away - b.away)
       .slice(0, 3)
       .map(({ place }) => place)
@@ -129,7 +129,7 @@ export function createGraph(places: Places): Graph {
   }
 
   return {
-    async ways(from, to, mode, count) {
+    async findPaths(from, to, mode, count) {
       const straight = local(from, to, mode)
       // Next door the main roads are a detour.
       if (straight.distanceM < 25_000) return nearest(from).length > 0 ? [[straight]] : []

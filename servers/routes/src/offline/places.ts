@@ -10,7 +10,7 @@ export interface Places {
   /** The best match first: the name itself, then names that begin with it, larger places first. */
   find(text: string): readonly Place[]
   /** Names that look like it, for who mistyped. */
-  near(text: string): readonly string[]
+  suggest(text: string): readonly string[]
 }
 
 /** What is the same in every spelling: no accents, no case, no spaces, no "thành phố". */
@@ -54,7 +54,7 @@ export function createPlaces(cities: readonly City[]): Places {
         key.length < 3 ? [] : keys.filter((other) => other.startsWith(key)).map((other) => known.get(other))
       return [...new Set([exact, ...begins])].filter((place) => place !== undefined).slice(0, 10)
     },
-    near(text) {
+    suggest(text) {
       const key = fold(text).slice(0, 40)
       if (key.length < 3) return []
       const tolerance = Math.max(1, Math.floor(key.length / 4))

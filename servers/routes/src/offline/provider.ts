@@ -26,7 +26,7 @@ export function offline(): Provider {
       const { graph } = await atlas
       const between: (readonly (readonly Leg[])[])[] = []
       for (const [index, to] of places.slice(1).entries()) {
-        const ways = await graph.ways(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
+        const ways = await graph.findPaths(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
         if (ways.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
         between.push(ways)
       }
@@ -42,7 +42,7 @@ export function offline(): Provider {
       const { places } = await atlas
       const found = places.find(text)
       if (found.length > 0) return found
-      throw new RouteError({ code: 'PLACE_NOT_FOUND', subject: text, perhaps: places.near(text) })
+      throw new RouteError({ code: 'PLACE_NOT_FOUND', subject: text, suggestions: places.suggest(text) })
     },
   }
 }

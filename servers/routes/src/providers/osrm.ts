@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod'
-import { RouteError, understood } from '../failure.ts'
+import { parseProviderAnswer, RouteError } from '../failure.ts'
 import { words } from '../messages.ts'
 import type { Language, Provider, Route, RouteQuery, Step, TravelMode } from '../route.ts'
 import { toLine } from '../route.ts'
@@ -60,7 +60,7 @@ export const osrm = (baseUrl: string, upstream: Upstream, places: Pick<Provider,
     if (code === 'NoRoute' || code === 'NoSegment') throw new RouteError({ code: 'NO_ROUTE_FOUND' })
     if (status === 401 || status === 403) throw new RouteError({ code: 'PROVIDER_REFUSED' })
     if (code !== 'Ok' || routes.length === 0) throw new RouteError({ code: 'PROVIDER_UNAVAILABLE' })
-    return understood(() => routes.map((route) => toRoute(route, query.language)))
+    return parseProviderAnswer(() => routes.map((route) => toRoute(route, query.language)))
   },
 })
 

@@ -5,10 +5,10 @@
  */
 
 import * as z from 'zod'
-import { RouteError, understood } from '../failure.ts'
+import { parseProviderAnswer, RouteError } from '../failure.ts'
 import type { Language, Place, Point, Provider, Route, RouteQuery, TravelMode } from '../route.ts'
 import { toLine } from '../route.ts'
-import type { Reply, Upstream } from '../upstream.ts'
+import type { Upstream, UpstreamResponse } from '../upstream.ts'
 
 const modes: { readonly [mode in TravelMode]: string } = {
   car: 'car',
@@ -19,7 +19,7 @@ const modes: { readonly [mode in TravelMode]: string } = {
 const locales: { readonly [language in Language]: string } = { vi: 'vi-VN', en: 'en-GB' }
 
 const point = z.object({ latitude: z.number(), longitude: z.number() })
-const calculated = z.object({
+const routeSchema = z.object({
   routes: z.array(
     z.object({
       summary: z.object({
@@ -53,9 +53,9 @@ const calculated = z.object({
     }),
   ),
 })
-type Calculated = z.infer<typeof calculated>['routes'][number]
+type RouteResponse = z.infer<typeof routeSchema>['routes'][number]
 
-const located = z.object({
+const searchSchema = z.object({
   results: z.array(
     z.object({
       position: z.object({ lat: z.number(), lon: z.number() }),
@@ -65,7 +65,7 @@ const located = z.object({
 })
 
 /** Where the two APIs say what is wrong. */
-const refused = z.object({ detailedError: z.object({ code: z.string() }) })
+const errorSchema = z.object({ detailedError: z.object({ code: z.string() }) })
 
 export interface TomtomOptions {
   readonly key: string
@@ -76,7 +76,7 @@ export interface TomtomOptions {
 
 export function tomtom(options: TomtomOptions, upstream: Upstream): Provider {
   const { key, baseUrl = 'https://api.tomtom.com', countries = 'VN' } = options
-  const ask = (path: string, query: Record<string, string>, signal: AbortSignal): Promise<Reply> => {
+  const ask = (path: string, query: Record<string, string>, signal: AbortSignal): Promise<UpstreamResponse> => {
     const url = new URL(`${baseUrl.replace(/\/$/, '')}${path}`)
     url.search = new URLSearchParams({ key, ...query }).toString()
     return upstream.get(url, signal)
@@ -88,14 +88,14 @@ export function tomtom(options: TomtomOptions, upstream: Upstream): Provider {
     async route(query, signal) {
       const points = query.places.map(({ lat, lon }) => `${lat},${lon}`).join(':')
       const reply = await ask(`/routing/1/calculateRoute/${points}/json`, routing(query), signal)
-      const routes = parse(calculated, reply).routes
+      const routes = parse(routeSchema, reply).routes
       if (routes.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
-      return understood(() => routes.map((route) => toRoute(route, query.traffic)))
+      return parseProviderAnswer(() => routes.map((route) => toRoute(route, query.traffic)))
     },
     async geocode(text, language, signal) {
       const search = { countrySet: countries, limit: '5', language: locales[language] }
       const reply = await ask(`/search/2/geocode/${encodeURIComponent(text)}.json`, search, signal)
-      return parse(located, reply).results.map(
+      return parse(searchSchema, reply).results.map(
         ({ position, address }): Place => ({ name: address.freeformAddress, lat: position.lat, lon: position.lon }),
       )
     },
@@ -120,10 +120,10 @@ const routing = ({
   ...(arriveAt !== undefined && { arriveAt }),
 })
 
-function parse<S extends z.ZodType>(schema: S, { status, body }: Reply): z.infer<S> {
+function parse<S extends z.ZodType>(schema: S, { status, body }: UpstreamResponse): z.infer<S> {
   if (status === 401 || status === 403) throw new RouteError({ code: 'PROVIDER_REFUSED' })
   if (status >= 400) {
-    const code = refused.safeParse(body).data?.detailedError.code
+    const code = errorSchema.safeParse(body).data?.detailedError.code
     throw new RouteError({
       code: code === undefined || code === 'BAD_INPUT' ? 'PROVIDER_UNAVAILABLE' : 'NO_ROUTE_FOUND',
     })
@@ -133,7 +133,7 @@ function parse<S extends z.ZodType>(schema: S, { status, body }: Reply): z.infer
   return parsed.data
 }
 
-function toRoute({ summary, legs, sections, guidance }: Calculated, traffic: boolean): Route {
+function toRoute({ summary, legs, sections, guidance }: RouteResponse, traffic: boolean): Route {
   const points = legs.flatMap(({ points }) => points)
   const toPoint = (given: unknown): Point => {
     const { latitude, longitude } = point.parse(given)

@@ -1,25 +1,25 @@
 /** The places a caller comes back to, by a name of their own. */
 
-import type { Effect, Tool, ToolResult, Work } from 'sluice'
+import type { Effect, Tool, ToolContext, ToolResult } from 'sluice'
 import { fail, tool } from 'sluice'
 import * as z from 'zod'
+import type { App } from '../app.ts'
 import type { Destination } from '../database.ts'
 import { maxDestinations } from '../database.ts'
 import { RouteError } from '../failure.ts'
 import { toLanguage } from '../messages.ts'
-import type { Planner } from '../planner.ts'
-import { answered, locate } from '../planner.ts'
-import { toSpot } from '../request.ts'
+import { locate, withFailures } from '../planner.ts'
+import { toLocation } from '../request.ts'
 import type { Place } from '../route.ts'
 
 const name = z.string().trim().min(1).max(100).describe('What to call it, such as "home"')
 const address = z.string().trim().min(1).max(200).describe('A place name, an address or "latitude,longitude"')
 const language = z.string().max(20).optional().describe('Language of the answer: vi (default) or en')
-const which = z.string().min(1).max(100).describe('Its name or id, as list_destinations shows them')
+const nameOrId = z.string().min(1).max(100).describe('Its name or id, as list_destinations shows them')
 
-export function destinationTools(planner: Planner): readonly Tool[] {
+export function destinationTools(planner: App): readonly Tool[] {
   const { database } = planner
-  const find = async ({ call }: Work, nameOrId: string): Promise<Destination> => {
+  const find = async ({ call }: ToolContext, nameOrId: string): Promise<Destination> => {
     const found = await database.destination(call.tenant.id, nameOrId)
     if (!found) throw new RouteError({ code: 'DESTINATION_NOT_FOUND', field: 'destination', subject: nameOrId })
     return found
@@ -29,12 +29,12 @@ export function destinationTools(planner: Planner): readonly Tool[] {
     if (!found) throw fail(`Destination not found: ${nameOrId}. list_destinations shows the saved ones.`)
     return { Destination: lineOf(found) }
   }
-  const placeOf = async (text: string, work: Work, asked: string | undefined): Promise<Place> => {
-    const at = toSpot(text)
+  const placeOf = async (text: string, work: ToolContext, asked: string | undefined): Promise<Place> => {
+    const at = toLocation(text)
     if (typeof at === 'object' && 'code' in at) throw new RouteError({ ...at, field: 'address' })
-    return locate(planner, { field: 'address', at }, toLanguage(asked), work)
+    return locate(planner, { field: 'address', location: at }, toLanguage(asked), work)
   }
-  const save = async (work: Work, destination: Parameters<typeof database.save>[1]): Promise<ToolResult> => {
+  const save = async (work: ToolContext, destination: Parameters<typeof database.save>[1]): Promise<ToolResult> => {
     const saved = await database.save(work.call.tenant.id, destination)
     if (saved === 'full') throw new RouteError({ code: 'TOO_MANY_DESTINATIONS', subject: String(maxDestinations) })
     if (saved === 'taken')
@@ -48,7 +48,7 @@ export function destinationTools(planner: Planner): readonly Tool[] {
       input: z.object({ name, address, language }),
       annotations: { destructiveHint: false },
       run: (input, work) =>
-        answered(toLanguage(input.language), String(work.call.id), async () => {
+        withFailures(toLanguage(input.language), String(work.call.id), async () => {
           const { lat, lon } = await placeOf(input.address, work, input.language)
           return save(work, { name: input.name, address: input.address, lat, lon })
         }),
@@ -66,11 +66,11 @@ export function destinationTools(planner: Planner): readonly Tool[] {
     tool({
       name: 'update_destination',
       description: 'Give a saved destination another name or another address.',
-      input: z.object({ destination: which, name: name.optional(), address: address.optional(), language }),
+      input: z.object({ destination: nameOrId, name: name.optional(), address: address.optional(), language }),
       annotations: { idempotentHint: true },
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
-        answered(toLanguage(input.language), String(work.call.id), async () => {
+        withFailures(toLanguage(input.language), String(work.call.id), async () => {
           const before = await find(work, input.destination)
           const place = input.address === undefined ? before : await placeOf(input.address, work, input.language)
           return save(work, {
@@ -85,11 +85,11 @@ export function destinationTools(planner: Planner): readonly Tool[] {
     tool({
       name: 'delete_destination',
       description: 'Delete a saved destination.',
-      input: z.object({ destination: which, language }),
+      input: z.object({ destination: nameOrId, language }),
       annotations: { destructiveHint: true, idempotentHint: true },
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
       run: (input, work) =>
-        answered(toLanguage(input.language), String(work.call.id), async () => {
+        withFailures(toLanguage(input.language), String(work.call.id), async () => {
           const found = await find(work, input.destination)
           await database.remove(work.call.tenant.id, found.id)
           return { content: [{ type: 'text', text: `− ${lineOf(found)}` }], structuredContent: { deleted: found.id } }

@@ -4,12 +4,12 @@ import type { Tool } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
 import { toFailure } from '../answer.ts'
+import type { App } from '../app.ts'
 import { toLanguage } from '../messages.ts'
-import type { Planner } from '../planner.ts'
-import { answered, plan } from '../planner.ts'
-import { routeInput, toSpot } from '../request.ts'
+import { plan, withFailures } from '../planner.ts'
+import { routeInput, toLocation } from '../request.ts'
 
-export function routeTools(planner: Planner): readonly Tool[] {
+export function routeTools(planner: App): readonly Tool[] {
   const { provider } = planner
   const annotations = { readOnlyHint: true, openWorldHint: provider.name !== 'offline' }
   return [
@@ -42,8 +42,8 @@ export function routeTools(planner: Planner): readonly Tool[] {
       run({ address, language: asked }, { call, signal }) {
         const language = toLanguage(asked)
         const requestId = String(call.id)
-        return answered(language, requestId, async () => {
-          const spot = toSpot(address)
+        return withFailures(language, requestId, async () => {
+          const spot = toLocation(address)
           if (typeof spot === 'object' && 'code' in spot)
             return toFailure([{ ...spot, field: 'address' }], language, requestId)
           const places =

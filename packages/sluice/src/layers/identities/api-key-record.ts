@@ -46,7 +46,7 @@ function isRecord(value: Params): value is Params & ApiKeyRecord {
 }
 
 /** Mistakes in what a key is made with would be found out when it does not work, or works too well. */
-export function checkTerms({ subject, scopes, expires }: ApiKeyTerms, now: number): void {
+export function assertTerms({ subject, scopes, expires }: ApiKeyTerms, now: number): void {
   if (subject === '') throw new TypeError('subject: an API key needs one')
   if (scopes.some((scope) => scope === '' || /\s/.test(scope))) throw new TypeError('scopes: one word each')
   if (expires !== undefined && !(Number.isFinite(expires) && expires > now))

@@ -269,7 +269,7 @@ test.each(Object.keys(foreign) as (keyof ApiKeyAdmin)[])(
     const shared = await keys.create({ ...terms, tenants: ['acme', 'other'] })
     const anybodys = await keys.create({ subject: 'root' })
     for (const { key } of [theirs, shared, anybodys])
-      expect(await foreign[verb](keys.of('other'), key.id)).toEqual(unknown[verb])
+      expect(await foreign[verb](keys.forTenant('other'), key.id)).toEqual(unknown[verb])
     await clock.advance(5_000)
     for (const { secret } of [theirs, shared, anybodys]) expect(await verify(secret)).toBeDefined()
   },
@@ -289,7 +289,7 @@ test('what a key opens can be changed while it is good, and not after', async ()
 
 test('a tenant manages its own keys', async () => {
   const { keys, verify, clock } = setUp()
-  const mine = keys.of('acme')
+  const mine = keys.forTenant('acme')
   const { secret, key } = await mine.create({ subject: 'ann' })
   expect(await verify(secret)).toMatchObject({ claims: { tenants: ['acme'] } })
   expect(await mine.list()).toMatchObject([{ id: key.id, subject: 'ann', tenants: ['acme'] }])

@@ -10,10 +10,10 @@ import { systemClock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Key, Store } from '../../core/store.ts'
 import type { ApiKeyRecord, ApiKeyTerms } from './api-key-record.ts'
-import { checkTerms, parseRecord } from './api-key-record.ts'
-import type { Verifier } from './identify.ts'
+import { assertTerms, parseRecord } from './api-key-record.ts'
+import type { Verifier } from './authenticate-credential.ts'
 import { createTokenCache } from './token-cache.ts'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** The terms of a key to be made: whose it is, and what it opens. */
 export type NewApiKey = Pick<ApiKeyTerms, 'subject'> & Partial<ApiKeyTerms>
@@ -41,7 +41,7 @@ export interface ApiKeyAdmin {
 /** API keys on a store: made, listed and revoked, and checked as a verifier of `authenticate`. */
 export interface ApiKeys extends ApiKeyAdmin, Verifier {
   /** The keys of one tenant alone: the others', and those that open several tenants, are as if they were not there. */
-  of(tenant: string): ApiKeyAdmin
+  forTenant(tenant: string): ApiKeyAdmin
 }
 
 export interface ApiKeysOptions {
@@ -53,10 +53,10 @@ export interface ApiKeysOptions {
 }
 
 /** How long a revoked key still opens: the price of not asking the store on every call. */
-const rememberMs = 5_000
+const cacheMs = 5_000
 const lastUseEveryMs = 60_000
 /** A store that hangs must not hold callers: they are outside every deadline here. */
-const storeWithinMs = 5_000
+const storeTimeoutMs = 5_000
 const randomBytes = 24
 const shownDigits = 8
 const idDigits = 16
@@ -70,11 +70,11 @@ const channel = 'api-keys'
 /** API keys, hashed in the store; a revoked one is refused everywhere within five seconds. */
 export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus }: ApiKeysOptions = {}): ApiKeys {
   if (!/^[A-Za-z][\w-]*_$/.test(prefix)) throw new TypeError('prefix: a word that ends in an underscore, such as sk_')
-  const known = createTokenCache(rememberMs, clock)
+  const known = createTokenCache(cacheMs, clock)
   const hearers = new Set<(credential: string) => void>()
   /** Whoever says so: the worst that comes of it is that the store is asked. */
   const changed = (id: string): void => {
-    known.forget(credentialOf(id))
+    known.delete(credentialOf(id))
     for (const hear of [...hearers]) hear(credentialOf(id))
   }
   let listening = false
@@ -88,7 +88,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
 
   async function read(hash: string): Promise<string | undefined> {
     try {
-      return await within(store.get([...root, hash]), storeWithinMs, clock)
+      return await withTimeout(store.get([...root, hash]), storeTimeoutMs, clock)
     } catch (cause) {
       throw new RpcError('storeUnavailable', 'API keys cannot be checked right now: try again later', { cause })
     }
@@ -97,7 +97,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
   async function note(hash: string, text: string, record: ApiKeyRecord): Promise<void> {
     if (clock.now() - (record.lastUse ?? 0) < lastUseEveryMs) return
     const used = JSON.stringify({ ...record, lastUse: clock.now() })
-    await within(store.swap([...root, hash], text, used), storeWithinMs, clock).catch(() => {})
+    await withTimeout(store.swap([...root, hash], text, used), storeTimeoutMs, clock).catch(() => {})
   }
 
   function admin(mine: (record: ApiKeyTerms) => boolean, tenants?: readonly string[]): ApiKeyAdmin {
@@ -130,8 +130,8 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
         const secret = prefix + toHex(crypto.getRandomValues(new Uint8Array(randomBytes)))
         const shown = secret.slice(0, prefix.length + shownDigits)
         const record = { ...terms, prefix: shown, created: now, ...(expires !== undefined && { expires }) }
-        checkTerms(record, now)
-        const hash = await hashOf(secret)
+        assertTerms(record, now)
+        const hash = await hashSecret(secret)
         if (!(await store.swap([...root, hash], undefined, JSON.stringify(record))))
           throw new Error('The same random key was made twice: the source of randomness is broken')
         return { secret, key: { id: hash.slice(0, idDigits), ...record } }
@@ -160,7 +160,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
         rewrite(id, (record) => {
           if (record.revoked !== undefined) return undefined
           const changed = { ...record, scopes }
-          checkTerms({ ...changed, expires: Number.MAX_SAFE_INTEGER }, clock.now())
+          assertTerms({ ...changed, expires: Number.MAX_SAFE_INTEGER }, clock.now())
           return changed
         }),
       revoke: (id) => rewrite(id, (record) => ({ ...record, revoked: record.revoked ?? clock.now() })),
@@ -169,7 +169,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
 
   return {
     ...admin(() => true),
-    of: (tenant) => admin(({ tenants }) => tenants.length === 1 && tenants[0] === tenant, [tenant]),
+    forTenant: (tenant) => admin(({ tenants }) => tenants.length === 1 && tenants[0] === tenant, [tenant]),
     onChange(hear) {
       hearers.add(hear)
       return () => hearers.delete(hear)
@@ -179,7 +179,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       const before = known.get(token)
       if (before) return before
       if (!isOurs(token)) return undefined
-      const hash = await hashOf(token)
+      const hash = await hashSecret(token)
       const text = await read(hash)
       // A key nobody made is read like one that was revoked, so that the two cost the same.
       const record = parseRecord(text ?? decoy)
@@ -218,7 +218,7 @@ const credentialOf = (id: string): string => `key ${id}`
 const isId = (id: string): boolean => id.length === idDigits && /^[0-9a-f]+$/.test(id)
 
 /** WebCrypto's, since our own takes no care to hide what it hashes. */
-const hashOf = async (secret: string): Promise<string> =>
+const hashSecret = async (secret: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))))
 
 const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { SignJWT } from 'jose'
 import { afterEach, expect, test } from 'vitest'
 import type { LogLine } from '../../core/log.ts'
-import { silent } from '../../core/log.ts'
+import { silentLogger } from '../../core/log.ts'
 import { aCall } from '../../testing/call.ts'
 import { fakeClock } from '../../testing/clock.ts'
 import { jwt } from './jwt.ts'
@@ -60,7 +60,7 @@ async function anIssuer(first: Respond) {
   const clock = fakeClock(start)
   const lines: LogLine[] = []
   const logger = {
-    ...silent,
+    ...silentLogger,
     warn: (line: LogLine) => {
       lines.push(line)
     },

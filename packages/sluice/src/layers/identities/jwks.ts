@@ -8,14 +8,14 @@ import { JWKSNoMatchingKey } from 'jose/errors'
 import type { LocalJWKSet } from 'jose/jwks/local'
 import { createLocalJWKSet } from 'jose/jwks/local'
 import type { Clock } from '../../core/clock.ts'
-import { steadyNow } from '../../core/clock.ts'
+import { monotonicNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
 import { isSafeUrl } from '../../core/loopback.ts'
-import { isWeak } from './weak-key.ts'
-import { within } from './within.ts'
+import { isWeakKey } from './weak-key.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** As much of `fetch` as is used here, so that a test needs no more. */
 export type Fetch = (
@@ -30,7 +30,7 @@ interface Body {
   getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> }
 }
 
-export interface JwksOutside {
+export interface JwksDeps {
   readonly clock: Clock
   readonly fetch: Fetch
   readonly logger: Logger
@@ -49,18 +49,18 @@ const timeoutMs = 5_000
 const maxBytes = 512 * 1024
 const maxKeys = 100
 
-export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): FindKey {
+export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): FindKey {
   if (!isSafeUrl(url)) throw new TypeError(`jwks: ${url} must be https; plain http is for loopback addresses only`)
   let known: { readonly find: FindKey; readonly at: number } | undefined
   let tried = Number.NEGATIVE_INFINITY
   let pending: Promise<void> | undefined
 
-  const age = (): number => steadyNow(clock) - (known?.at ?? Number.NEGATIVE_INFINITY)
+  const age = (): number => monotonicNow(clock) - (known?.at ?? Number.NEGATIVE_INFINITY)
 
   async function load(): Promise<void> {
     const controller = new AbortController()
     try {
-      known = { find: await within(read(controller.signal), timeoutMs, clock), at: steadyNow(clock) }
+      known = { find: await withTimeout(read(controller.signal), timeoutMs, clock), at: monotonicNow(clock) }
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : 'unreadable'
       logger.warn({ event: 'jwks', outcome: 'failed', url, message, serving: known ? 'known keys' : 'nobody' })
@@ -78,14 +78,14 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksOutside): 
     const set: unknown = JSON.parse(await textOf(response.body))
     if (!isKeySet(set)) throw new Error('not a key set')
     if (set.keys.length > maxKeys) throw new Error(`more than ${maxKeys} keys`)
-    return createLocalJWKSet({ keys: set.keys.filter((key) => !isWeak(key)) })
+    return createLocalJWKSet({ keys: set.keys.filter((key) => !isWeakKey(key)) })
   }
   /** Resolves when there is nothing more to wait for, whatever came of it. */
   function refresh(): Promise<void> {
-    const since = steadyNow(clock) - tried
-    if (pending && since < 2 * timeoutMs) return within(pending, timeoutMs, clock).catch(() => {})
+    const since = monotonicNow(clock) - tried
+    if (pending && since < 2 * timeoutMs) return withTimeout(pending, timeoutMs, clock).catch(() => {})
     if (since < (known ? cooldownMs : emptyCooldownMs)) return Promise.resolve()
-    tried = steadyNow(clock)
+    tried = monotonicNow(clock)
     pending = load()
     return pending
   }

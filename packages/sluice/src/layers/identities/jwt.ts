@@ -16,11 +16,11 @@ import { RpcError } from '../../core/error.ts'
 import { frame } from '../../core/frame.ts'
 import type { Params } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
-import { silent } from '../../core/log.ts'
-import type { Verifier } from './identify.ts'
+import { silentLogger } from '../../core/log.ts'
+import type { Verifier } from './authenticate-credential.ts'
 import type { Fetch } from './jwks.ts'
 import type { Algorithm, KeySource } from './key-source.ts'
-import { allowedFor, toFindKey } from './key-source.ts'
+import { allowedAlgorithms, toFindKey } from './key-source.ts'
 import { createTokenCache } from './token-cache.ts'
 
 /** Whose tokens are taken, for whom they must be, and the keys that sign them. */
@@ -44,7 +44,7 @@ export type JwtOptions = KeySource & {
 }
 
 /** What reaches outside: clock, network and log; those of the runtime unless given. */
-export interface JwtOutside {
+export interface JwtDeps {
   readonly clock?: Clock
   readonly fetch?: Fetch
   /** Hears when an issuer's keys cannot be fetched. */
@@ -52,9 +52,9 @@ export interface JwtOutside {
 }
 
 /** How long a token is believed without looking again: a key the issuer withdrew is honoured for this long. */
-const rememberMs = 60_000
+const cacheMs = 60_000
 /** An issuer whose clock is a little ahead must not have its fresh tokens refused; being early helps no attacker. */
-const aheadSeconds = 30
+const maxAheadSeconds = 30
 /** Keys tried for a token that names none: each costs a signature check, and the sender pays nothing. */
 const maxCandidates = 4
 /** Other kinds of JWT (logout, DPoP proofs, …) are signed with the same keys and must not pass for access tokens. */
@@ -64,28 +64,28 @@ const accessTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', '
  * Base64url as it is written, to the last bit: jose reads over blanks, padding and stray bits, and every such spelling
  * of one good token would count as another.
  */
-const part = '(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?'
-const isCompact = new RegExp(`^${part}\\.${part}\\.${part}$`)
+const base64UrlPart = '(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?'
+const isCompact = new RegExp(`^${base64UrlPart}\\.${base64UrlPart}\\.${base64UrlPart}$`)
 
 /** Takes the tokens of one issuer, as a verifier of `authenticate`. */
-export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
-  const { clock = systemClock, fetch = globalFetch, logger = silent } = outside
+export function jwt(options: JwtOptions, outside: JwtDeps = {}): Verifier {
+  const { clock = systemClock, fetch = globalFetch, logger = silentLogger } = outside
   const { issuer, audience, clockToleranceSeconds = 0, subject = 'sub' } = options
   const audiences = [audience].flat()
   if (!issuer || audiences.length === 0 || audiences.includes(''))
     throw new TypeError('jwt: issuer and audience are needed')
   if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 60))
     throw new TypeError('clockToleranceSeconds: 0 to 60; more than that keeps stolen tokens alive')
-  const algorithms = allowedFor(options, options.algorithms)
+  const algorithms = allowedAlgorithms(options, options.algorithms)
   const findKey = toFindKey(options, algorithms, { clock, fetch, logger })
-  const known = createTokenCache(rememberMs, clock)
+  const known = createTokenCache(cacheMs, clock)
 
   const keyFor: JWTVerifyGetKey = (header, token) => {
     // We know no extensions, and one we do not know must not be passed over.
-    if (header.crit !== undefined) throw new Unfit('crit')
-    if (header.kid !== undefined && typeof header.kid !== 'string') throw new Unfit('kid')
+    if (header.crit !== undefined) throw new InvalidToken('crit')
+    if (header.kid !== undefined && typeof header.kid !== 'string') throw new InvalidToken('kid')
     const { typ } = header
-    if (!accessTypes.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) throw new Unfit('typ')
+    if (!accessTypes.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) throw new InvalidToken('typ')
     return findKey(header, token)
   }
 
@@ -95,7 +95,7 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
       audience: audiences,
       algorithms: [...algorithms],
       currentDate: new Date(clock.now()),
-      clockTolerance: Math.max(clockToleranceSeconds, aheadSeconds),
+      clockTolerance: Math.max(clockToleranceSeconds, maxAheadSeconds),
     }
     try {
       return (await jwtVerify(token, keyFor, expected)).payload
@@ -110,19 +110,19 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
           if (!(failed instanceof JWSSignatureVerificationFailed)) throw failed
         }
       }
-      throw new Unfit('kid')
+      throw new InvalidToken('kid')
     }
   }
 
   function toCaller(claims: Params): Caller {
     const { exp, iat } = claims
     const expires = (Number(exp) + clockToleranceSeconds) * 1000
-    if (!Number.isFinite(expires) || expires <= clock.now()) throw new Unfit('exp')
-    if (typeof iat === 'number' && iat * 1000 > clock.now() + aheadSeconds * 1000) throw new Unfit('iat')
+    if (!Number.isFinite(expires) || expires <= clock.now()) throw new InvalidToken('exp')
+    if (typeof iat === 'number' && iat * 1000 > clock.now() + maxAheadSeconds * 1000) throw new InvalidToken('iat')
     // Bound to a key its holder must prove to have, which is not checked here: as a bearer token it would be stolen goods.
-    if (claims['cnf'] !== undefined) throw new Unfit('cnf')
+    if (claims['cnf'] !== undefined) throw new InvalidToken('cnf')
     const name = typeof subject === 'string' ? claims[subject] : subject(claims)
-    if (typeof name !== 'string' || name === '') throw new Unfit('sub')
+    if (typeof name !== 'string' || name === '') throw new InvalidToken('sub')
     return { subject: name, credential: `jwt ${issuer} ${clientOf(claims)}`, scopes: scopesOf(claims), claims, expires }
   }
 
@@ -131,7 +131,7 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
     async verify(token, { facts }) {
       const before = known.get(token)
       if (before) return before
-      if (!isCompact.test(token) || !isSound(token)) return undefined
+      if (!isCompact.test(token) || !isUnambiguous(token)) return undefined
       try {
         const caller = toCaller(await claimsOf(token))
         known.set(token, caller)
@@ -139,7 +139,7 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
       } catch (thrown) {
         // The keys are away: that says nothing about the token, and a client must not throw it away for it.
         if (thrown instanceof RpcError) throw thrown
-        facts['tokenRefused'] = why(thrown)
+        facts['tokenRefused'] = reasonOf(thrown)
         return undefined
       }
     },
@@ -150,7 +150,7 @@ export function jwt(options: JwtOptions, outside: JwtOutside = {}): Verifier {
  * What two readers could read differently is refused before anybody reads it: a claim that comes twice, `__proto__`,
  * integers past 2^53, of which two may become one.
  */
-function isSound(token: string): boolean {
+function isUnambiguous(token: string): boolean {
   try {
     for (const text of token.split('.', 2)) frame(utf8.decode(decode(text)))
     return true
@@ -161,11 +161,11 @@ function isSound(token: string): boolean {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** What is wrong with a token that jose itself would take. The text is a name of ours, never a part of the token. */
-class Unfit extends Error {}
+class InvalidToken extends Error {}
 
 /** For the log. */
-function why(thrown: unknown): string {
-  if (thrown instanceof Unfit) return thrown.message
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof InvalidToken) return thrown.message
   if (thrown instanceof JOSEError) return 'claim' in thrown ? String(thrown.claim) : thrown.code
   return 'key'
 }

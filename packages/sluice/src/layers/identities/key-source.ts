@@ -3,9 +3,9 @@
 import type { CryptoKey, JWK, JWSHeaderParameters } from 'jose'
 import { createLocalJWKSet } from 'jose/jwks/local'
 import { importSPKI, importX509 } from 'jose/key/import'
-import type { JwksOutside } from './jwks.ts'
+import type { JwksDeps } from './jwks.ts'
 import { createJwks } from './jwks.ts'
-import { isWeak } from './weak-key.ts'
+import { isWeakKey } from './weak-key.ts'
 
 /** Exactly one of these. */
 export type KeySource =
@@ -41,7 +41,7 @@ const sharedAlgorithms: readonly Algorithm[] = ['HS256', 'HS384', 'HS512']
 
 export type FindAnyKey = (...header: Parameters<ReturnType<typeof createJwks>>) => Promise<CryptoKey | Uint8Array>
 
-export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], outside: JwksOutside): FindAnyKey {
+export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], outside: JwksDeps): FindAnyKey {
   if ('jwks' in source) return createJwks(source.jwks, outside)
   if ('keys' in source) return fromKeys(source.keys)
   if ('pem' in source) return fromPem(source.pem)
@@ -52,7 +52,7 @@ export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], o
  * Which algorithms may be used. A public key is known to everybody: were it ever taken for a shared secret, everybody
  * could sign. So the two kinds never meet, whatever is asked for, and `none` is of neither.
  */
-export function allowedFor(source: KeySource, asked: readonly Algorithm[] | undefined): readonly Algorithm[] {
+export function allowedAlgorithms(source: KeySource, asked: readonly Algorithm[] | undefined): readonly Algorithm[] {
   const kinds = ['jwks', 'keys', 'pem', 'secret'].filter((kind) => kind in source)
   if (kinds.length !== 1) throw new TypeError('jwt: give exactly one of jwks, keys, pem and secret')
   const possible = 'secret' in source ? sharedAlgorithms : publicAlgorithms
@@ -66,7 +66,7 @@ export function allowedFor(source: KeySource, asked: readonly Algorithm[] | unde
 function fromKeys(keys: readonly JWK[]): FindAnyKey {
   if (keys.some((key) => 'd' in key || 'k' in key || 'priv' in key))
     throw new TypeError('keys: only public keys belong here; whoever holds a private one can sign tokens')
-  if (keys.some((key) => isWeak({ ...key }))) throw new TypeError('keys: anybody can sign for one of these')
+  if (keys.some((key) => isWeakKey({ ...key }))) throw new TypeError('keys: anybody can sign for one of these')
   return createLocalJWKSet({ keys: [...keys] })
 }
 

@@ -8,12 +8,12 @@ export type ImpliedScopes = { readonly [scope: string]: readonly string[] }
 
 export interface ScopeHierarchy {
   /** The scopes with all that they imply. */
-  widen(scopes: ReadonlySet<string>): ReadonlySet<string>
+  expand(scopes: ReadonlySet<string>): ReadonlySet<string>
   /**
    * What to ask an authorization server for: no scope that another one implies, and the wider one where the caller has
    * it already, since the new token replaces the old one.
    */
-  toAskFor(needed: readonly string[], held: ReadonlySet<string>): readonly string[]
+  scopesToRequest(needed: readonly string[], held: ReadonlySet<string>): readonly string[]
 }
 
 export function createScopeHierarchy(implied: ImpliedScopes): ScopeHierarchy {
@@ -36,14 +36,14 @@ export function createScopeHierarchy(implied: ImpliedScopes): ScopeHierarchy {
   const implies = (wide: string, narrow: string): boolean => wide !== narrow && reach(wide).has(narrow)
   const widened = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>()
   return {
-    widen(scopes) {
+    expand(scopes) {
       const known = widened.get(scopes)
       if (known) return known
       const all = new Set([...scopes, ...[...scopes].flatMap((scope) => [...reach(scope)])])
       widened.set(scopes, all)
       return all
     },
-    toAskFor(needed, held) {
+    scopesToRequest(needed, held) {
       const named = needed.map((scope) => [...held].find((wider) => implies(wider, scope)) ?? scope)
       return [...new Set(named)].filter((scope) => !named.some((other) => implies(other, scope)))
     },

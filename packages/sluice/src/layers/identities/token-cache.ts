@@ -5,13 +5,13 @@
 
 import type { Caller } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
-import { steadyNow } from '../../core/clock.ts'
+import { monotonicNow } from '../../core/clock.ts'
 
 export interface TokenCache {
   get(token: string): Caller | undefined
   set(token: string, caller: Caller): void
   /** Whoever came by this one is asked for anew. */
-  forget(credential: string): void
+  delete(credential: string): void
 }
 
 /** Past that the oldest goes. Only tokens that were good get in, so strangers cannot push anybody out. */
@@ -27,15 +27,15 @@ export function createTokenCache(maxAgeMs: number, clock: Clock): TokenCache {
     get(token) {
       const entry = known.get(token)
       if (!entry) return undefined
-      if (entry.until > steadyNow(clock) && entry.caller.expires > clock.now()) return entry.caller
+      if (entry.until > monotonicNow(clock) && entry.caller.expires > clock.now()) return entry.caller
       known.delete(token)
       return undefined
     },
     set(token, caller) {
       if (known.size >= maxTokens) for (const oldest of known.keys()) if (known.delete(oldest)) break
-      known.set(token, { caller, until: steadyNow(clock) + maxAgeMs })
+      known.set(token, { caller, until: monotonicNow(clock) + maxAgeMs })
     },
-    forget(credential) {
+    delete(credential) {
       for (const [token, { caller }] of known) if (caller.credential === credential) known.delete(token)
     },
   }

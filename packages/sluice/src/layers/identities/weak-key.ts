@@ -5,7 +5,7 @@
 
 import type { Params } from '../../core/json.ts'
 
-export function isWeak({ kty, n, e }: Params): boolean {
+export function isWeakKey({ kty, n, e }: Params): boolean {
   if (kty !== 'RSA') return false
   return toNumber(e) < 3n || isRoca(toNumber(n))
 }

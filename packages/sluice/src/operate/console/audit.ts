@@ -5,22 +5,25 @@ import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import { createPacer } from '../../core/pacer.ts'
 import type { AuditEntry } from '../../observe/chain-read.ts'
-import { allAudit, readAudit } from '../../observe/chain-read.ts'
+import { readAllAudit, readAudit } from '../../observe/chain-read.ts'
 import { verifyAudit } from '../../observe/chain-verify.ts'
-import type { AuditRecord, Input, Operator, Output, Verdict } from './api.ts'
-import type { Panel } from './panel.ts'
+import type { AuditCheckResult, AuditRecord, Operator, RouteInput, RouteOutput } from './api.ts'
+import type { ConsoleState } from './console-state.ts'
 
-const shown = 50
-const perWindow = 500
+const pageSize = 50
+const searchWindow = 500
 /** Looked through for one question; the page goes on from there if it is asked to. */
 const maxScanned = 5_000
 
 /** To who may not see a tenant it is as if it were not there. */
-export function refuseTenant({ tenants }: Operator, tenant: string): void {
+export function assertTenantVisible({ tenants }: Operator, tenant: string): void {
   if (tenants.length > 0 && !tenants.includes(tenant)) throw new RpcError('forbidden', 'This tenant is not among yours')
 }
 
-export async function searchAudit({ store, clock }: Panel, input: Input<'listAudit'>): Promise<Output<'listAudit'>> {
+export async function searchAudit(
+  { store, clock }: ConsoleState,
+  input: RouteInput<'listAudit'>,
+): Promise<RouteOutput<'listAudit'>> {
   const { tenant, text = '' } = input
   const wanted = text.toLowerCase()
   const records: AuditRecord[] = []
@@ -28,16 +31,16 @@ export async function searchAudit({ store, clock }: Panel, input: Input<'listAud
   let scanned = 0
   const pace = createPacer(clock)
   while (scanned < maxScanned) {
-    const window = await readAudit(store, tenant, { before, limit: wanted === '' ? shown : perWindow })
+    const window = await readAudit(store, tenant, { before, limit: wanted === '' ? pageSize : searchWindow })
     for (const entry of window.entries) {
-      if (records.length >= shown) return { records, scanned, before: (records.at(-1) as AuditRecord).seq }
+      if (records.length >= pageSize) return { records, scanned, before: (records.at(-1) as AuditRecord).seq }
       scanned++
       if (wanted === '' || JSON.stringify(entry.record).toLowerCase().includes(wanted)) records.push(toRecord(entry))
     }
     before = window.before
     await pace()
     if (before === undefined) return { records, scanned }
-    if (records.length >= shown) break
+    if (records.length >= pageSize) break
   }
   return { records, scanned, ...(before !== undefined && { before }) }
 }
@@ -50,19 +53,19 @@ function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditE
   return { seq, hash, at: Number(at ?? 0), kind: String(kind ?? '?'), fields: Object.fromEntries(shownFields) }
 }
 
-export const judgeAudit = ({ store, clock, servers }: Panel, tenant: string): Promise<Verdict> =>
+export const verifyTenantAudit = ({ store, clock, servers }: ConsoleState, tenant: string): Promise<AuditCheckResult> =>
   verifyAudit(store, tenant, { clock, secrets: () => servers[0]?.secrets() ?? [] })
 
 /** As fast as it is read, and in slices: a year of records does not fit into memory, nor into one turn. */
 export async function exportAudit(
-  { store, clock }: Panel,
+  { store, clock }: ConsoleState,
   tenant: string,
   response: ServerResponse,
   headers: { readonly [name: string]: string },
 ): Promise<void> {
   const name = tenant.replace(/[^\w.-]/g, '_').slice(0, 64)
   const pace = createPacer(clock)
-  const entries = allAudit(store, tenant)[Symbol.asyncIterator]()
+  const entries = readAllAudit(store, tenant)[Symbol.asyncIterator]()
   // Read before the answer begins: a store that is unavailable is then refused as such.
   let next = await entries.next()
   response.writeHead(200, {
@@ -75,8 +78,8 @@ export async function exportAudit(
       const { hash, record } = next.value
       waiting += `${JSON.stringify({ ...record, hash })}\n`
     }
-    if (!next.done && waiting.length < chunk) continue
-    if (!response.write(waiting)) await drained(response, clock)
+    if (!next.done && waiting.length < chunkChars) continue
+    if (!response.write(waiting)) await waitForDrain(response, clock)
     waiting = ''
     if (next.done) {
       response.end()
@@ -87,12 +90,12 @@ export async function exportAudit(
 }
 
 /** Written together: a write per line costs more than the line. */
-const chunk = 64 * 1024
+const chunkChars = 64 * 1024
 
 /** A reader that takes nothing for so long is cut off: it would keep others from reading. */
 const stalledMs = 30_000
 
-const drained = (response: ServerResponse, clock: Clock): Promise<void> =>
+const waitForDrain = (response: ServerResponse, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed) return resolve()
     const cancelTimer = clock.after(stalledMs, () => response.destroy())

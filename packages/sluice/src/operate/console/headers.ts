@@ -15,7 +15,7 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ')
 
-export const guarding: { readonly [name: string]: string } = {
+export const securityHeaders: { readonly [name: string]: string } = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -26,4 +26,4 @@ export const guarding: { readonly [name: string]: string } = {
 }
 
 /** A page that is shown again from a cache after signing out would show what only who is signed in may see. */
-export const unkept = { 'cache-control': 'no-store' } as const
+export const noStore = { 'cache-control': 'no-store' } as const

@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net'
 import { RpcError } from '../../core/error.ts'
 import { isLoopback, isSafeUrl } from '../../core/loopback.ts'
 import { createGuard } from '../../transports/http/guard.ts'
-import { NodeRequest } from '../../transports/http/node-message.ts'
-import type { CookieJar } from './cookie.ts'
-import { createCookie } from './cookie.ts'
-import { createDoor } from './door.ts'
-import type { Files } from './files.ts'
-import { readFiles } from './files.ts'
-import { guarding, unkept } from './headers.ts'
-import { createHook, hookPath } from './hook.ts'
-import { notFound, refuse } from './reply.ts'
-import type { Parts } from './serve-api.ts'
+import { NodeRequest } from '../../transports/node/http-message.ts'
+import { createOperatorAuthenticator } from './authenticate-operator.ts'
+import { noStore, securityHeaders } from './headers.ts'
+import { notFound, sendError } from './reply.ts'
+import type { ApiDeps } from './serve-api.ts'
 import { createApi } from './serve-api.ts'
+import type { SessionCookie } from './session-cookie.ts'
+import { sessionCookie } from './session-cookie.ts'
+import type { StaticFiles } from './static-files.ts'
+import { readStaticFiles } from './static-files.ts'
+import { createWebhookRoute, webhookPath } from './webhook-route.ts'
 
-/** Taken this way for the reason `transports/http/node.ts` gives. */
+/** Taken this way for the reason `transports/node/http-handler.ts` gives. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 /** Where the console listens, and how browsers reach it. */
-export interface ListenOptions {
+export interface ConsoleListenOptions {
   /** 4100 unless said; 0 takes a free one. An origin of its own, so that no page of the servers shares its storage or cookies' name. */
   readonly port?: number
   /** Loopback unless said; then `origin` must be, too. */
@@ -32,7 +32,7 @@ export interface ListenOptions {
    * signed in: a page with a hole there is a hole here. Give it an origin of its own where you can.
    */
   readonly origin?: string
-  /** `plain` is for Safari on loopback, which drops what other browsers take: see `cookie.ts`. */
+  /** `plain` is for Safari on loopback, which drops what other browsers take: see `session-cookie.ts`. */
   readonly cookie?: 'host' | 'plain'
 }
 
@@ -43,7 +43,7 @@ export interface ConsoleServing {
   close(): Promise<void>
 }
 
-export async function listen(parts: Parts, options: ListenOptions = {}): Promise<ConsoleServing> {
+export async function listenConsole(deps: ApiDeps, options: ConsoleListenOptions = {}): Promise<ConsoleServing> {
   const { port = 4100, host = '127.0.0.1', origin, cookie = 'host' } = options
   if (!isLoopback(host) && origin === undefined)
     throw new TypeError(
@@ -53,7 +53,7 @@ export async function listen(parts: Parts, options: ListenOptions = {}): Promise
     throw new TypeError('origin: over plain http anybody on the way could take the session; use https')
   if (cookie === 'plain' && (origin !== undefined || !isLoopback(host)))
     throw new TypeError('cookie: plain is for this machine alone')
-  const files = readFiles()
+  const files = readStaticFiles()
   const node = createServer({
     headersTimeout: 5_000,
     requestTimeout: 15_000,
@@ -68,8 +68,8 @@ export async function listen(parts: Parts, options: ListenOptions = {}): Promise
   const { port: bound } = node.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host
   const url = origin === undefined ? `http://${shown}:${bound}/` : origin.endsWith('/') ? origin : `${origin}/`
-  const cookies = createCookie(cookie, origin === undefined ? bound : 'console')
-  const serve = createServe(parts, {
+  const cookies = sessionCookie(cookie, origin === undefined ? bound : 'console')
+  const serve = createRequestHandler(deps, {
     files,
     cookies,
     url: new URL(url),
@@ -89,23 +89,23 @@ export async function listen(parts: Parts, options: ListenOptions = {}): Promise
   }
 }
 
-interface Place {
-  readonly files: Files
-  readonly cookies: CookieJar
+interface ServeContext {
+  readonly files: StaticFiles
+  readonly cookies: SessionCookie
   readonly url: URL
   readonly hosts?: readonly string[]
 }
 
-function createServe(
-  parts: Parts,
-  { files, cookies, url, hosts }: Place,
+function createRequestHandler(
+  deps: ApiDeps,
+  { files, cookies, url, hosts }: ServeContext,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { panel, operators, sessions } = parts
+  const { consoleState, operators, sessions } = deps
   const guard = createGuard(hosts ? { hosts } : {})
-  const door = createDoor({ operators, sessions, cookies, store: panel.store })
+  const authenticate = createOperatorAuthenticator({ operators, sessions, cookies, store: consoleState.store })
   const base = url.pathname
-  const api = createApi(parts, cookies, door)
-  const hook = createHook(panel)
+  const api = createApi(deps, cookies, authenticate)
+  const webhookRoute = createWebhookRoute(consoleState)
 
   return async function serve(message, response) {
     const request = new NodeRequest(message)
@@ -115,10 +115,10 @@ function createServe(
       if (!`${pathname}/`.startsWith(base)) throw notFound()
       const path = pathname.slice(base.length)
       if (path === 'api' || path.startsWith('api/')) await api(request, response, `/${path}`, query)
-      else if (path === hookPath) await hook(request, response)
+      else if (path === webhookPath) await webhookRoute(request, response)
       else sendFile(request, response, { files, base, path })
     } catch (thrown) {
-      refuse(panel.logger, response, thrown)
+      sendError(consoleState.logger, response, thrown)
     }
   }
 }
@@ -135,20 +135,20 @@ function parseTarget(target = ''): { readonly pathname: string; readonly query: 
 function sendFile(
   request: NodeRequest,
   response: ServerResponse,
-  { files, base, path }: { readonly files: Files; readonly base: string; readonly path: string },
+  { files, base, path }: { readonly files: StaticFiles; readonly base: string; readonly path: string },
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new RpcError('methodNotAllowed', 'Only GET')
   const [, ticket] = /^approvals\/([\w~%-]{1,128})$/.exec(path) ?? []
   // What approvals call a ticket's page; the page itself keeps its place behind the hash.
   if (ticket !== undefined) {
-    response.writeHead(303, { ...guarding, ...unkept, location: `${base}#/approvals/${ticket}` }).end()
+    response.writeHead(303, { ...securityHeaders, ...noStore, location: `${base}#/approvals/${ticket}` }).end()
     return
   }
   const file = files.get(path)
   if (!file) throw notFound()
   const zipped = /\bgzip\b/.test(request.header('accept-encoding') ?? '')
   const body = zipped ? file.gzip : file.body
-  const headers = { ...guarding, ...file.headers, vary: 'accept-encoding', 'content-length': body.length }
+  const headers = { ...securityHeaders, ...file.headers, vary: 'accept-encoding', 'content-length': body.length }
   response.writeHead(200, zipped ? { ...headers, 'content-encoding': 'gzip' } : headers)
   response.end(request.method === 'HEAD' ? undefined : body)
 }

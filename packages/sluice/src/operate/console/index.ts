@@ -8,24 +8,24 @@ import type { Bus } from '../../core/bus.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
-import { silent } from '../../core/log.ts'
+import { silentLogger } from '../../core/log.ts'
 import type { Defined, Part } from '../../core/part.ts'
 import type { Store } from '../../core/store.ts'
 import { apiKeys } from '../../layers/identities/api-keys.ts'
+import type { ConsoleState, WatchedServer } from './console-state.ts'
+import { readGauges } from './console-state.ts'
 import { createHandlers } from './handlers.ts'
-import type { ConsoleServing, ListenOptions } from './http.ts'
-import { listen } from './http.ts'
-import { createLive } from './live.ts'
+import type { ConsoleListenOptions, ConsoleServing } from './http.ts'
+import { listenConsole } from './http.ts'
+import { createLiveStats } from './live-stats.ts'
 import type { Operators } from './operators.ts'
 import { createOperators } from './operators.ts'
-import type { Panel, Watched } from './panel.ts'
-import { countsOf } from './panel.ts'
-import { createPending } from './pending.ts'
-import { createSessions } from './sessions.ts'
+import { createPendingTickets } from './pending-tickets.ts'
+import { createConsoleSessions } from './sessions.ts'
 
-export type { Input, Output, RouteName } from './api.ts'
-export { routes, shapes } from './api.ts'
-export type { ConsoleServing, ListenOptions } from './http.ts'
+export type { RouteInput, RouteName, RouteOutput } from './api.ts'
+export { routes, schemas } from './api.ts'
+export type { ConsoleListenOptions, ConsoleServing } from './http.ts'
 export { openApi } from './openapi.ts'
 export type { NewOperator, OperatorKey, OperatorScope, Operators } from './operators.ts'
 
@@ -48,11 +48,11 @@ export interface ConsoleOptions {
 
 /** The web console of all servers of a process that share a store. */
 export interface Console {
-  /** `console: panel.watch` in the options of each server it is to show. */
+  /** `console: consoleApp.watch` in the options of each server it is to show. */
   readonly watch: Part<'console'>
   /** Who else may sign in, or use the API. */
   readonly operators: Operators
-  listen(options?: ListenOptions): Promise<ConsoleServing>
+  listen(options?: ConsoleListenOptions): Promise<ConsoleServing>
   /** A link that signs in once, within 15 minutes. The page must be listening. */
   link(): Promise<string>
   /** Where it listens; `undefined` before. For the `url` of approvals. */
@@ -61,40 +61,40 @@ export interface Console {
 
 /** Makes the console; `listen` opens it, on a port of its own. */
 export function createConsole(options: ConsoleOptions): Console {
-  const { store, bus, desk, clock = systemClock, logger = silent, owner = 'owner' } = options
-  const live = createLive(clock)
-  const servers: Watched[] = []
+  const { store, bus, desk, clock = systemClock, logger = silentLogger, owner = 'owner' } = options
+  const live = createLiveStats(clock)
+  const servers: WatchedServer[] = []
   const operators = createOperators(store, clock)
-  const sessions = createSessions({ store, clock, operators, owner })
-  const pending = createPending(desk, clock)
+  const sessions = createConsoleSessions({ store, clock, operators, owner })
+  const pending = createPendingTickets(desk, clock)
   let serving: ConsoleServing | undefined
 
-  const panel: Panel = {
+  const consoleState: ConsoleState = {
     ...{ store, clock, logger, live, servers, desk },
     keys: apiKeys(store, { clock, bus }),
-    pending: pending.count,
-    watchTickets: pending.watch,
+    countPending: pending.count,
+    onTicketChange: pending.onChange,
     record: (tenant, kind, fields) => servers[0]?.record(tenant, kind, fields),
-    counts: (tenants) => (tenants.length > 0 ? [] : countsOf(servers)),
+    gauges: (tenants) => (tenants.length > 0 ? [] : readGauges(servers)),
   }
-  const parts = { panel, handlers: createHandlers(panel), sessions, operators }
+  const deps = { consoleState, handlers: createHandlers(consoleState), sessions, operators }
 
   return {
-    watch(around) {
-      const { name, counts, uses, record, secrets } = around
+    watch(services) {
+      const { name, counts, uses, record, secrets } = services
       let served: Defined = { info: { name, version: '' } }
-      if (around.store !== store)
+      if (services.store !== store)
         throw new TypeError(
           'console: give it the store of its servers, or it would show other tickets, keys and records',
         )
-      servers.push({ name, counts, uses, record, secrets, definition: () => served })
+      servers.push({ name, gauges: counts, quotas: uses, record, secrets, definition: () => served })
       return {
         part: 'console',
         defined(definition) {
           served = definition
         },
-        sink: (event) => live.heard(name, event),
-        refused: (line) => live.refused(name, line),
+        sink: (event) => live.recordCall(name, event),
+        refused: (line) => live.recordRejection(name, line),
       }
     },
     operators: {
@@ -104,12 +104,12 @@ export function createConsole(options: ConsoleOptions): Console {
       revoke: operators.revoke,
     },
     async listen(options) {
-      serving = await listen(parts, options)
+      serving = await listenConsole(deps, options)
       return serving
     },
     async link() {
       if (!serving) throw new Error('The console does not listen yet')
-      return `${serving.url}#/sign-in/${await sessions.link()}`
+      return `${serving.url}#/sign-in/${await sessions.createLink()}`
     },
     get url() {
       return serving?.url

@@ -3,11 +3,11 @@
 import { RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
-import type { Input, RouteName } from './api.ts'
+import type { RouteInput, RouteName } from './api.ts'
 import { routes } from './api.ts'
 
 /** As much of JSON Schema as inputs use. */
-interface Field {
+interface FieldSchema {
   readonly type?: string
   readonly enum?: readonly string[]
   readonly maxLength?: number
@@ -15,34 +15,34 @@ interface Field {
   readonly maximum?: number
 }
 
-export interface Found {
+export interface MatchedRoute {
   readonly name: RouteName
   /** What the path's places held, decoded. */
-  readonly places: { readonly [name: string]: string }
+  readonly pathParams: { readonly [name: string]: string }
 }
 
-const all = Object.entries(routes).map(([name, { method, path }]) => ({
+const routePatterns = Object.entries(routes).map(([name, { method, path }]) => ({
   name: name as RouteName,
   method,
   parts: path.split('/'),
 }))
 
 /** `undefined` where no route has this path; one without a name where the path is there and the method is another. */
-export function findRoute(method: string, path: string): Found | 'other method' | undefined {
+export function findRoute(method: string, path: string): MatchedRoute | 'other method' | undefined {
   const given = path.split('/')
   let other = false
-  for (const { name, method: own, parts } of all) {
-    const places = match(parts, given)
-    if (!places) continue
-    if (own === method) return { name, places }
+  for (const { name, method: own, parts } of routePatterns) {
+    const pathParams = matchPath(parts, given)
+    if (!pathParams) continue
+    if (own === method) return { name, pathParams }
     other = true
   }
   return other ? 'other method' : undefined
 }
 
-function match(parts: readonly string[], given: readonly string[]): { [name: string]: string } | undefined {
+function matchPath(parts: readonly string[], given: readonly string[]): { [name: string]: string } | undefined {
   if (parts.length !== given.length) return undefined
-  const places: { [name: string]: string } = {}
+  const pathParams: { [name: string]: string } = {}
   for (const [at, part] of parts.entries()) {
     const text = given[at] ?? ''
     if (!part.startsWith('{')) {
@@ -51,9 +51,9 @@ function match(parts: readonly string[], given: readonly string[]): { [name: str
     }
     const decoded = decode(text)
     if (decoded === undefined || decoded === '') return undefined
-    places[part.slice(1, -1)] = decoded
+    pathParams[part.slice(1, -1)] = decoded
   }
-  return places
+  return pathParams
 }
 
 function decode(text: string): string | undefined {
@@ -66,31 +66,31 @@ function decode(text: string): string | undefined {
 
 /** Names nobody defined are refused: a misspelt filter must not show everything. */
 export function parseInput<Name extends RouteName>(
-  { name, places }: Found,
+  { name, pathParams }: MatchedRoute,
   query: URLSearchParams,
   body: unknown,
-): Input<Name> {
+): RouteInput<Name> {
   const { method, input } = routes[name]
-  const fields: { readonly [field: string]: Field } = input.properties
+  const fields: { readonly [field: string]: FieldSchema } = input.properties
   const required: readonly string[] = 'required' in input ? input.required : []
   const given: Params =
     method === 'GET'
-      ? { ...Object.fromEntries(query), ...places }
-      : { ...(isObject(body) ? body : refuse('a JSON object')), ...places }
+      ? { ...Object.fromEntries(query), ...pathParams }
+      : { ...(isObject(body) ? body : refuseBody('a JSON object')), ...pathParams }
   const parsed: { [field: string]: unknown } = {}
   for (const [field, value] of Object.entries(given)) {
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     if (!rule) throw invalid(`there is no field "${field.slice(0, 64)}" here`)
-    parsed[field] = check(field, rule, method === 'GET' && rule.type === 'integer' ? toInteger(value) : value)
+    parsed[field] = checkField(field, rule, method === 'GET' && rule.type === 'integer' ? toInteger(value) : value)
   }
   const missing = required.find((field) => !Object.hasOwn(parsed, field))
   if (missing !== undefined) throw invalid(`"${missing}" is missing`)
-  return parsed as Input<Name>
+  return parsed as RouteInput<Name>
 }
 
-function check(
+function checkField(
   field: string,
-  { type, enum: among, maxLength = 256, minimum, maximum }: Field,
+  { type, enum: among, maxLength = 256, minimum, maximum }: FieldSchema,
   value: unknown,
 ): unknown {
   if (among) {
@@ -109,6 +109,6 @@ const toInteger = (value: unknown): number =>
   typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
 
 const invalid = (problem: string): RpcError => new RpcError('invalidParams', problem)
-function refuse(what: string): never {
+function refuseBody(what: string): never {
   throw invalid(`the body must be ${what}`)
 }

@@ -1,8 +1,8 @@
 /** The table as an OpenAPI 3.1 document, for people and for generators of clients. */
 
 import type { Params } from '../../core/json.ts'
-import { routes, shapes } from './api.ts'
-import { hookPath } from './hook.ts'
+import { routes, schemas } from './api.ts'
+import { webhookPath } from './webhook-route.ts'
 
 /** The console’s API as an OpenAPI document, made from `routes`. */
 export const openApi = (): Params => ({
@@ -16,7 +16,7 @@ export const openApi = (): Params => ({
   security: [{ operatorKey: [] }],
   components: {
     securitySchemes: { operatorKey: { type: 'http', scheme: 'bearer' } },
-    schemas: Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, linked(shape)])),
+    schemas: Object.fromEntries(Object.entries(schemas).map(([name, shape]) => [name, withRefPointers(shape)])),
   },
   paths: {
     ...pathsOf(),
@@ -35,7 +35,7 @@ export const openApi = (): Params => ({
         responses: { 200: { description: 'A stream.', content: { 'text/event-stream': {} } } },
       },
     },
-    [`/${hookPath}`]: {
+    [`/${webhookPath}`]: {
       post: {
         operationId: 'receiveDecision',
         summary: 'A decision from the other end of the webhook, signed as Standard Webhooks has it; no key is needed.',
@@ -43,10 +43,10 @@ export const openApi = (): Params => ({
         parameters: ['id', 'timestamp', 'signature'].map((name) => ({
           ...{ name: `webhook-${name}`, in: 'header', required: true, schema: { type: 'string' } },
         })),
-        requestBody: { content: json(decided) },
+        requestBody: { content: jsonContent(decisionSchema) },
         responses: {
-          200: { description: 'It counts.', content: json({ type: 'object' }) },
-          default: { description: 'Refused.', content: json(linked({ $ref: 'Problem' })) },
+          200: { description: 'It counts.', content: jsonContent({ type: 'object' }) },
+          default: { description: 'Refused.', content: jsonContent(withRefPointers({ $ref: 'Problem' })) },
         },
       },
     },
@@ -73,17 +73,17 @@ function pathsOf(): Params {
         required: inPath(field) || required.includes(field),
         schema,
       })),
-      ...(method === 'POST' && { requestBody: { content: json(bodyOf(inside, required)) } }),
+      ...(method === 'POST' && { requestBody: { content: jsonContent(bodyOf(inside, required)) } }),
       responses: {
-        200: { description: 'Done.', content: json(linked(output)) },
-        default: { description: 'Refused.', content: json(linked({ $ref: 'Problem' })) },
+        200: { description: 'Done.', content: jsonContent(withRefPointers(output)) },
+        default: { description: 'Refused.', content: jsonContent(withRefPointers({ $ref: 'Problem' })) },
       },
     }
   }
   return paths
 }
 
-const decided: Params = {
+const decisionSchema: Params = {
   type: 'object',
   required: ['type', 'data'],
   properties: {
@@ -101,7 +101,7 @@ const decided: Params = {
   },
 }
 
-const json = (schema: unknown): Params => ({ 'application/json': { schema } })
+const jsonContent = (schema: unknown): Params => ({ 'application/json': { schema } })
 
 const bodyOf = (fields: readonly (readonly [string, Params])[], required: readonly string[]): Params => ({
   type: 'object',
@@ -111,5 +111,5 @@ const bodyOf = (fields: readonly (readonly [string, Params])[], required: readon
 })
 
 /** Our references are names; OpenAPI's are pointers. */
-const linked = (shape: unknown): unknown =>
+const withRefPointers = (shape: unknown): unknown =>
   JSON.parse(JSON.stringify(shape), (key, value) => (key === '$ref' ? `#/components/schemas/${value}` : value))

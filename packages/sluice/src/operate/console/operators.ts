@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../core/clock.ts'
 import type { Store } from '../../core/store.ts'
-import { below } from '../../core/store.ts'
+import { prefixed } from '../../core/store.ts'
 import type { ApiKey, ApiKeys, NewApiKey } from '../../layers/identities/api-keys.ts'
 import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Operator } from './api.ts'
@@ -52,10 +52,10 @@ export interface OperatorKeys extends Operators {
   find(id: string): Promise<OperatorKey | undefined>
 }
 
-const known: readonly OperatorScope[] = ['approvals:decide', 'keys:manage', 'audit:export']
+const operatorScopes: readonly OperatorScope[] = ['approvals:decide', 'keys:manage', 'audit:export']
 
 export function createOperators(store: Store, clock: Clock): OperatorKeys {
-  const keys: ApiKeys = apiKeys(below(store, ['console']), { prefix: 'op_', clock })
+  const keys: ApiKeys = apiKeys(prefixed(store, ['console']), { prefix: 'op_', clock })
   const find = async (id: string): Promise<OperatorKey | undefined> => {
     const key = await keys.get(id)
     return key && key.revoked === undefined && (key.expires ?? 1 / 0) > clock.now() ? toOperator(key) : undefined
@@ -74,7 +74,7 @@ export function createOperators(store: Store, clock: Clock): OperatorKeys {
     },
     revoke: (id) => keys.revoke(id),
     async verify(secret) {
-      const caller = await keys.verify(secret, { facts: {}, via: nowhere })
+      const caller = await keys.verify(secret, { facts: {}, via: noRequest })
       // Read again: what was verified may be five seconds old, and scopes may have been taken since.
       return caller && find(caller.credential.slice('key '.length))
     },
@@ -82,11 +82,11 @@ export function createOperators(store: Store, clock: Clock): OperatorKeys {
   }
 }
 
-const nowhere = { transport: 'http', peer: '', header: () => undefined } as const
+const noRequest = { transport: 'http', peer: '', header: () => undefined } as const
 
 function checkScopes(scopes: readonly string[]): void {
-  const odd = scopes.find((scope) => !known.some((each) => each === scope))
-  if (odd !== undefined) throw new TypeError(`scopes: an operator has ${known.join(' or ')}, not "${odd}"`)
+  const odd = scopes.find((scope) => !operatorScopes.some((each) => each === scope))
+  if (odd !== undefined) throw new TypeError(`scopes: an operator has ${operatorScopes.join(' or ')}, not "${odd}"`)
 }
 
 const toOperator = ({ subject, scopes, revoked, expires, lastUse, ...key }: ApiKey): OperatorKey => ({
@@ -96,7 +96,7 @@ const toOperator = ({ subject, scopes, revoked, expires, lastUse, ...key }: ApiK
   created: key.created,
   tenants: key.tenants,
   name: subject,
-  scopes: known.filter((scope) => scopes.includes(scope)),
+  scopes: operatorScopes.filter((scope) => scopes.includes(scope)),
   ...(expires !== undefined && { expires }),
   ...(lastUse !== undefined && { lastUse }),
   ...(revoked !== undefined && { revoked }),

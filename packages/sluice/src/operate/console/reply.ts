@@ -6,19 +6,19 @@ import { bugOf, RpcError } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
 import { statusOf } from '../../transports/http/status.ts'
-import { guarding, unkept } from './headers.ts'
+import { noStore, securityHeaders } from './headers.ts'
 
 export const headersFor = ({ cookie }: { readonly cookie?: string }): Record<string, string> => ({
-  ...guarding,
-  ...unkept,
+  ...securityHeaders,
+  ...noStore,
   ...(cookie !== undefined && { 'set-cookie': cookie }),
 })
 
-export function send(response: ServerResponse, status: number, body: unknown, cookie?: string): void {
+export function sendJson(response: ServerResponse, status: number, body: unknown, cookie?: string): void {
   const text = JSON.stringify(body)
   response.writeHead(status, {
-    ...guarding,
-    ...unkept,
+    ...securityHeaders,
+    ...noStore,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     ...(cookie !== undefined && { 'set-cookie': cookie }),
@@ -36,7 +36,7 @@ const statuses: { readonly [reason in Reason]?: number } = {
   approvalInvalid: 409,
 }
 
-export function refuse(logger: Logger, response: ServerResponse, thrown: unknown): void {
+export function sendError(logger: Logger, response: ServerResponse, thrown: unknown): void {
   if (response.headersSent) {
     response.destroy()
     return
@@ -44,7 +44,7 @@ export function refuse(logger: Logger, response: ServerResponse, thrown: unknown
   if (!(thrown instanceof RpcError)) {
     const reference = crypto.randomUUID().slice(0, 13)
     logger.error({ event: 'console_error', reference, ...bugOf(thrown) })
-    send(response, 500, { reason: 'internalError', message: `Internal error, in the log as ${reference}` })
+    sendJson(response, 500, { reason: 'internalError', message: `Internal error, in the log as ${reference}` })
     return
   }
   const { reason, message, data } = thrown
@@ -52,5 +52,5 @@ export function refuse(logger: Logger, response: ServerResponse, thrown: unknown
   if (typeof retryAfterMs === 'number') response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000))
   if (reason === 'unauthorized') response.setHeader('www-authenticate', 'Bearer')
   const status = statuses[reason] ?? statusOf(thrown, undefined)
-  send(response, status === 200 ? 400 : status, { reason, message })
+  sendJson(response, status === 200 ? 400 : status, { reason, message })
 }

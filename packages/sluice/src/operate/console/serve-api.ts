@@ -3,27 +3,27 @@
 import type { ServerResponse } from 'node:http'
 import { RpcError } from '../../core/error.ts'
 import { checkContentType, checkEncoding } from '../../transports/http/media.ts'
-import type { NodeRequest } from '../../transports/http/node-message.ts'
+import type { NodeRequest } from '../../transports/node/http-message.ts'
 import type { Operator } from './api.ts'
 import { routes } from './api.ts'
-import { exportAudit, refuseTenant } from './audit.ts'
-import type { CookieJar } from './cookie.ts'
-import type { Door, Visitor } from './door.ts'
-import { refuseForeign } from './door.ts'
-import { createFeed } from './feed.ts'
+import { assertTenantVisible, exportAudit } from './audit.ts'
+import type { AuthenticatedCaller, OperatorAuthenticator } from './authenticate-operator.ts'
+import { refuseCrossOrigin } from './authenticate-operator.ts'
+import type { ConsoleState } from './console-state.ts'
+import { createEventStream } from './event-stream.ts'
 import type { Handlers } from './handlers.ts'
 import { sessionBody } from './handlers.ts'
 import { findRoute, parseInput } from './input.ts'
 import { openApi } from './openapi.ts'
 import type { OperatorKeys } from './operators.ts'
-import type { Panel } from './panel.ts'
-import { headersFor, notFound, send } from './reply.ts'
-import type { Sessions } from './sessions.ts'
+import { headersFor, notFound, sendJson } from './reply.ts'
+import type { SessionCookie } from './session-cookie.ts'
+import type { ConsoleSessions } from './sessions.ts'
 
-export interface Parts {
-  readonly panel: Panel
+export interface ApiDeps {
+  readonly consoleState: ConsoleState
   readonly handlers: Handlers
-  readonly sessions: Sessions
+  readonly sessions: ConsoleSessions
   readonly operators: OperatorKeys
 }
 
@@ -35,16 +35,16 @@ const maxStreams = 100
 const maxScans = 2
 
 export function createApi(
-  { panel, handlers, sessions }: Parts,
-  cookies: CookieJar,
-  door: Door,
+  { consoleState, handlers, sessions }: ApiDeps,
+  cookies: SessionCookie,
+  authenticate: OperatorAuthenticator,
 ): (request: NodeRequest, response: ServerResponse, path: string, query: URLSearchParams) => Promise<void> {
   let streams = 0
   let scans = 0
 
   /** For work that reads all records of a tenant. */
   async function scan<T>(operator: Operator, work: () => Promise<T>): Promise<T> {
-    if (!operator.scopes.includes('audit:export')) throw lacks('audit:export')
+    if (!operator.scopes.includes('audit:export')) throw missingScope('audit:export')
     if (scans >= maxScans)
       throw new RpcError('overloaded', 'The audit is being read already: wait, then try again', {
         data: { retryAfterMs: 5_000 },
@@ -58,46 +58,46 @@ export function createApi(
   }
 
   async function signIn(request: NodeRequest, response: ServerResponse): Promise<void> {
-    refuseForeign(request)
-    const input = parseInput<'signIn'>({ name: 'signIn', places: {} }, new URLSearchParams(), await bodyOf(request))
+    refuseCrossOrigin(request)
+    const input = parseInput<'signIn'>({ name: 'signIn', pathParams: {} }, new URLSearchParams(), await bodyOf(request))
     // Whatever was there before is over: nobody goes on in a session that somebody else began.
     const before = cookies.read(request.header('cookie'))
-    if (before !== undefined) await sessions.end(before)
+    if (before !== undefined) await sessions.close(before)
     const { id, session } = await sessions.open(input, request.peer)
-    panel.logger.info({
+    consoleState.logger.info({
       event: 'console_sign_in',
       operator: session.operator.name,
       credential: session.credential,
       peer: request.peer,
     })
-    send(response, 200, sessionBody(panel, session), cookies.set(id))
+    sendJson(response, 200, sessionBody(consoleState, session), cookies.set(id))
   }
-  async function signOut(request: NodeRequest, response: ServerResponse, visitor: Visitor): Promise<void> {
+  async function signOut(request: NodeRequest, response: ServerResponse, caller: AuthenticatedCaller): Promise<void> {
     const id = cookies.read(request.header('cookie'))
-    if (id !== undefined) await sessions.end(id)
-    if (visitor.cookie !== undefined) await sessions.end(idIn(visitor.cookie))
-    send(response, 200, {}, cookies.clear)
+    if (id !== undefined) await sessions.close(id)
+    if (caller.cookie !== undefined) await sessions.close(sessionIdIn(caller.cookie))
+    sendJson(response, 200, {}, cookies.clear)
   }
-  function stream(response: ServerResponse, visitor: Visitor, query: URLSearchParams): void {
+  function stream(response: ServerResponse, caller: AuthenticatedCaller, query: URLSearchParams): void {
     if (streams >= maxStreams) throw new RpcError('overloaded', 'Too many pages are open')
     const { live, ...filter } = Object.fromEntries(query)
-    const input = parseInput<'getLive'>({ name: 'getLive', places: {} }, new URLSearchParams(filter), undefined)
-    const { tenants } = visitor.operator
+    const input = parseInput<'getLive'>({ name: 'getLive', pathParams: {} }, new URLSearchParams(filter), undefined)
+    const { tenants } = caller.operator
     // The page was closed while its session was looked up: nothing would tell us again, and its place would stay taken.
     if (response.destroyed) return
-    response.writeHead(200, { ...headersFor(visitor), 'content-type': 'text/event-stream' })
+    response.writeHead(200, { ...headersFor(caller), 'content-type': 'text/event-stream' })
     streams++
-    const stop = createFeed({
-      panel,
-      clock: panel.clock,
+    const stop = createEventStream({
+      consoleState,
+      clock: consoleState.clock,
       tenants,
       ...(live !== undefined && { live: { ...input, tenants } }),
       send(text) {
         if (response.writableLength > maxUnsent) response.destroy()
         return !response.destroyed && response.write(text)
       },
-      allowed: visitor.again,
-      end: () => {
+      isStillAllowed: caller.isStillValid,
+      close: () => {
         response.end()
       },
     })
@@ -111,31 +111,31 @@ export function createApi(
     const { method } = request
     const found = findRoute(method, path)
     if (found !== 'other method' && found?.name === 'signIn') return signIn(request, response)
-    const visitor = await door(request)
-    if (method === 'GET' && path === '/api/openapi.json') return send(response, 200, openApi(), visitor.cookie)
-    if (method === 'GET' && path === '/api/events') return stream(response, visitor, query)
+    const caller = await authenticate(request)
+    if (method === 'GET' && path === '/api/openapi.json') return sendJson(response, 200, openApi(), caller.cookie)
+    if (method === 'GET' && path === '/api/events') return stream(response, caller, query)
     if (method === 'GET' && path === '/api/audit/export') {
       const tenant = query.get('tenant') ?? ''
-      refuseTenant(visitor.operator, tenant)
-      return scan(visitor.operator, () => exportAudit(panel, tenant, response, headersFor(visitor)))
+      assertTenantVisible(caller.operator, tenant)
+      return scan(caller.operator, () => exportAudit(consoleState, tenant, response, headersFor(caller)))
     }
     if (!found) throw notFound()
     if (found === 'other method') throw new RpcError('methodNotAllowed', 'Another method is needed here')
     const { name } = found
     if (name === 'signIn') return
-    if (name === 'signOut') return signOut(request, response, visitor)
+    if (name === 'signOut') return signOut(request, response, caller)
     const route = routes[name]
-    const { scopes } = visitor.operator
-    if ('needs' in route && !scopes.some((scope) => scope === route.needs)) throw lacks(route.needs)
+    const { scopes } = caller.operator
+    if ('needs' in route && !scopes.some((scope) => scope === route.needs)) throw missingScope(route.needs)
     const body = method === 'POST' ? await bodyOf(request) : undefined
     const input = parseInput(found, query, body)
-    const run = (): Promise<unknown> => handlers.run(name, input, visitor)
-    const answer = await (name === 'verifyAudit' ? scan(visitor.operator, run) : run())
-    send(response, 200, answer, visitor.cookie)
+    const run = (): Promise<unknown> => handlers.run(name, input, caller)
+    const answer = await (name === 'verifyAudit' ? scan(caller.operator, run) : run())
+    sendJson(response, 200, answer, caller.cookie)
   }
 }
 
-const lacks = (scope: string): RpcError => new RpcError('forbidden', `This needs the scope ${scope}`)
+const missingScope = (scope: string): RpcError => new RpcError('forbidden', `This needs the scope ${scope}`)
 
 async function bodyOf(request: NodeRequest): Promise<unknown> {
   checkContentType(request.header('content-type'))
@@ -148,4 +148,4 @@ async function bodyOf(request: NodeRequest): Promise<unknown> {
   }
 }
 
-const idIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';'))
+const sessionIdIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';'))

@@ -2,23 +2,23 @@
 
 import { RpcError } from '../../core/error.ts'
 import { auditTenants } from '../../observe/chain-read.ts'
-import type { Input, Key, Limit, Operator, Output, Tenant } from './api.ts'
-import type { Panel, Watched } from './panel.ts'
+import type { KeySummary, LimitUsage, Operator, RouteInput, RouteOutput, TenantSummary } from './api.ts'
+import type { ConsoleState, WatchedServer } from './console-state.ts'
 
 const minute = 60
 
 /** From the audit, from keys and from what passed: no one of them knows all. */
 export async function tenantsOf(
-  { store, live, keys, servers }: Panel,
-  { tenants: mine }: Operator,
-): Promise<readonly Tenant[]> {
+  { store, live, keys, servers }: ConsoleState,
+  { tenants: ownTenants }: Operator,
+): Promise<readonly TenantSummary[]> {
   const used = live.tenants(minute)
   const recorded = await auditTenants(store)
   const named = (await keys.list({ limit: maxKeys })).flatMap(({ tenants }) => tenants)
   const all = new Set([...used.keys(), ...recorded, ...named])
   // Of calls nobody let in there is no tenant.
   all.delete('')
-  const seen = [...all].filter((id) => mine.length === 0 || mine.includes(id)).sort()
+  const seen = [...all].filter((id) => ownTenants.length === 0 || ownTenants.includes(id)).sort()
   return seen.map((id) => {
     const use = used.get(id)
     return {
@@ -33,9 +33,9 @@ export async function tenantsOf(
   })
 }
 
-function limitsOf({ name: server, uses }: Watched, tenant: string): readonly Limit[] {
-  const found: Limit[] = []
-  for (const { name, of } of uses) {
+function limitsOf({ name: server, quotas }: WatchedServer, tenant: string): readonly LimitUsage[] {
+  const found: LimitUsage[] = []
+  for (const { name, of } of quotas) {
     const use = of(tenant)
     if (use) found.push({ server, name, ...use })
   }
@@ -43,28 +43,32 @@ function limitsOf({ name: server, uses }: Watched, tenant: string): readonly Lim
 }
 
 const maxKeys = 1_000
-const perPage = 50
+const pageSize = 50
 
 export async function keysOf(
-  { keys }: Panel,
-  { tenants: mine }: Operator,
-  input: Input<'listKeys'>,
-): Promise<Output<'listKeys'>> {
-  const found = await keys.list({ limit: perPage, ...(input.after !== undefined && { after: input.after }) })
+  { keys }: ConsoleState,
+  { tenants: ownTenants }: Operator,
+  input: RouteInput<'listKeys'>,
+): Promise<RouteOutput<'listKeys'>> {
+  const found = await keys.list({ limit: pageSize, ...(input.after !== undefined && { after: input.after }) })
   const shown = found.filter(
-    (key) => isMine(key, mine) && (input.tenant === undefined || key.tenants.includes(input.tenant)),
+    (key) => isVisible(key, ownTenants) && (input.tenant === undefined || key.tenants.includes(input.tenant)),
   )
-  const last = found.length === perPage ? found.at(-1)?.id : undefined
+  const last = found.length === pageSize ? found.at(-1)?.id : undefined
   return { keys: shown, ...(last !== undefined && { next: last }) }
 }
 
-export async function revokeKey({ keys }: Panel, { tenants: mine }: Operator, id: string): Promise<Key> {
+export async function revokeKey(
+  { keys }: ConsoleState,
+  { tenants: ownTenants }: Operator,
+  id: string,
+): Promise<KeySummary> {
   const key = await keys.get(id)
   // A key that also opens somebody else's tenant is not this operator's to take.
-  if (!key || !isMine(key, mine)) throw new RpcError('resourceNotFound', 'There is no such key')
+  if (!key || !isVisible(key, ownTenants)) throw new RpcError('resourceNotFound', 'There is no such key')
   await keys.revoke(id)
   return key
 }
 
-const isMine = ({ tenants }: { readonly tenants: readonly string[] }, mine: readonly string[]): boolean =>
-  mine.length === 0 || (tenants.length > 0 && tenants.every((tenant) => mine.includes(tenant)))
+const isVisible = ({ tenants }: { readonly tenants: readonly string[] }, ownTenants: readonly string[]): boolean =>
+  ownTenants.length === 0 || (tenants.length > 0 && tenants.every((tenant) => ownTenants.includes(tenant)))

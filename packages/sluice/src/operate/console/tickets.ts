@@ -1,26 +1,26 @@
 /** Tickets and grants, as the desk has them, for one operator. */
 
-import type { Decider } from '../../approvals/deciding.ts'
-import { mayDecide } from '../../approvals/deciding.ts'
+import type { Decider } from '../../approvals/decide.ts'
+import { mayDecide } from '../../approvals/decide.ts'
 import type { Desk } from '../../approvals/desk.ts'
 import type { Grant as Granted } from '../../approvals/grants.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
-import type { Grant, Input, Operator, Output, Ticket, TicketSummary } from './api.ts'
-import type { Asker } from './handlers.ts'
-import type { Panel } from './panel.ts'
+import type { GrantSummary, Operator, RouteInput, RouteOutput, Ticket, TicketSummary } from './api.ts'
+import type { ConsoleState } from './console-state.ts'
+import type { ConsoleCaller } from './handlers.ts'
 import { hintsOf } from './tools.ts'
 
-const perPage = 50
+const pageSize = 50
 
 export async function listTickets(
-  panel: Panel,
+  consoleState: ConsoleState,
   operator: Operator,
-  input: Input<'listTickets'>,
-): Promise<Output<'listTickets'>> {
-  const { status, server, tenant, tool, limit = perPage } = input
-  const pending = await panel.pending(operator.tenants)
-  const desk = panel.desk
+  input: RouteInput<'listTickets'>,
+): Promise<RouteOutput<'listTickets'>> {
+  const { status, server, tenant, tool, limit = pageSize } = input
+  const pending = await consoleState.countPending(operator.tenants)
+  const desk = consoleState.desk
   if (!desk) return { tickets: [], pending }
   const [only] = operator.tenants
   const whose = tenant ?? (operator.tenants.length === 1 ? only : undefined)
@@ -36,7 +36,7 @@ export async function listTickets(
   for (let rounds = 0; rounds < 5; rounds++) {
     const page = await desk.list({ ...query, limit: limit - tickets.length, ...(after !== undefined && { after }) })
     for (const view of page.tickets)
-      if (isMine(view, operator) && (server === undefined || view.server === server))
+      if (isVisible(view, operator) && (server === undefined || view.server === server))
         tickets.push(toSummary(view, operator))
     after = page.next
     if (after === undefined || tickets.length >= limit) break
@@ -44,36 +44,44 @@ export async function listTickets(
   return { tickets, pending, ...(after !== undefined && { next: after }) }
 }
 
-export async function ticketOf(panel: Panel, operator: Operator, id: string): Promise<Ticket> {
-  return toTicket((await viewOf(panel, operator, id)).view, operator)
+export async function getTicket(consoleState: ConsoleState, operator: Operator, id: string): Promise<Ticket> {
+  return toTicket((await viewOf(consoleState, operator, id)).view, operator)
 }
 
 /** To who may not see a tenant its tickets are not there. */
 async function viewOf(
-  { desk }: Panel,
+  { desk }: ConsoleState,
   operator: Operator,
   id: string,
 ): Promise<{ readonly desk: Desk; readonly view: TicketView }> {
   const view = await desk?.get(id)
-  if (!desk || !view || !isMine(view, operator)) throw new RpcError('resourceNotFound', 'There is no such ticket')
+  if (!desk || !view || !isVisible(view, operator)) throw new RpcError('resourceNotFound', 'There is no such ticket')
   return { desk, view }
 }
 
-export async function decide(panel: Panel, asker: Asker, input: Input<'decideTicket'>): Promise<Ticket> {
-  const { operator } = asker
-  const { desk, view } = await viewOf(panel, operator, input.id)
+export async function decideTicket(
+  consoleState: ConsoleState,
+  caller: ConsoleCaller,
+  input: RouteInput<'decideTicket'>,
+): Promise<Ticket> {
+  const { operator } = caller
+  const { desk, view } = await viewOf(consoleState, operator, input.id)
   if (view.digest !== input.digest)
     throw new RpcError('conflict', 'This ticket is for other arguments than the ones you were shown: load it again')
   const decision = { approved: input.approved, ...(input.note !== undefined && { note: input.note }) }
-  return toTicket(await desk.decide(view.id, decision, deciderOf(asker)), operator)
+  return toTicket(await desk.decide(view.id, decision, deciderOf(caller)), operator)
 }
 
-export async function resolve(panel: Panel, asker: Asker, input: Input<'resolveTicket'>): Promise<Ticket> {
-  const { desk, view } = await viewOf(panel, asker.operator, input.id)
-  return toTicket(await desk.resolve(view.id, input.verdict, deciderOf(asker)), asker.operator)
+export async function resolveTicket(
+  consoleState: ConsoleState,
+  caller: ConsoleCaller,
+  input: RouteInput<'resolveTicket'>,
+): Promise<Ticket> {
+  const { desk, view } = await viewOf(consoleState, caller.operator, input.id)
+  return toTicket(await desk.resolve(view.id, input.verdict, deciderOf(caller)), caller.operator)
 }
 
-const deciderOf = ({ operator }: Pick<Asker, 'operator'>): Decider => ({
+const deciderOf = ({ operator }: Pick<ConsoleCaller, 'operator'>): Decider => ({
   subject: operator.name,
   via: 'console',
   tenants: operator.tenants.length === 0 ? 'all' : operator.tenants,
@@ -81,14 +89,14 @@ const deciderOf = ({ operator }: Pick<Asker, 'operator'>): Decider => ({
 })
 
 export async function listGrants(
-  { desk }: Panel,
+  { desk }: ConsoleState,
   operator: Operator,
-  { after }: Input<'listGrants'>,
-): Promise<Output<'listGrants'>> {
+  { after }: RouteInput<'listGrants'>,
+): Promise<RouteOutput<'listGrants'>> {
   if (!desk) return { grants: [], longestMs: 0 }
-  const { longestMs } = desk.grants
+  const { maxMs: longestMs } = desk.grants
   const { grants, next } = await desk.grants.list({
-    limit: perPage,
+    limit: pageSize,
     ...(operator.tenants.length > 0 && { tenants: operator.tenants }),
     ...(after !== undefined && { after }),
   })
@@ -96,38 +104,46 @@ export async function listGrants(
 }
 
 /** For calls like the ticket's, as long as its tool is defined as it is now. */
-export async function grantFor(panel: Panel, asker: Asker, input: Input<'createGrant'>): Promise<Grant> {
-  const { desk, view } = await viewOf(panel, asker.operator, input.id)
+export async function createGrant(
+  consoleState: ConsoleState,
+  caller: ConsoleCaller,
+  input: RouteInput<'createGrant'>,
+): Promise<GrantSummary> {
+  const { desk, view } = await viewOf(consoleState, caller.operator, input.id)
   const note = input.note !== undefined && { note: input.note }
-  const grant = { ticket: view.id, arguments: input.arguments, lastMs: input.lastMs, ...note }
-  return toGrant(await desk.grants.create(grant, deciderOf(asker)))
+  const grant = { ticket: view.id, arguments: input.arguments, durationMs: input.lastMs, ...note }
+  return toGrant(await desk.grants.create(grant, deciderOf(caller)))
 }
 
-const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): Grant => ({
+const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): GrantSummary => ({
   id: grant.id,
   server: grant.server,
   tenant: grant.tenant,
   caller: grant.caller,
   tool: grant.tool,
-  arguments: which === 'any' ? 'any' : excerptOf(JSON.stringify(which), grantExcerpt),
+  arguments: which === 'any' ? 'any' : excerptOf(JSON.stringify(which), grantExcerptChars),
   by: createdBy,
   createdAt: grant.createdAt,
   expiresAt: grant.expiresAt,
   ...(note !== undefined && { note }),
 })
 
-export async function revokeGrant(panel: Panel, asker: Asker, id: string): Promise<Record<never, never>> {
-  if (!(await panel.desk?.grants.revoke(id, deciderOf(asker))))
+export async function revokeGrant(
+  consoleState: ConsoleState,
+  caller: ConsoleCaller,
+  id: string,
+): Promise<Record<never, never>> {
+  if (!(await consoleState.desk?.grants.revoke(id, deciderOf(caller))))
     throw new RpcError('resourceNotFound', 'There is no such grant')
   return {}
 }
 
-const isMine = ({ tenant }: { readonly tenant: string }, { tenants }: Operator): boolean =>
+const isVisible = ({ tenant }: { readonly tenant: string }, { tenants }: Operator): boolean =>
   tenants.length === 0 || tenants.includes(tenant)
 
 /** A page of fifty whole tickets could be megabytes: each holds its arguments, and those of the call before. */
-const excerpt = 160
-const grantExcerpt = 1_000
+const ticketExcerptChars = 160
+const grantExcerptChars = 1_000
 
 function excerptOf(text: string, max: number): string {
   // Half of a surrogate pair is not a character.
@@ -142,7 +158,7 @@ function toSummary(view: TicketView, operator: Operator): TicketSummary {
     caller: caller.subject,
     ...(title !== undefined && { title }),
     hints: hintsOf(view.annotations),
-    excerpt: excerptOf(text.join(' · '), excerpt),
+    excerpt: excerptOf(text.join(' · '), ticketExcerptChars),
     decided: decisions.length,
     mayDecide: canDecide(view, operator),
   }

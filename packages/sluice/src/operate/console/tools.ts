@@ -2,24 +2,29 @@
 
 import type { Target } from '../../core/target.ts'
 import type { ToolEntry } from '../../protocol/tools.ts'
-import type { ServerInfo, Ticket, Tool } from './api.ts'
-import type { Panel, Watched } from './panel.ts'
+import type { ServerSummary, Ticket, ToolSummary } from './api.ts'
+import type { ConsoleState, WatchedServer } from './console-state.ts'
 
-export function serversOf(panel: Panel, tenants: readonly string[]): readonly ServerInfo[] {
-  return panel.servers.map((server) => {
+export function serversOf(consoleState: ConsoleState, tenants: readonly string[]): readonly ServerSummary[] {
+  return consoleState.servers.map((server) => {
     const { info, tools = [] } = server.definition()
     return {
       name: server.name,
       version: info.version,
       ...(info.title !== undefined && { title: info.title }),
       ...(info.description !== undefined && { description: info.description }),
-      tools: tools.map((tool) => toTool(panel, server, tool, tenants)),
-      rules: (panel.desk?.rules ?? []).map(({ place, text }) => ({ place, text })),
+      tools: tools.map((tool) => toTool(consoleState, server, tool, tenants)),
+      rules: (consoleState.desk?.rules ?? []).map(({ place, text }) => ({ place, text })),
     }
   })
 }
 
-function toTool(panel: Panel, { name: server }: Watched, target: Target, tenants: readonly string[]): Tool {
+function toTool(
+  consoleState: ConsoleState,
+  { name: server }: WatchedServer,
+  target: Target,
+  tenants: readonly string[],
+): ToolSummary {
   const { policy } = target
   // Every tool has one; a target in general may not.
   const entry = target.entry as ToolEntry
@@ -30,21 +35,21 @@ function toTool(panel: Panel, { name: server }: Watched, target: Target, tenants
     description: entry.description,
     hints: hintsOf({ ...entry.annotations }),
     scopes: policy.scopes,
-    approval: approvals[policy.approval],
+    approval: approvalLabels[policy.approval],
     timeoutMs: Number.isFinite(policy.timeoutMs) ? policy.timeoutMs : 0,
     input: entry.inputSchema,
     ...(entry.outputSchema && { output: entry.outputSchema }),
-    ...panel.live.totals(server, entry.name, tenants),
+    ...consoleState.live.totals(server, entry.name, tenants),
   }
 }
 
-const approvals = { never: 'never', always: 'always', depends: 'by its arguments' } as const
+const approvalLabels = { never: 'never', always: 'always', depends: 'by its arguments' } as const
 
 /** What a tool says of itself, in words. */
 export const hintsOf = (stated: { readonly [hint: string]: unknown }): Ticket['hints'] =>
-  words.filter(([hint]) => stated[hint] === true).map(([, word]) => word)
+  hintLabels.filter(([hint]) => stated[hint] === true).map(([, word]) => word)
 
-const words = [
+const hintLabels = [
   ['readOnlyHint', 'read-only'],
   ['destructiveHint', 'destructive'],
   ['idempotentHint', 'idempotent'],

@@ -22,7 +22,7 @@ const maxRounds = 16
 export const bridge: Layer = (next) =>
   async function bridge(call) {
     let answer = await next(call)
-    for (let round = 0; isOpen(answer); round++) {
+    for (let round = 0; needsInput(answer); round++) {
       if (round === maxRounds) throw fail('The tool asked too many questions')
       const inputResponses = await askAll(call, questionsOf(answer))
       const params = { ...call.params, inputResponses, requestState: answer['requestState'] }
@@ -31,19 +31,19 @@ export const bridge: Layer = (next) =>
     return answer
   }
 
-const isOpen = (answer: Answer): answer is Exclude<Answer, Prepared> =>
+const needsInput = (answer: Answer): answer is Exclude<Answer, Prepared> =>
   !(answer instanceof Prepared) && answer.resultType === 'input_required'
 
-type Asked = readonly [key: string, method: string, params: Params]
+type AskedQuestion = readonly [key: string, method: string, params: Params]
 
-const questionsOf = (answer: Params): readonly Asked[] =>
+const questionsOf = (answer: Params): readonly AskedQuestion[] =>
   Object.entries(isObject(answer['inputRequests']) ? answer['inputRequests'] : {}).flatMap(([key, request]) =>
     isObject(request) && typeof request['method'] === 'string'
       ? [[key, request['method'], isObject(request['params']) ? request['params'] : {}] as const]
       : [],
   )
 
-async function askAll(call: Call, asked: readonly Asked[]): Promise<Params> {
+async function askAll(call: Call, asked: readonly AskedQuestion[]): Promise<Params> {
   const { request } = call
   const features = featuresOf(call.revision)
   // Nothing can be waited for here: the client opens the page and calls again. Only 2025-11-25 gets this far.

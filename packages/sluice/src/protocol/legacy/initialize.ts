@@ -35,11 +35,11 @@ export const initialize =
  * The capabilities that decide what a client is asked, and their members. Nothing else is kept: the handshake is public,
  * so whatever a stranger sends would otherwise stay in memory for as long as the session lives.
  */
-const known = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: ['listChanged'] } as const
+const knownMembers = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: ['listChanged'] } as const
 
 function knownCapabilities({ capabilities }: Params): Params {
   const kept: { [name: string]: Params } = {}
-  for (const [name, members] of Object.entries(known)) {
+  for (const [name, members] of Object.entries(knownMembers)) {
     const declared = isObject(capabilities) ? capabilities[name] : undefined
     if (!isObject(declared)) continue
     const present = members.filter((member) => Object.hasOwn(declared, member))

@@ -12,7 +12,7 @@ import { isObject } from '../../core/json.ts'
 import type { HeaderParam } from '../../core/target.ts'
 
 /** Which parameter `Mcp-Name` repeats, by method. */
-const named: { readonly [method: string]: string } = {
+const nameParams: { readonly [method: string]: string } = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
@@ -25,24 +25,24 @@ const mismatch = (header: string, problem: string): RpcError =>
  * Streamable HTTP must repeat, and the HTTP+SSE transport need not: its clients were never told to. There the message
  * belongs to a connection, which Streamable HTTP has none of in this revision.
  */
-function given(via: Via, name: string, shown: string): string | undefined {
+function requiredHeader(via: Via, name: string, shown: string): string | undefined {
   const header = via.header(name)
   if (header === undefined && !via.connection) throw mismatch(shown, 'is missing')
   return header
 }
 
 export function checkVersionHeader(via: Via, version: unknown): void {
-  const header = given(via, 'mcp-protocol-version', 'MCP-Protocol-Version')
+  const header = requiredHeader(via, 'mcp-protocol-version', 'MCP-Protocol-Version')
   if (header !== undefined && header.trim() !== version) throw mismatch('MCP-Protocol-Version', 'differs from _meta')
 }
 
 export function checkMethodHeaders(via: Via, method: string, params: Params): void {
-  const said = given(via, 'mcp-method', 'Mcp-Method')
+  const said = requiredHeader(via, 'mcp-method', 'Mcp-Method')
   if (said !== undefined && said.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
-  const field = Object.hasOwn(named, method) ? named[method] : undefined
+  const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined
   const value = field === undefined ? undefined : params[field]
   if (typeof value !== 'string') return
-  const name = given(via, 'mcp-name', 'Mcp-Name')
+  const name = requiredHeader(via, 'mcp-name', 'Mcp-Name')
   if (name !== undefined && decode(name, 'Mcp-Name') !== value)
     throw mismatch('Mcp-Name', `differs from params.${field}`)
 }

@@ -2,23 +2,23 @@
 
 import type { HttpHeaders, HttpRequest } from './message.ts'
 
-export const corsFor = (origin: string): HttpHeaders => ({
+export const corsHeaders = (origin: string): HttpHeaders => ({
   'access-control-allow-origin': origin,
   'access-control-expose-headers': 'mcp-session-id, www-authenticate, retry-after',
   vary: 'origin',
 })
 
-const allowed: ReadonlySet<string> = new Set([
+const allowedHeaders: ReadonlySet<string> = new Set([
   ...['content-type', 'authorization', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
   ...['last-event-id', 'idempotency-key', 'x-tenant'],
 ])
 
 /** `Mcp-Param-*` cannot be listed ahead, so the names a page asks for are answered one by one. */
-export function preflight(request: HttpRequest, methods: string): HttpHeaders {
+export function preflightHeaders(request: HttpRequest, methods: string): HttpHeaders {
   const asked = (request.header('access-control-request-headers') ?? '').toLowerCase().split(',')
   const granted = asked
     .map((name) => name.trim())
-    .filter((name) => allowed.has(name) || /^mcp-param-[\w-]+$/.test(name))
+    .filter((name) => allowedHeaders.has(name) || /^mcp-param-[\w-]+$/.test(name))
   return {
     'access-control-allow-methods': methods,
     'access-control-allow-headers': granted.join(', '),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Sink } from './events.ts'
-import { createResumable, parseEventId } from './events.ts'
+import type { EventWriter } from './events.ts'
+import { createReplayStream, parseEventId } from './events.ts'
 
-function sink(): Sink & { readonly text: string[] } {
+function sink(): EventWriter & { readonly text: string[] } {
   const text: string[] = []
   let closed = false
   return {
@@ -10,7 +10,7 @@ function sink(): Sink & { readonly text: string[] } {
     write: (said) => {
       closed || text.push(said)
     },
-    end: () => {
+    close: () => {
       closed = true
     },
     get closed() {
@@ -20,34 +20,34 @@ function sink(): Sink & { readonly text: string[] } {
 }
 
 test('what was missed is sent again, from the event after the last one received', () => {
-  const stream = createResumable('s', false, 1000)
+  const stream = createReplayStream('s', false, 1000)
   const first = sink()
   stream.attach(first)
   stream.write('"a"')
-  first.end()
+  first.close()
   stream.write('"b"')
   stream.write('"c"')
   const second = sink()
   stream.attach(second, 1)
   stream.write('"d"')
-  stream.finish()
+  stream.close()
   expect(second.text.join('').match(/data: .*/g)).toEqual(['data: "b"', 'data: "c"', 'data: "d"'])
   expect(second.closed).toBe(true)
 })
 
 test('a stream that ended is replayed and closed at once', () => {
-  const stream = createResumable('s', false, 1000)
+  const stream = createReplayStream('s', false, 1000)
   stream.write('"a"')
-  stream.finish()
+  stream.close()
   const late = sink()
   stream.attach(late, 0)
   expect(late.text).toEqual(['id: s.1\nevent: message\ndata: "a"\n\n'])
   expect(late.closed).toBe(true)
-  expect(stream.finished).toBe(true)
+  expect(stream.closed).toBe(true)
 })
 
 test('a primed stream starts with an id to come back to, and says when', () => {
-  const stream = createResumable('s', true, 1000)
+  const stream = createReplayStream('s', true, 1000)
   const first = sink()
   stream.attach(first)
   stream.detach()
@@ -56,7 +56,7 @@ test('a primed stream starts with an id to come back to, and says when', () => {
 })
 
 test('a newer connection takes over from an older one', () => {
-  const stream = createResumable('s', false, 1000)
+  const stream = createReplayStream('s', false, 1000)
   const [old, fresh] = [sink(), sink()]
   stream.attach(old)
   stream.attach(fresh)
@@ -66,17 +66,17 @@ test('a newer connection takes over from an older one', () => {
 })
 
 test('what is kept is bounded', () => {
-  const stream = createResumable('s', false, 100)
+  const stream = createReplayStream('s', false, 100)
   for (let i = 0; i < 1000; i++) stream.write('"0123456789"')
   expect(stream.size).toBeLessThanOrEqual(100)
 })
 
 test('a client that comes back for what is no longer known is told so, instead of getting a part', () => {
-  const stream = createResumable('s', false, 20)
+  const stream = createReplayStream('s', false, 20)
   for (const data of ['"first event"', '"second event"', '"third event"']) stream.write(data)
-  expect(stream.knows(0)).toBe(false)
-  expect(stream.knows(2)).toBe(true)
-  expect(stream.knows(4)).toBe(false)
+  expect(stream.canReplayFrom(0)).toBe(false)
+  expect(stream.canReplayFrom(2)).toBe(true)
+  expect(stream.canReplayFrom(4)).toBe(false)
 })
 
 test.each([

@@ -5,9 +5,9 @@
  */
 
 /** Where bytes of a stream go. Writing to one that ended does nothing. */
-export interface Sink {
+export interface EventWriter {
   write(text: string): void
-  end(): void
+  close(): void
   readonly closed: boolean
   /** Whether its reader is so far behind that logs and progress are dropped; left out where that is not known. */
   readonly behind?: boolean
@@ -28,22 +28,22 @@ export const toEvent = (data: string, id?: string): string =>
 export const resumeMs: number = 10 * 60_000
 
 /** A stream that outlives its connection: what was sent is kept, up to a limit, and can be sent again from any event on. */
-export interface Resumable {
+export interface ReplayStream {
   readonly id: string
   write(data: string): void
   /** No more will come. */
-  finish(): void
+  close(): void
   /** Ends the connection, not the stream: the client is told when to come back. */
   detach(): void
   /** Its client is on another connection now, and listens there. */
-  letGo(): unknown
+  release(): unknown
   /** Forgets what was sent: it cannot be resumed from there any more. */
   forget(): void
   /** Whether all events after this one are still known. */
-  knows(after: number): boolean
+  canReplayFrom(after: number): boolean
   /** Goes on to this sink, after the event that was received last. */
-  attach(sink: Sink, after?: number): void
-  readonly finished: boolean
+  attach(sink: EventWriter, after?: number): void
+  readonly closed: boolean
   /** Characters kept. */
   readonly size: number
   /** As that of its sink. */
@@ -57,30 +57,30 @@ export interface Resumable {
 export interface StreamLog {
   write(number: number, data: string, say: () => boolean): void
   forget(number: number): void
-  finish(say: () => boolean): void
+  close(say: () => boolean): void
   /** When everything so far has been said. */
-  after(then: () => void): void
+  afterWrites(then: () => void): void
   /** Forgets it all. */
-  drop(): void
+  deleteAll(): void
 }
 
 /** In milliseconds. */
-const comeBack = 'retry: 1000\n\n'
+const retryField = 'retry: 1000\n\n'
 
 /** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
-export function createResumable(
+export function createReplayStream(
   id: string,
   primed: boolean,
   maxSize: number,
   log?: StreamLog,
   resized: (by: number) => void = () => {},
-): Resumable {
+): ReplayStream {
   let events: { readonly number: number; readonly data: string }[] = []
   let sent = 0
   let size = 0
   /** The last event that is no longer known. */
   let forgotten = 0
-  let sink: Sink | undefined
+  let sink: EventWriter | undefined
   let finished = false
   /** The last event that went to this sink. */
   let told = 0
@@ -90,15 +90,15 @@ export function createResumable(
     told = Math.max(told, number)
     return true
   }
-  const letGo = (): boolean => {
+  const release = (): boolean => {
     const heard = sink !== undefined && !sink.closed
-    sink?.end()
+    sink?.close()
     sink = undefined
     return heard
   }
   const detach = (): void => {
-    sink?.write(comeBack)
-    letGo()
+    sink?.write(retryField)
+    release()
   }
   const resize = (to: number): void => {
     const by = to - size
@@ -129,33 +129,33 @@ export function createResumable(
       resize(size + data.length)
       forgetUpTo(last)
     },
-    finish() {
+    close() {
       if (finished) return
       finished = true
-      if (log) log.finish(letGo)
-      else letGo()
+      if (log) log.close(release)
+      else release()
     },
     detach() {
-      if (log) log.after(detach)
+      if (log) log.afterWrites(detach)
       else detach()
     },
-    letGo,
+    release,
     forget() {
       forgetUpTo(sent)
-      log?.drop()
+      log?.deleteAll()
     },
-    knows: (after) => after >= forgotten && after <= sent,
+    canReplayFrom: (after) => after >= forgotten && after <= sent,
     attach(next, after) {
       // The newest connection is the one the client listens on; an older one is most likely dead.
-      sink?.end()
+      sink?.close()
       sink = next
       told = after ?? 0
       if (after === undefined && primed) next.write(`id: ${id}.0\ndata: \n\n`)
       if (after !== undefined) for (const { number, data } of events) say(number, data)
       if (after !== undefined) forgetUpTo(Math.min(after, sent))
-      if (finished) next.end()
+      if (finished) next.close()
     },
-    get finished() {
+    get closed() {
       return finished
     },
     get size() {
@@ -168,51 +168,51 @@ export function createResumable(
 }
 
 /** How a standing stream hears what there is to say, from now on or from after a position; ended by what it returns. */
-export type Listen = (say: (data: string, position: string) => void, after?: string) => () => void
+export type SubscribeEvents = (say: (data: string, position: string) => void, after?: string) => () => void
 
 /**
  * The stream for what belongs to no call. It keeps nothing: what was said is in the server's log of events. A class,
  * because every session has one.
  */
-export class Standing {
+export class StandaloneStream {
   readonly id: string
-  readonly #listen: Listen
-  #sink: Sink | undefined = undefined
-  #silence: (() => void) | undefined = undefined
-  constructor(id: string, listen: Listen) {
+  readonly #subscribe: SubscribeEvents
+  #writer: EventWriter | undefined = undefined
+  #unsubscribe: (() => void) | undefined = undefined
+  constructor(id: string, listen: SubscribeEvents) {
     this.id = id
-    this.#listen = listen
+    this.#subscribe = listen
   }
   get attached(): boolean {
-    return this.#sink !== undefined && !this.#sink.closed
+    return this.#writer !== undefined && !this.#writer.closed
   }
   get behind(): boolean {
-    return this.#sink?.behind ?? false
+    return this.#writer?.behind ?? false
   }
   /** From now on, or from after a position. */
-  attach(sink: Sink, after?: string): void {
-    this.letGo()
-    this.#sink = sink
-    this.#silence = this.#listen((data, position) => sink.write(toEvent(data, `${this.id}.${position}`)), after)
+  attach(sink: EventWriter, after?: string): void {
+    this.release()
+    this.#writer = sink
+    this.#unsubscribe = this.#subscribe((data, position) => sink.write(toEvent(data, `${this.id}.${position}`)), after)
   }
   /** Said once, and not again to who comes back. */
   write(data: string): void {
-    this.#sink?.write(toEvent(data))
+    this.#writer?.write(toEvent(data))
   }
   /** Nobody is at the other end of this one any more. */
-  left(sink: Sink): void {
-    if (this.#sink === sink) this.letGo()
+  writerClosed(sink: EventWriter): void {
+    if (this.#writer === sink) this.release()
   }
-  letGo(): void {
-    this.#silence?.()
-    this.#sink?.end()
-    this.#silence = undefined
-    this.#sink = undefined
+  release(): void {
+    this.#unsubscribe?.()
+    this.#writer?.close()
+    this.#unsubscribe = undefined
+    this.#writer = undefined
   }
   /** Its client is told when to come back. */
   detach(): void {
-    this.#sink?.write(comeBack)
-    this.letGo()
+    this.#writer?.write(retryField)
+    this.release()
   }
 }
 

@@ -24,10 +24,10 @@ export interface Accepts {
   readonly events: boolean
 }
 
-const both: Accepts = { json: true, events: true }
+const acceptsBoth: Accepts = { json: true, events: true }
 
 export function parseAccept(accept: string | undefined): Accepts {
-  if (accept === undefined || accept === 'application/json, text/event-stream') return both
+  if (accept === undefined || accept === 'application/json, text/event-stream') return acceptsBoth
   const types = accept
     .toLowerCase()
     .split(',')

@@ -3,7 +3,7 @@
 import type { Via } from '../../core/call.ts'
 import type { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
-import type { Sink } from './events.ts'
+import type { EventWriter } from './events.ts'
 
 /** It is also what the message came by: no second object is made to say so. */
 export interface HttpRequest extends Via {
@@ -21,19 +21,19 @@ export interface HttpRequest extends Via {
    */
   body(maxBytes: number, tooLate?: () => RpcError): Promise<string>
   /** Calls `then` once the client's connection is closed, at once if it is; the returned function forgets it. */
-  onGone(then: () => void): () => void
+  onClose(then: () => void): () => void
 }
 
 export type HttpHeaders = { readonly [name: string]: string }
 
-/** The one response. Either `end`, or `stream` and then its sink's `end`. */
+/** The one response. Either `send`, or `stream` and then its writer's `close`. */
 export interface HttpReply {
-  end(status: number, headers: HttpHeaders, body?: string): void
+  send(status: number, headers: HttpHeaders, body?: string): void
   /** `over` is called once nobody is at the other end any more, whoever ended it. */
-  stream(headers: HttpHeaders, over: () => void): Sink
+  stream(headers: HttpHeaders, over: () => void): EventWriter
   /** Stops the call if the client goes before the response is complete. */
-  onGone(stop: Stop): void
+  stopOnClose(stop: Stop): void
 }
 
 export const noHeaders: HttpHeaders = {}
-export const json: HttpHeaders = { 'content-type': 'application/json' }
+export const jsonHeaders: HttpHeaders = { 'content-type': 'application/json' }

@@ -3,7 +3,7 @@
  * `await client.connect(webSocketTransport('wss://mcp.example.com/ws', { token }))`.
  */
 
-import { subprotocol, tokenPrefix } from './welcome.ts'
+import { subprotocol, tokenPrefix } from './accept-upgrade.ts'
 
 export interface WebSocketTransportOptions {
   /** Sent as a second subprotocol, since a browser lets a page choose no header: letters, digits and `-._~+` only. */
@@ -21,7 +21,7 @@ export interface WebSocketTransport {
 }
 
 /** Where the runtime cannot tell more. */
-const failed = 'The WebSocket could not be opened, or broke off'
+const failedMessage = 'The WebSocket could not be opened, or broke off'
 
 /** A WebSocket for the official client: `client.connect(webSocketTransport(url))`. */
 export function webSocketTransport(url: string | URL, { token }: WebSocketTransportOptions = {}): WebSocketTransport {
@@ -34,8 +34,8 @@ export function webSocketTransport(url: string | URL, { token }: WebSocketTransp
       return new Promise((resolve, reject) => {
         opened.addEventListener('open', () => resolve())
         opened.addEventListener('error', () => {
-          reject(new Error(failed))
-          transport.onerror?.(new Error(failed))
+          reject(new Error(failedMessage))
+          transport.onerror?.(new Error(failedMessage))
         })
         opened.addEventListener('close', ({ code, reason }) => {
           reject(new Error(`The WebSocket was closed: ${code} ${reason}`))

@@ -3,13 +3,13 @@
  * the module also exports the handlers: `export default { fetch, websocket: bunSockets }`.
  */
 
-import type { EdgeSockets, EdgeSocketWay } from '../fetch.ts'
-import type { SocketOptions, Talk, Wire } from './talk.ts'
-import { createTalk } from './talk.ts'
-import type { Guest } from './welcome.ts'
-import { subprotocol, upgradeRequired, welcome } from './welcome.ts'
+import type { EdgeSocketServer, EdgeSocketTransport } from '../fetch.ts'
+import type { PendingSocket } from './accept-upgrade.ts'
+import { acceptUpgrade, subprotocol, upgradeRequired } from './accept-upgrade.ts'
+import type { RuntimeSocket, SocketOptions, SocketSession } from './socket-session.ts'
+import { createSocketSession } from './socket-session.ts'
 
-export type { SocketOptions } from './talk.ts'
+export type { SocketOptions } from './socket-session.ts'
 
 /** What Deno's and workerd's sockets have in common. */
 interface EventSocket {
@@ -21,7 +21,7 @@ interface EventSocket {
 }
 /** What is used of Bun’s `ServerWebSocket`. */
 export interface BunSocket {
-  readonly data: Begun
+  readonly data: BunSocketData
   send(text: string): number
   close(code?: number, reason?: string): void
   terminate(): void
@@ -29,11 +29,11 @@ export interface BunSocket {
   getBufferedAmount(): number
 }
 /** Bun's sockets meet their handlers by way of what was attached to them. */
-export interface Begun {
-  begin(socket: BunSocket): void
-  talk?: Talk
+export interface BunSocketData {
+  open(socket: BunSocket): void
+  session?: SocketSession
 }
-interface Runtime {
+interface RuntimeGlobals {
   readonly WebSocketPair?: { new (): { readonly 0: object; readonly 1: EventSocket & { accept(): void } } }
   readonly Deno?: {
     upgradeWebSocket(
@@ -43,41 +43,42 @@ interface Runtime {
   }
 }
 interface BunServer {
-  upgrade(request: Request, options: { readonly data: Begun; readonly headers: object }): boolean
+  upgrade(request: Request, options: { readonly data: BunSocketData; readonly headers: object }): boolean
 }
 
-const agreed = { 'sec-websocket-protocol': subprotocol }
+const upgradeHeaders = { 'sec-websocket-protocol': subprotocol }
 
 /** WebSocket on workerd, Deno and Bun: `toFetch(server, { websocket: websocket() })`. */
 export const websocket =
-  (options: SocketOptions = {}): EdgeSocketWay =>
-  (around): EdgeSockets => {
+  (options: SocketOptions = {}): EdgeSocketTransport =>
+  (around): EdgeSocketServer => {
     const { path = '/ws', pingMs = 30_000 } = options
-    const open = new Set<Talk>()
-    const begin = (guest: Guest, wire: Wire): Talk => {
-      const talk = createTalk(around, guest, wire, options)
+    const open = new Set<SocketSession>()
+    const begin = (guest: PendingSocket, wire: RuntimeSocket): SocketSession => {
+      const talk = createSocketSession(around, guest, wire, options)
       open.add(talk)
       return talk
     }
     return {
       path,
-      plain: upgradeRequired(around),
+      handlePlainRequest: upgradeRequired(around),
       async upgrade(request, asked, beside) {
         // Kept: Deno's request cannot be read any more once it is a socket, and credentials are checked with every message.
         const headers = new Headers(request.headers)
-        const guest = await welcome(around, { ...asked, header: (name) => headers.get(name) ?? undefined })
-        const { WebSocketPair, Deno }: Runtime = globalThis as Runtime
-        if (WebSocketPair) return onWorkerd(new WebSocketPair(), (socket) => attach(socket, guest, begin, open))
+        const guest = await acceptUpgrade(around, { ...asked, header: (name) => headers.get(name) ?? undefined })
+        const { WebSocketPair, Deno }: RuntimeGlobals = globalThis as RuntimeGlobals
+        if (WebSocketPair)
+          return upgradeOnWorkerd(new WebSocketPair(), (socket) => attachSession(socket, guest, begin, open))
         if (Deno) {
           // It pings by itself, and closes what does not answer.
           const { socket, response } = Deno.upgradeWebSocket(request, {
             protocol: subprotocol,
             idleTimeout: Math.max(1, Math.ceil(pingMs / 1000)),
           })
-          socket.addEventListener('open', () => attach(socket, guest, begin, open))
+          socket.addEventListener('open', () => attachSession(socket, guest, begin, open))
           return response
         }
-        if (isBun(beside)) return onBun(beside, request, guest, begin, open)
+        if (isBunServer(beside)) return upgradeOnBun(beside, request, guest, begin, open)
         guest.via.connection.close()
         throw new TypeError('websocket: this runtime has no sockets that are known here')
       },
@@ -87,20 +88,22 @@ export const websocket =
     }
   }
 
-type Begin = (guest: Guest, wire: Wire) => Talk
+type StartSession = (guest: PendingSocket, wire: RuntimeSocket) => SocketSession
 
-function attach(socket: EventSocket, guest: Guest, begin: Begin, open: Set<Talk>): void {
-  const talk = begin(guest, toWire(socket))
+function attachSession(socket: EventSocket, guest: PendingSocket, begin: StartSession, open: Set<SocketSession>): void {
+  const talk = begin(guest, toRuntimeSocket(socket))
   const ended = (): void => {
     open.delete(talk)
-    talk.ended()
+    talk.onClose()
   }
-  socket.addEventListener('message', ({ data }) => (typeof data === 'string' ? talk.text(data) : talk.binary()))
+  socket.addEventListener('message', ({ data }) =>
+    typeof data === 'string' ? talk.receiveText(data) : talk.receiveBinary(),
+  )
   socket.addEventListener('close', ended)
   socket.addEventListener('error', ended)
 }
 
-const toWire = (socket: EventSocket): Wire => ({
+const toRuntimeSocket = (socket: EventSocket): RuntimeSocket => ({
   send(text) {
     try {
       socket.send(text)
@@ -109,52 +112,62 @@ const toWire = (socket: EventSocket): Wire => ({
     }
   },
   close: (code, reason) => socket.close(code, reason),
-  cut: () => socket.close(1013, 'The reader stalled'),
-  get unsent() {
+  terminate: () => socket.close(1013, 'The reader stalled'),
+  get unsentBytes() {
     // workerd does not tell.
     return socket.bufferedAmount ?? 0
   },
 })
 
-function onWorkerd(
+function upgradeOnWorkerd(
   { 0: client, 1: server }: { readonly 0: object; readonly 1: EventSocket & { accept(): void } },
   then: (socket: EventSocket) => void,
 ): Response {
   server.accept()
   then(server)
-  const init: ResponseInit & { readonly webSocket: object } = { status: 101, headers: agreed, webSocket: client }
+  const init: ResponseInit & { readonly webSocket: object } = {
+    status: 101,
+    headers: upgradeHeaders,
+    webSocket: client,
+  }
   return new Response(null, init)
 }
 
-const isBun = (beside: unknown): beside is BunServer =>
+const isBunServer = (beside: unknown): beside is BunServer =>
   typeof beside === 'object' && beside !== null && 'upgrade' in beside && typeof beside.upgrade === 'function'
 
-function onBun(server: BunServer, request: Request, guest: Guest, begin: Begin, open: Set<Talk>): Response {
-  const data: Begun = {
-    begin(socket) {
+function upgradeOnBun(
+  server: BunServer,
+  request: Request,
+  guest: PendingSocket,
+  begin: StartSession,
+  open: Set<SocketSession>,
+): Response {
+  const data: BunSocketData = {
+    open(socket) {
       const talk = begin(guest, {
         send: (text) => {
           socket.send(text)
         },
         close: (code, reason) => socket.close(code, reason),
-        cut: () => socket.terminate(),
+        terminate: () => socket.terminate(),
         ping: () => {
           socket.ping()
         },
-        get unsent() {
+        get unsentBytes() {
           return socket.getBufferedAmount()
         },
       })
-      data.talk = {
+      data.session = {
         ...talk,
-        ended() {
+        onClose() {
           open.delete(talk)
-          talk.ended()
+          talk.onClose()
         },
       }
     },
   }
-  if (!server.upgrade(request, { data, headers: agreed })) {
+  if (!server.upgrade(request, { data, headers: upgradeHeaders })) {
     guest.via.connection.close()
     throw new TypeError('websocket: Bun did not upgrade; export default { fetch, websocket: bunSockets }')
   }
@@ -183,9 +196,10 @@ export const bunSockets: BunSockets = {
   // We ask ourselves whether a client is there.
   idleTimeout: 0,
   sendPings: false,
-  open: (socket) => socket.data.begin(socket),
-  message: ({ data: { talk } }, data) => (typeof data === 'string' ? talk?.text(data) : talk?.binary()),
-  ping: ({ data }) => data.talk?.pinged(),
-  pong: ({ data }) => data.talk?.ponged(),
-  close: ({ data }) => data.talk?.ended(),
+  open: (socket) => socket.data.open(socket),
+  message: ({ data: { session } }, data) =>
+    typeof data === 'string' ? session?.receiveText(data) : session?.receiveBinary(),
+  ping: ({ data }) => data.session?.onPing(),
+  pong: ({ data }) => data.session?.onPong(),
+  close: ({ data }) => data.session?.onClose(),
 }

@@ -1,8 +1,0 @@
-/** Optional settings as the library takes them: what is not set is not there. */
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
-}
-
-export const defined = <T extends object>(options: T): Defined<T> =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>

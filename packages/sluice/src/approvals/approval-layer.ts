@@ -1,0 +1,341 @@
+/**
+ * The gate: nothing gated passes without a ticket that a person approved for exactly this caller, tool, definition,
+ * arguments and answers, and what passes is what that ticket holds. Passing claims the ticket in `once`, further in.
+ */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import { bugOf, fail, RpcError } from '../core/error.ts'
+import type { RunOutcome } from '../core/idempotency-record.ts'
+import { resolveInDoubt } from '../core/idempotency-record.ts'
+import type { Params } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Store } from '../core/store.ts'
+import type { Ready, Target } from '../core/target.ts'
+import { splitArguments } from './arguments.ts'
+import type { TicketDraft } from './binding.ts'
+import { bindingOf } from './binding.ts'
+import { claimOf } from './claim.ts'
+import type { Decider } from './decide.ts'
+import { invalidTicket } from './decide.ts'
+import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
+import type { Office } from './office.ts'
+import { approvalDenied, approvalRequired, declinedToOpen, ticketInState } from './replies.ts'
+import type { RuleVerdict } from './rules.ts'
+import type { Proposal } from './ticket.ts'
+import type { VersionedState } from './ticket-store.ts'
+import { waitForDecision } from './wait-for-decision.ts'
+
+export interface ApprovalLayerDeps {
+  readonly office: Office
+  /** The server's name, and its version as it is now. */
+  readonly name: string
+  readonly version: () => string
+  /** The part of the store where `once` keeps its claims. */
+  readonly serverStore: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly seal: Seal
+  /** Rejects where the store is not fit for tickets. */
+  readonly ready: () => Promise<void>
+  readonly record: (tenant: string, kind: string, fields: Params) => void
+  readonly waitMs: number
+}
+
+/** What a call asks for as of now, and a way to look again: what it is bound to may change while a person thinks. */
+interface CurrentDraft {
+  readonly draft: TicketDraft
+  refresh(): Promise<CurrentDraft>
+}
+
+/** What is found about a call's ticket: an answer, or that a new one is needed, or that it changed meanwhile. */
+type TicketOutcome = { readonly answer: Answer } | 'new' | 'again'
+
+/** How the gate ends: with an answer, or with work that a grant lets run. */
+type ApprovalOutcome = { readonly answer: Answer } | { readonly granted: Ready | undefined }
+
+/** A ticket that changes this often while it is looked at is a store that lies. */
+const maxTries = 20
+
+export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
+  verdict.approval === 'tool' ? policy.approval : verdict.approval
+
+export function approvalLayer(deps: ApprovalLayerDeps): Layer {
+  const { office, name, version, serverStore, clock, logger, seal, ready, record, waitMs } = deps
+  const { ticketStore, time, policy, grants } = office
+
+  return (next) => {
+    // Most calls need none, and pass without a promise of this layer's own.
+    return (call) => {
+      if (call.target.kind !== 'tool') return next(call)
+      const verdict = policy.verdict(call, name)
+      const approval = effectiveApproval(verdict, call.target)
+      return approval === 'never' ? next(call) : checkApproval(call, verdict, approval)
+    }
+
+    async function checkApproval(call: Call, verdict: RuleVerdict, approval: 'always' | 'depends'): Promise<Answer> {
+      // Anything but exactly false, and a throw, means yes.
+      if (approval === 'depends' && (await call.ready?.needsApproval?.(call).catch(() => true)) === false)
+        return next(call)
+      refuseAnonymous(call)
+      let passed: ApprovalOutcome
+      try {
+        await ready()
+        passed = await gated(call, verdict)
+      } catch (thrown) {
+        if (thrown instanceof RpcError) throw thrown
+        // When a check cannot run, the answer is no.
+        logger.error({ event: 'approvalsUnavailable', tool: call.target.name, ...bugOf(thrown) })
+        throw new RpcError(
+          'storeUnavailable',
+          'Approvals cannot be checked right now: nothing was run, try again later',
+          {
+            cause: thrown,
+          },
+        )
+      }
+      return 'answer' in passed ? passed.answer : next({ ...call, ready: passed.granted })
+    }
+
+    async function gated(call: Call, verdict: RuleVerdict): Promise<ApprovalOutcome> {
+      const { args, ticket, withdrawn } = splitArguments(call.target, call.args)
+      const { approver } = office
+      const refresh = async (): Promise<CurrentDraft> => ({
+        draft: await bindingOf(call, args, verdict, { server: name, version: version(), approver }),
+        refresh,
+      })
+      const current = await refresh()
+      const { draft } = current
+      if (ticket !== undefined && withdrawn) throw await withdraw(call, ticket, draft)
+      const grant = draft.needed === 1 && (await grants.findCovering(draft, args))
+      if (grant) {
+        await refuseDenied(draft)
+        call.facts['grant'] = grant.id
+        record(draft.tenant, 'grantUsed', { grant: grant.id, tool: draft.tool, digest: draft.digest })
+        return { granted: call.ready && withEffectCheck(call.ready, draft.effect) }
+      }
+      const named = ticket ?? (await ticketInState(call, seal))
+      for (let tries = 0; tries < maxTries; tries++) {
+        const id = named ?? (await ticketStore.findByBinding(draft))
+        const outcome = id === undefined ? 'new' : await useTicket(call, id, current, named !== undefined)
+        if (outcome === 'again') continue
+        if (outcome !== 'new') return outcome
+        if (named !== undefined) throw invalidTicket()
+        const made = await propose(draft, id)
+        if (!made) continue
+        call.facts['ticket'] = made.id
+        return { answer: await replyApprovalRequired(call, made, current) }
+      }
+      throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
+    }
+
+    /** The caller's own no, by the ticket's id: recorded like a person's, and nothing runs. */
+    async function withdraw(call: Call, id: string, draft: TicketDraft): Promise<RpcError> {
+      const proposal = await ticketStore.readProposal(id)
+      if (!proposal || proposal.binding !== draft.binding) throw invalidTicket()
+      call.facts['ticket'] = id
+      const { subject, credential } = call.caller
+      const by: Decider = { subject, credential, via: 'protocol', tenants: [proposal.tenant], operator: false }
+      await office.decide(id, { approved: false }, by)
+      return approvalDenied(proposal, [])
+    }
+
+    /** A grant does not outweigh a person who said no to this very call. */
+    async function refuseDenied(draft: TicketDraft): Promise<void> {
+      const id = await ticketStore.findByBinding(draft)
+      if (id === undefined) return
+      const [proposal, live, { at }] = await Promise.all([
+        ticketStore.readProposal(id),
+        ticketStore.readState(id),
+        time.now(),
+      ])
+      if (!proposal || live?.state.status !== 'denied' || live.state.until <= at) return
+      if (isSameEffect(proposal.effect, draft.effect)) throw approvalDenied(proposal, live.state.decisions)
+    }
+
+    /** `named`: the client brought the ticket back by its id; else it was found by what it is bound to. */
+    async function useTicket(call: Call, id: string, current: CurrentDraft, named: boolean): Promise<TicketOutcome> {
+      const [proposal, live, { at, epoch }] = await Promise.all([
+        ticketStore.readProposal(id),
+        ticketStore.readState(id),
+        time.now(),
+      ])
+      if (!proposal || !live || proposal.binding !== current.draft.binding || proposal.epoch !== epoch) return 'new'
+      call.facts['ticket'] = id
+      const { status, decisions, until } = live.state
+      if (status === 'void') return 'new'
+      if (status !== 'pending' && status !== 'denied') {
+        const outcome = await replaySpent(call, proposal, live, named)
+        if (outcome) return outcome
+      }
+      if (until <= at) return 'new'
+      const isSame = isSameEffect(proposal.effect, current.draft.effect)
+      if (status === 'denied') {
+        // A client that asks its own human asks again when it calls again.
+        if (proposal.approver === 'client' && !named) return 'new'
+        // A denial was about something else than this call would do now: a person is asked again.
+        if (!isSame) return 'new'
+        throw approvalDenied(proposal, decisions)
+      }
+      // Left over by a process that died while it added the ticket.
+      if (status === 'pending' && named && (await ticketStore.findByBinding(proposal)) !== id) return 'new'
+      if (!isSame) {
+        if (!(await office.voidTicket(proposal, live))) return 'again'
+        throw approvalVoid(proposal.tool, proposal.effect, current.draft.effect)
+      }
+      return status === 'pending' ? pending(call, proposal, current) : { answer: await run(call, proposal) }
+    }
+
+    async function pending(call: Call, proposal: Proposal, current: CurrentDraft): Promise<TicketOutcome> {
+      if (declinedToOpen(call)) throw fail('The person did not open the page where this is approved: nothing was run.')
+      return { answer: await replyApprovalRequired(call, proposal, current) }
+    }
+
+    /** Begun before: by this caller, or by another process for it. `undefined` if it was approved and nobody began. */
+    async function replaySpent(
+      call: Call,
+      proposal: Proposal,
+      live: VersionedState,
+      named: boolean,
+    ): Promise<TicketOutcome | undefined> {
+      const claim = await claimOf(serverStore, proposal, clock)
+      if (claim.state === 'started') {
+        if (!claim.inDoubt) return { answer: await run(call, proposal) }
+        if (live.state.status !== 'approved') return replaySettled(call, claim.settled)
+        // Whoever claimed it died before it was spent, so nothing ran: the ticket's state comes right before the work.
+        const { id, tenant, caller } = proposal
+        const name = { ticket: id }
+        await resolveInDoubt(serverStore, clock, { tenant, subject: caller.subject, name }, 'did not run')
+        return 'again'
+      }
+      if (claim.state === 'done') {
+        await recordCompletion(proposal)
+        return named ? replaySettled(call, claim.settled) : 'new'
+      }
+      const { state } = live
+      if (state.status === 'approved') return undefined
+      // An operator found that it did not run, and died before the ticket said so.
+      if (state.status === 'running' && claim.state === 'free') {
+        await ticketStore.transition(proposal.id, live, { ...state, status: 'approved' })
+        return 'again'
+      }
+      return 'new'
+    }
+
+    /** What runs is what was approved, as it is stored, and checked again. */
+    async function run(call: Call, proposal: Proposal): Promise<Answer> {
+      const args: unknown = JSON.parse(proposal.arguments)
+      const given = JSON.parse(proposal.answers) as Params
+      const prepared = await call.target.prepare(args)
+      if ('issues' in prepared) throw invalidTicket()
+      try {
+        return await next({
+          ...call,
+          args,
+          answers: given,
+          ready: spendBeforeRun(prepared, proposal),
+          ticketId: proposal.id,
+        })
+      } finally {
+        await recordCompletion(proposal).catch((thrown: unknown) =>
+          logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
+        )
+      }
+    }
+
+    /**
+     * Spends the ticket, after `once` has claimed it and right before the work: the claim alone could be lost with its
+     * time, and the state alone cannot say who runs.
+     */
+    function spendBeforeRun(ready: Ready, proposal: Proposal): Ready {
+      const { id, tenant, digest } = proposal
+      const checked = withEffectCheck(ready, proposal.effect)
+      return {
+        ...checked,
+        async run(call, given) {
+          const { at, epoch } = await time.advance()
+          const live = await ticketStore.readState(id)
+          const status = live?.state.status
+          if (live && status === 'denied') throw approvalDenied(proposal, live.state.decisions)
+          if (!live || status !== 'approved' || live.state.until <= at || proposal.epoch !== epoch)
+            throw invalidTicket()
+          if (!(await ticketStore.transition(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
+          record(tenant, 'spent', { ticket: id, digest })
+          office.notifyChange(id, 'running')
+          return checked.run(call, given)
+        },
+      }
+    }
+
+    async function propose(draft: TicketDraft, from: string | undefined): Promise<Proposal | undefined> {
+      const id = crypto.randomUUID()
+      const { tenant, caller } = draft
+      const slot = await ticketStore.takeSlot(tenant, caller.subject, id, office.maxPending)
+      if (slot === undefined)
+        throw new RpcError('rateLimited', `There are ${office.maxPending} calls waiting for an approval already`, {
+          data: { retryAfterMs: 60_000 },
+        })
+      const [previous, { at, epoch }] = await Promise.all([ticketStore.lastApproved(draft), time.now()])
+      const proposal: Proposal = {
+        ...draft,
+        id,
+        slot,
+        createdAt: at,
+        expiresAt: at + office.times.decideMs,
+        epoch,
+        ...(previous !== undefined && { previous }),
+      }
+      if (!(await ticketStore.add(proposal, from))) return undefined
+      time.advanceAfter(proposal.expiresAt + office.times.runMs)
+      const { tool, digest, definition } = draft
+      record(tenant, 'proposed', { ticket: id, tool, caller: caller.subject, digest, definition })
+      await office.announce(proposal)
+      office.notifyChange(id, 'pending')
+      return proposal
+    }
+
+    /** A quick human may decide while the call waits. */
+    async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
+      const { id } = proposal
+      if (waitMs > 0) {
+        await waitForDecision(call, id, { desk: office, clock, waitMs })
+        if (call.stop.reason) throw call.stop.reason
+        const live = await ticketStore.readState(id)
+        if (live && live.state.status !== 'pending') {
+          const outcome = await useTicket(call, id, await current.refresh(), true)
+          if (typeof outcome === 'object') return outcome.answer
+        }
+      }
+      call.facts['approval'] = 'required'
+      return approvalRequired(call, proposal, office.urlOf(id), seal, office.times.decideMs)
+    }
+  }
+
+  /** Best effort: `once` has the truth, and whoever looks at the ticket reads it there. */
+  async function recordCompletion(proposal: Proposal): Promise<void> {
+    const claim = await claimOf(serverStore, proposal, clock)
+    if (claim.state !== 'done') return
+    const live = await ticketStore.readState(proposal.id)
+    if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
+    const { status } = claim
+    if (await ticketStore.transition(proposal.id, live, { ...live.state, status }))
+      office.notifyChange(proposal.id, status)
+  }
+}
+
+function replaySettled(call: Call, settled: RunOutcome): TicketOutcome {
+  if ('answer' in settled) return { answer: settled.answer }
+  const { reason, message, data, reference, cause } = settled
+  if (reference !== undefined) call.facts.reference = reference
+  throw new RpcError(reason, message, { data, cause })
+}
+
+/** Nobody vouched for them, so a ticket could not be bound to anybody. A pipe and this process have one user. */
+export function refuseAnonymous({ caller, tenant, via }: Call): void {
+  const stranger = caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
+  if (stranger || tenant.id === '')
+    throw new RpcError('forbidden', 'This needs an approval, and approvals are for known callers: sign in first')
+}

@@ -1,0 +1,190 @@
+/**
+ * Work under one key runs once. The key is the client's own or an approval's ticket; the record says started before the
+ * work and done after it, so a crash in between leaves "started": in doubt, and never run again.
+ */
+
+import type { Answer, Result } from '../core/answer.ts'
+import { Prepared } from '../core/answer.ts'
+import type { Call, Layer } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import { digest } from '../core/digest.ts'
+import type { Bug } from '../core/error.ts'
+import { bugOf, RpcError } from '../core/error.ts'
+import type { IdempotencyRecord, KeyBinding, RunFailure, RunOutcome } from '../core/idempotency-record.ts'
+import {
+  cancelledWhileRunning,
+  dayMs,
+  isSameCall,
+  keyReused,
+  outcomeOfRecord,
+  parseIdempotencyRecord,
+  recordToText,
+} from '../core/idempotency-record.ts'
+import type { Logger } from '../core/log.ts'
+import type { Key, Store } from '../core/store.ts'
+import { hasIdempotencyKey, recordKeyOf } from './idempotency-key.ts'
+import type { ClaimReleaser } from './release-claim.ts'
+import { createClaimReleaser } from './release-claim.ts'
+
+export interface IdempotencyOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The name a client and the log share for one failure; a repeated answer names the first. */
+  newErrorId(): string
+  /** How long a key is remembered. Repeated later, the work runs again; longer costs room in the store. A day. */
+  readonly keepMs?: number
+  /** Characters of a record; a larger result is answered once and not kept, or callers could fill the store. 256 Ki. */
+  readonly maxRecord?: number
+  /** Handed in by whoever closes it. */
+  readonly claimReleaser?: ClaimReleaser
+}
+
+interface RunningCall {
+  readonly bound: KeyBinding
+  /** Nothing: whoever came first left before it began. */
+  readonly settled: Promise<RunOutcome | undefined>
+}
+
+export const idempotency = (store: Store, options: IdempotencyOptions): Layer => {
+  const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
+  const giveBack = options.claimReleaser ?? createClaimReleaser(store, clock, keepMs)
+  const running = new Map<string, RunningCall>()
+
+  return (next) => {
+    // Most calls bring no key, and pass without a promise of this layer's own.
+    return (call) => (call.target.kind === 'tool' && hasIdempotencyKey(call) ? keyed(call) : next(call))
+
+    async function keyed(call: Call): Promise<Answer> {
+      const place = recordKeyOf(call)
+      const bound: KeyBinding = { tool: call.target.name, fingerprint: digest([call.args, call.answers]) }
+      const name = JSON.stringify(place)
+      for (let first = running.get(name); first; first = running.get(name)) {
+        if (!isSameCall(first.bound, bound)) return toAnswer(call, keyReused)
+        const settled = await first.settled
+        if (settled) return toAnswer(call, settled)
+        // Whoever came first left before it began: this one may.
+      }
+      const settled = claimAndRun(call, place, bound)
+      running.set(name, { bound, settled })
+      try {
+        return toAnswer(call, (await settled) ?? stopFailure(call))
+      } finally {
+        running.delete(name)
+      }
+    }
+
+    async function claimAndRun(call: Call, place: Key, bound: KeyBinding): Promise<RunOutcome | undefined> {
+      if (call.stop.reason) return undefined
+      // A ticket's claim outlives the ticket, whatever is said about keys: forgotten earlier, it could be spent again.
+      const forMs = call.ticketId === undefined ? keepMs : Math.max(keepMs, dayMs)
+      const until = clock.now() + Math.min(call.target.policy.timeoutMs, forMs)
+      const started: IdempotencyRecord = { state: 'started', until, reference: reference(), ...bound }
+      const claim = recordToText(started)
+      try {
+        const kept = await claimed(place, claim, forMs)
+        if (kept) {
+          call.facts['once'] = kept.state
+          return outcomeOfRecord(kept, bound, clock.now())
+        }
+      } catch (thrown) {
+        logger.error({ event: 'onceStore', tool: bound.tool, ...causeFields(thrown) })
+        giveBack.schedule(place, claim)
+        return {
+          reason: 'storeUnavailable',
+          message: 'Nothing was run: the state of this key cannot be read',
+          data: {},
+        }
+      }
+      const write = (to: IdempotencyRecord): Promise<void> => record(place, claim, to, started, forMs)
+      if (call.stop.reason) {
+        await write({ state: 'free' })
+        return undefined
+      }
+      const settled = await settle(call, started.reference)
+      await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failedRecord(bound, settled))
+      return settled
+    }
+
+    /** What came out, as it will be read back: who repeats the call gets the same bytes. */
+    async function settle(call: Call, reference: string): Promise<RunOutcome> {
+      try {
+        const answer = await next(call)
+        if (answer instanceof Prepared) throw new TypeError('A tool does not answer with a list')
+        return { answer: asComplete(JSON.parse(JSON.stringify(answer)) as Result) }
+      } catch (thrown) {
+        if (!(thrown instanceof RpcError)) {
+          const message = `Tool execution failed: ${call.target.name}`
+          return { reason: 'toolCrashed', message, data: {}, reference, cause: thrown }
+        }
+        const { reason, message, data, cause } = thrown
+        return reason === 'cancelled' ? cancelledWhileRunning : { reason, message, data, reference, cause }
+      }
+    }
+  }
+
+  /** Nothing: the place is ours. Otherwise what stands there. */
+  async function claimed(
+    place: Key,
+    claim: string,
+    forMs: number,
+  ): Promise<Exclude<IdempotencyRecord, { state: 'free' }> | undefined> {
+    for (let tries = 0, from: string | undefined; tries < 5; tries++) {
+      if (await store.swap(place, from, claim, forMs)) return undefined
+      from = await store.get(place)
+      // Our own, by its reference: the store wrote it, lost the answer and was asked again.
+      if (from === claim) return undefined
+      const kept = from === undefined ? undefined : parseIdempotencyRecord(from)
+      if (kept && kept.state !== 'free') return kept
+    }
+    throw new Error('The record of a key changed five times while it was read')
+  }
+
+  /** Only over our own claim: an operator may have decided meanwhile. What fails here stays in doubt; the caller is answered. */
+  async function record(
+    place: Key,
+    claim: string,
+    to: IdempotencyRecord,
+    { tool, reference }: KeyBinding & { reference: string },
+    forMs: number,
+  ): Promise<void> {
+    try {
+      const text = recordToText(to)
+      const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
+      if (await store.swap(place, claim, small, forMs)) return
+      logger.warn({
+        event: 'onceNotRecorded',
+        tool,
+        reference,
+        message: 'the record is no longer the one this call made',
+      })
+    } catch (thrown) {
+      logger.error({ event: 'onceNotRecorded', tool, reference, ...causeFields(thrown) })
+    }
+  }
+}
+
+/** Only `ask` asks, before anything runs: a question that work passes on from elsewhere would make it run once more. */
+const asComplete = (answer: Result): Result =>
+  answer.resultType === undefined ? answer : { ...answer, resultType: 'complete' }
+
+/** Stores say `storeUnavailable` to the client; what the operator wants to know is why. */
+const causeFields = (thrown: unknown): Bug | undefined =>
+  bugOf(thrown instanceof RpcError ? (thrown.cause ?? new Error(thrown.message)) : thrown)
+
+/** The cause is for the first caller's log line, and may not be JSON. */
+const failedRecord = (bound: KeyBinding, { cause: _, ...failure }: RunFailure): IdempotencyRecord => ({
+  state: 'done',
+  ...bound,
+  failure,
+})
+
+const withoutBody = ({ tool, fingerprint }: KeyBinding): IdempotencyRecord => ({ state: 'done', tool, fingerprint })
+
+const stopFailure = ({ stop }: Call): RunFailure => stop.reason ?? cancelledWhileRunning
+
+function toAnswer(call: Call, settled: RunOutcome): Answer {
+  if ('answer' in settled) return settled.answer
+  const { reason, message, data, reference, cause } = settled
+  if (reference !== undefined) call.facts.reference = reference
+  throw new RpcError(reason, message, { data, cause })
+}

@@ -1,0 +1,59 @@
+/** How often: a token bucket per tenant, caller and target, shared by all processes. */
+
+import type { Call, Layer } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import { networkOf } from '../core/peer.ts'
+import type { Bucket, Key } from '../core/store.ts'
+import { visibility } from './authorize.ts'
+import type { TakeToken } from './shared-bucket.ts'
+
+export interface RateLimitOptions {
+  /** For each caller and target: 120 at once and 20 a second unless said. An agent in a loop does not get further. */
+  readonly rate?: Bucket
+  /** For tools that cost more or less than the rest, by name. */
+  readonly tools?: { readonly [name: string]: Bucket }
+}
+
+const defaultRate: Bucket = { burst: 120, perSecond: 20 }
+
+/**
+ * Before `authorize`, so that guessing names is limited too. What a caller may not know of shares one bucket with what
+ * is not there: with a bucket of its own, a hidden tool would answer when names that do not exist no longer do.
+ */
+export function rateLimit({ rate = defaultRate, tools = {} }: RateLimitOptions, take: TakeToken): Layer {
+  assertBucket('rate', rate)
+  const ofTools: ReadonlyMap<string, Bucket> = new Map(Object.entries(tools))
+  for (const [name, bucket] of ofTools) assertBucket(`tools.${name}`, bucket)
+
+  return (next) =>
+    async function rateLimit(call) {
+      const { kind, name } = call.target
+      const hidden = visibility(call) === 'hidden'
+      const bucket = (!hidden && kind === 'tool' && ofTools.get(name)) || rate
+      const waitMs = await take(bucketKey(call, hidden), bucket)
+      if (waitMs > 0) throw tooManyCalls(hidden ? undefined : name, waitMs)
+      return next(call)
+    }
+}
+
+/** Callers nobody vouched for are told apart by where they come from, or one of them could spend what all have. */
+const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key => [
+  'limit',
+  tenant.id,
+  ...(caller.credential === anonymous.credential ? ['peer', networkOf(via.peer)] : ['caller', caller.subject]),
+  ...(hidden ? ['unknown'] : [target.kind, target.name]),
+]
+
+function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
+  const retryAfterMs = Math.ceil(waitMs)
+  const seconds = Math.ceil(retryAfterMs / 1000)
+  const what = name === undefined ? 'Too many calls' : `Too many calls of ${name}`
+  return new RpcError('rateLimited', `${what}: wait ${seconds} s, then try again`, { data: { retryAfterMs } })
+}
+
+/** A bucket that never holds a whole token would refuse everybody for ever. */
+function assertBucket(where: string, { burst, perSecond }: Bucket): void {
+  if (!(burst >= 1) || !(perSecond > 0))
+    throw new TypeError(`limit, ${where}: burst must be at least 1 and perSecond more than 0`)
+}

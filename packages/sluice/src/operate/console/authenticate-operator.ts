@@ -1,0 +1,103 @@
+/**
+ * Who knocks at the API: an operator key as a bearer token, or the cookie of a session. Nothing else is looked at, so
+ * what an agent holds opens nothing.
+ *
+ * With the cookie a request must also come from the page itself. `SameSite` alone would not do: it does not tell ports
+ * apart, so any other page on this machine is "the same site".
+ */
+
+import { timingSafeEqual } from 'node:crypto'
+import { RpcError } from '../../core/error.ts'
+import type { Store } from '../../core/store.ts'
+import { prefixed } from '../../core/store.ts'
+import type { NodeRequest } from '../../transports/node/http-message.ts'
+import type { Operator } from './api.ts'
+import { throttleAttempt, wrongCredentialBucket } from './login-throttle.ts'
+import type { OperatorKeys } from './operators.ts'
+import type { SessionCookie } from './session-cookie.ts'
+import type { ConsoleSessions } from './sessions.ts'
+
+export interface AuthenticatedCaller {
+  readonly operator: Operator
+  /** For the audit. */
+  readonly credential: string
+  readonly csrf: string
+  readonly expiresAt: number
+  /** The cookie to set, where the session got a new id. */
+  readonly cookie?: string
+  /** Whether it is still somebody: for streams, which outlive what let them in. */
+  isStillValid(): Promise<boolean>
+}
+
+export interface OperatorAuthenticatorOptions {
+  readonly sessions: ConsoleSessions
+  readonly operators: OperatorKeys
+  readonly cookies: SessionCookie
+  readonly store: Store
+}
+
+export type OperatorAuthenticator = (request: NodeRequest) => Promise<AuthenticatedCaller>
+
+export function createOperatorAuthenticator({
+  sessions,
+  operators,
+  cookies,
+  store,
+}: OperatorAuthenticatorOptions): OperatorAuthenticator {
+  const consoleStore = prefixed(store, ['console'])
+
+  async function byKey(header: string, peer: string): Promise<AuthenticatedCaller> {
+    const [, secret] = /^Bearer ([\w-]{1,256})$/i.exec(header) ?? []
+    const key = secret === undefined ? undefined : await operators.verify(secret)
+    if (secret === undefined || !key) {
+      await throttleAttempt(consoleStore, 'wrong-key', peer, wrongCredentialBucket)
+      throw unauthorized()
+    }
+    return {
+      operator: { name: key.name, scopes: key.scopes, tenants: key.tenants },
+      credential: `operator key ${key.id}`,
+      csrf: '',
+      expiresAt: key.expires ?? Number.MAX_SAFE_INTEGER,
+      isStillValid: async () => (await operators.verify(secret)) !== undefined,
+    }
+  }
+  async function byCookie(request: NodeRequest, id: string): Promise<AuthenticatedCaller> {
+    refuseCrossOrigin(request)
+    const found = await sessions.find(id)
+    if (!found) throw unauthorized()
+    const { session, renewed } = found
+    if (request.method !== 'GET' && !isSameToken(request.header('x-csrf-token'), session.csrf))
+      throw new RpcError('forbidden', 'The header x-csrf-token is missing or not of this session: load the page again')
+    return {
+      ...session,
+      ...(renewed !== undefined && { cookie: cookies.set(renewed) }),
+      isStillValid: async () => (await sessions.find(renewed ?? id)) !== undefined,
+    }
+  }
+  return async function authenticateOperator(request) {
+    const header = request.header('authorization')
+    if (header !== undefined) return byKey(header, request.peer)
+    const id = cookies.read(request.header('cookie'))
+    if (id === undefined) throw unauthorized()
+    return byCookie(request, id)
+  }
+}
+
+/** Also for signing in: another page must not sign anybody in as somebody else. `Origin` itself was checked by the guard. */
+export function refuseCrossOrigin(request: NodeRequest): void {
+  const site = request.header('sec-fetch-site')
+  const isRead = request.method === 'GET'
+  // `none`: a person opened the address itself, as an export.
+  if (site !== undefined && site !== 'same-origin' && !(isRead && site === 'none')) throw crossOrigin()
+  if (!isRead && site === undefined && request.header('origin') === undefined) throw crossOrigin()
+}
+
+const crossOrigin = (): RpcError =>
+  new RpcError('badOrigin', 'With a cookie this is for the console page alone; use an operator key')
+const unauthorized = (): RpcError => new RpcError('unauthorized', 'Sign in first')
+
+function isSameToken(given: string | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)]
+  // In bytes: `timingSafeEqual` throws for different lengths, and letters past ASCII take more than one.
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,264 @@
+/**
+ * What passes through the servers of this process, for the Live page: the last requests, and the last five minutes by
+ * the second. A fixed amount of memory, whatever passes: a ring of requests, and a bounded number of cells per second.
+ */
+
+import type { Clock } from '../../core/clock.ts'
+import type { LogLine } from '../../core/log.ts'
+import type { EndedCall } from '../../core/observer.ts'
+import { callerOf, clientOf, tenantOf } from '../../observe/call-identity.ts'
+import { bugFields, messageOf } from '../../observe/redact.ts'
+import type { RecentRequest, SecondStats } from './api.ts'
+import type { Latencies } from './latencies.ts'
+import { newLatencies, percentile, recordLatency } from './latencies.ts'
+
+export interface LiveFilter {
+  readonly server?: string
+  readonly tenant?: string
+  readonly tool?: string
+  readonly outcome?: 'ok' | 'failed' | 'shed'
+  /** The only tenants to be seen at all. Empty: all. */
+  readonly tenants?: readonly string[]
+}
+
+export interface CallTotals {
+  readonly calls: number
+  readonly errors: number
+}
+
+export interface LiveStats {
+  recordCall(server: string, event: EndedCall): void
+  /** What never became a call. */
+  recordRejection(server: string, line: LogLine): void
+  /** Newest last, after `seq`; of more than `limit` the newest. `missed` is how many there were besides. */
+  requestsSince(
+    seq: number,
+    filter: LiveFilter,
+    limit: number,
+  ): { readonly requests: readonly RecentRequest[]; readonly missed: number }
+  readonly seq: number
+  /** The seconds that are over, oldest first, from the first after `from`. */
+  seconds(filter: LiveFilter, from?: number): readonly SecondStats[]
+  /** Of the last `seconds`, by tenant. */
+  tenants(seconds: number): ReadonlyMap<string, TenantUsage>
+  /** Since the start. */
+  totals(server: string, tool: string, tenants: readonly string[]): CallTotals
+}
+
+export interface TenantUsage {
+  readonly servers: ReadonlySet<string>
+  readonly calls: number
+  readonly errors: number
+  readonly limited: number
+  readonly p95: number | undefined
+}
+
+interface Cell {
+  readonly server: string
+  readonly tenant: string
+  readonly tool: string
+  calls: number
+  errors: number
+  shed: number
+  readonly latencies: Latencies
+}
+interface SecondSlot {
+  at: number
+  /** By server, tenant and tool, nested: a joined key per call would cost more than all the counting. */
+  cells: Map<string, Map<string, Map<string, Cell>>>
+  count: number
+}
+
+const historySeconds = 300
+const maxRequests = 2_000
+/** Past this a second's further kinds of call are counted together, under the tenant nobody has. */
+const maxCells = 64
+const maxTenants = 1_000
+
+const shedReasons: ReadonlySet<string> = new Set(['rateLimited', 'overloaded', 'shuttingDown'])
+
+export function createLiveStats(clock: Clock): LiveStats {
+  const ring: (RecentRequest | undefined)[] = new Array<RecentRequest | undefined>(maxRequests).fill(undefined)
+  const slots = Array.from({ length: historySeconds + 1 }, (): SecondSlot => ({ at: -1, cells: new Map(), count: 0 }))
+  const totals = new Map<string, Map<string, Map<string, { calls: number; errors: number }>>>()
+  let seq = 0
+
+  function slotNow(): SecondSlot {
+    const at = Math.floor(clock.now() / 1000)
+    const slot = slots[at % slots.length] as SecondSlot
+    if (slot.at !== at) Object.assign(slot, { at, cells: new Map(), count: 0 })
+    return slot
+  }
+  function cellOf(slot: SecondSlot, server: string, tenant: string, tool: string): Cell {
+    const byTenant = getOrCreate(slot.cells, server, () => new Map<string, Map<string, Cell>>())
+    const known = byTenant.get(tenant)?.get(tool)
+    if (known) return known
+    const full = slot.count >= maxCells
+    const [whose, what] = full ? ['', ''] : [tenant, tool]
+    const byTool = getOrCreate(byTenant, whose, () => new Map<string, Cell>())
+    return getOrCreate(byTool, what, () => {
+      slot.count++
+      return { server, tenant: whose, tool: what, calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
+    })
+  }
+  function count(server: string, tenant: string, tool: string, failed: boolean): void {
+    const byTenant = getOrCreate(
+      getOrCreate(totals, server, () => new Map()),
+      tool,
+      () => new Map<string, { calls: number; errors: number }>(),
+    )
+    const whose = byTenant.has(tenant) || byTenant.size < maxTenants ? tenant : ''
+    const total = getOrCreate(byTenant, whose, () => ({ calls: 0, errors: 0 }))
+    total.calls++
+    if (failed) total.errors++
+  }
+  function keep(request: Omit<RecentRequest, 'seq'>): void {
+    ring[seq % maxRequests] = { seq: seq + 1, ...request }
+    seq++
+  }
+  function* cellsOf(slot: SecondSlot, { server, tenant, tool, tenants = [] }: LiveFilter): Iterable<Cell> {
+    for (const [ofServer, byTenant] of slot.cells) {
+      if (server !== undefined && server !== ofServer) continue
+      for (const [ofTenant, byTool] of byTenant) {
+        if (tenant !== undefined && tenant !== ofTenant) continue
+        if (tenants.length > 0 && !tenants.includes(ofTenant)) continue
+        for (const [ofTool, cell] of byTool) if (tool === undefined || tool === ofTool) yield cell
+      }
+    }
+  }
+  const slotAt = (at: number): SecondSlot | undefined => {
+    const slot = slots[at % slots.length]
+    return slot?.at === at ? slot : undefined
+  }
+
+  return {
+    recordCall(server, event) {
+      const { call, outcome, failed, receivedAt, durationMs, thrown } = event
+      const { target, method, via, facts } = call
+      const tenant = tenantOf(call)
+      const tool = target.kind === 'method' ? '' : target.name
+      const isShed = shedReasons.has(outcome)
+      const cell = cellOf(slotNow(), server, tenant, tool)
+      cell.calls++
+      if (failed) cell.errors++
+      if (isShed) cell.shed++
+      recordLatency(cell.latencies, durationMs)
+      if (tool !== '') count(server, tenant, tool, failed)
+      const client = clientOf(call).name
+      const message = failed && thrown !== undefined ? failureMessage(event) : undefined
+      keep({
+        at: receivedAt,
+        ...{ server, tenant, caller: callerOf(call), method, outcome, failed, durationMs, transport: via.transport },
+        ...(client !== undefined && { client }),
+        ...(tool !== '' && { tool }),
+        ...(facts.reference !== undefined && { reference: facts.reference }),
+        ...(message !== undefined && { message }),
+      })
+    },
+    recordRejection(server, line) {
+      const reason = String(line['reason'])
+      const cell = cellOf(slotNow(), server, '', '')
+      cell.calls++
+      cell.errors++
+      if (shedReasons.has(reason)) cell.shed++
+      keep({
+        at: clock.now(),
+        ...{ server, tenant: '', caller: '', method: '', outcome: reason, failed: true, durationMs: 0 },
+        transport: String(line['transport'] ?? ''),
+        ...(line['reference'] !== undefined && { reference: String(line['reference']) }),
+        message: String(line['message'] ?? '').slice(0, 300),
+      })
+    },
+    requestsSince(from, filter, limit) {
+      const requests: RecentRequest[] = []
+      let missed = 0
+      for (let at = seq; at > Math.max(from, seq - maxRequests); at--) {
+        const request = ring[(at - 1) % maxRequests]
+        if (!request || !matchesFilter(request, filter)) continue
+        if (requests.length < limit) requests.push(request)
+        else missed++
+      }
+      return { requests: requests.reverse(), missed }
+    },
+    get seq() {
+      return seq
+    },
+    seconds(filter, from = 0) {
+      const now = Math.floor(clock.now() / 1000)
+      const found: SecondStats[] = []
+      for (let at = Math.max(from + 1, now - historySeconds); at < now; at++) {
+        const slot = slotAt(at)
+        found.push(secondOf(at, slot ? cellsOf(slot, filter) : []))
+      }
+      return found
+    },
+    tenants(seconds) {
+      const now = Math.floor(clock.now() / 1000)
+      const found = new Map<string, Cell[]>()
+      for (let at = now - seconds; at <= now; at++) {
+        const slot = slotAt(at)
+        if (slot) for (const cell of cellsOf(slot, {})) getOrCreate(found, cell.tenant, () => []).push(cell)
+      }
+      return new Map([...found].map(([tenant, cells]) => [tenant, usageOf(cells)]))
+    },
+    totals(server, tool, tenants) {
+      let calls = 0
+      let errors = 0
+      for (const [tenant, total] of totals.get(server)?.get(tool) ?? []) {
+        if (tenants.length > 0 && !tenants.includes(tenant)) continue
+        calls += total.calls
+        errors += total.errors
+      }
+      return { calls, errors }
+    },
+  }
+}
+
+function failureMessage({ call, thrown }: EndedCall): string | undefined {
+  const bug = bugFields(call, thrown)
+  return bug ? `${bug.errorType}: ${bug.errorMessage}`.slice(0, 300) : messageOf(call, thrown)?.slice(0, 300)
+}
+
+function matchesFilter(request: RecentRequest, { server, tenant, tool, outcome, tenants = [] }: LiveFilter): boolean {
+  if (server !== undefined && request.server !== server) return false
+  if (tenant !== undefined && request.tenant !== tenant) return false
+  if (tenants.length > 0 && !tenants.includes(request.tenant)) return false
+  if (tool !== undefined && request.tool !== tool) return false
+  if (outcome === undefined) return true
+  return outcome === 'ok' ? !request.failed : outcome === 'failed' ? request.failed : shedReasons.has(request.outcome)
+}
+
+function secondOf(at: number, cells: Iterable<Cell>): SecondStats {
+  const { calls, errors, shed, latencies } = sumOf(cells)
+  const percentiles = calls > 0 && {
+    p50: percentile(latencies, 0.5),
+    p95: percentile(latencies, 0.95),
+    p99: percentile(latencies, 0.99),
+  }
+  return { at: at * 1000, calls, errors, shed, ...percentiles }
+}
+
+function usageOf(cells: readonly Cell[]): TenantUsage {
+  const { calls, errors, shed, latencies } = sumOf(cells)
+  const p95 = calls > 0 ? percentile(latencies, 0.95) : undefined
+  return { servers: new Set(cells.map(({ server }) => server)), calls, errors, limited: shed, p95 }
+}
+
+function sumOf(cells: Iterable<Cell>): Omit<Cell, 'server' | 'tenant' | 'tool'> {
+  const sum = { calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
+  for (const cell of cells) {
+    sum.calls += cell.calls
+    sum.errors += cell.errors
+    sum.shed += cell.shed
+    for (const [at, n] of cell.latencies.entries()) sum.latencies[at] = (sum.latencies[at] ?? 0) + n
+  }
+  return sum
+}
+
+function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
+}

@@ -1,0 +1,13 @@
+/** Guesses at links, keys and signatures: so many from one peer, and then it waits. */
+
+import { RpcError } from '../../core/error.ts'
+import type { Bucket, Store } from '../../core/store.ts'
+
+/** Wrong ones, where right ones cost nothing. */
+export const wrongCredentialBucket: Bucket = { burst: 20, perSecond: 0.2 }
+
+export async function throttleAttempt(consoleStore: Store, kind: string, peer: string, bucket: Bucket): Promise<void> {
+  const waitMs = await consoleStore.take([kind, peer], bucket)
+  if (waitMs > 0)
+    throw new RpcError('rateLimited', 'Too many attempts: wait, then try again', { data: { retryAfterMs: waitMs } })
+}

@@ -1,0 +1,137 @@
+/**
+ * Compares large arguments with the JSON Schema that the tool itself publishes, before its schema library sees them.
+ * Libraries make an issue for every wrong value: a union over a list of a few thousand `{}` takes them seconds and
+ * hundreds of megabytes. This stops at the hundredth mismatch, and knows only what every library publishes alike.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { isOfType } from './issues.ts'
+import type { Schema } from './schema.ts'
+
+/** Smaller arguments go straight to their library, which then cannot make many issues. */
+const maxSmallValues = 256
+const maxMismatches = 100
+/** Alternatives inside of alternatives multiply. Past this the library decides. */
+const maxSteps = 500_000
+const maxDepth = 64
+
+type ValidationResult = StandardSchemaV1.Result<unknown>
+
+const mismatchMessage = 'Does not fit the schema of this tool'
+
+/** The library's own verdict, unless large arguments break the published schema, or the library's own, in many places. */
+export function validateInput(
+  input: Schema,
+  published: Params,
+  args: unknown,
+): ValidationResult | Promise<ValidationResult> {
+  const { vendor, validate } = input['~standard']
+  // Ours stops by itself.
+  if (vendor === 'sluice' || !isLarge(args)) return validate(args)
+  const issues = findMismatches(published, args)
+  if (issues.length === maxMismatches) return { issues }
+  return validateStoppingEarly(input, args) ?? { issues: issues.length > 0 ? issues : [{ message: mismatchMessage }] }
+}
+
+/** By the way each library has to stop before it has found everything. `undefined` for a refusal that it has no words for. */
+function validateStoppingEarly(input: Schema, args: unknown): ValidationResult | Promise<ValidationResult> | undefined {
+  const { vendor, validate } = input['~standard']
+  if (vendor === 'arktype' && 'allows' in input && typeof input.allows === 'function')
+    return input.allows(args) ? validate(args) : undefined
+  if (vendor !== 'zod' || !('safeParse' in input) || typeof input.safeParse !== 'function') return validate(args)
+  let left = maxMismatches
+  // Zod asks for the words of every issue, so this is where they can be counted.
+  const error = (): undefined => {
+    if (--left < 0) throw new RangeError(mismatchMessage)
+  }
+  try {
+    const { data, error: failed } = input.safeParse(args, { error })
+    return failed ? { issues: failed.issues } : { value: data }
+  } catch {
+    // Some schemas can only be checked asynchronously, and say so by throwing.
+    return left < 0 ? undefined : validate(args)
+  }
+}
+
+function isLarge(root: unknown): boolean {
+  let values = 0
+  const count = (value: unknown, depth: number): void => {
+    if (++values <= maxSmallValues && depth < maxDepth && typeof value === 'object' && value !== null)
+      for (const item of Object.values(value)) if (values <= maxSmallValues) count(item, depth + 1)
+  }
+  count(root, 0)
+  return values > maxSmallValues
+}
+
+function findMismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issue[] {
+  const found: StandardSchemaV1.Issue[] = []
+  /** Where `fits` is. One list for all: a new one for every value would cost more than the rest. */
+  const path: (string | number)[] = []
+  let steps = maxSteps
+  try {
+    fits(root, args, true)
+    return found
+  } catch {
+    // A `$ref` to itself, or a value whose getters throw: the library decides.
+    return []
+  }
+
+  /** `report` is off inside of alternatives, of which one that fits is enough. */
+  function fits(schema: unknown, value: unknown, report: boolean): boolean {
+    if (!isObject(schema) || --steps < 0 || path.length > maxDepth) return true
+    const { $ref, type, enum: known, anyOf, oneOf, minLength } = schema
+    if (typeof $ref === 'string' && !fits(resolveRef(root, $ref), value, report)) return false
+    if (
+      (type !== undefined && !isOfAnyType(value, type)) ||
+      (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength) ||
+      (Array.isArray(anyOf) && !anyOf.some((choice) => fits(choice, value, false))) ||
+      (Array.isArray(oneOf) && !oneOf.some((choice) => fits(choice, value, false))) ||
+      (Array.isArray(known) && !known.some((each) => isSame(each, value))) ||
+      ('const' in schema && !isSame(schema['const'], value))
+    ) {
+      if (report && found.length < maxMismatches) found.push({ message: mismatchMessage, path: [...path] })
+      return false
+    }
+    return typeof value !== 'object' || value === null || fitBelow(schema, value, report)
+  }
+  function fitBelow({ items, properties, required }: Params, value: object, report: boolean): boolean {
+    let isFit = true
+    if (Array.isArray(value)) {
+      for (let at = 0; items !== undefined && at < value.length && goesOn(); at++) step(items, value[at], at)
+      return isFit
+    }
+    for (const name of Array.isArray(required) ? required : [])
+      if (!Object.hasOwn(value, name) && goesOn()) step({ type: 'a member' }, undefined, name)
+    if (isObject(properties) && isObject(value))
+      for (const name in properties)
+        if (Object.hasOwn(value, name) && goesOn()) step(properties[name], value[name], name)
+    return isFit
+
+    function goesOn(): boolean {
+      return report ? found.length < maxMismatches : isFit
+    }
+    function step(schema: unknown, member: unknown, key: string | number): void {
+      path.push(key)
+      if (!fits(schema, member, report)) isFit = false
+      path.pop()
+    }
+  }
+}
+
+const isOfAnyType = (value: unknown, type: unknown): boolean =>
+  Array.isArray(type) ? type.some((each) => isOfType(value, String(each))) : isOfType(value, String(type))
+
+/** Objects are not compared: what cannot be told here fits. */
+const isSame = (expected: unknown, value: unknown): boolean => expected === value || typeof expected === 'object'
+
+/** What a `$ref` within the document names; `undefined`, which everything fits, if it names nothing. */
+const resolveRef = (root: Params, ref: string): unknown =>
+  ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (here, step) => (isObject(here) ? here[step.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined),
+      root,
+    )

@@ -1,0 +1,116 @@
+/**
+ * The past events of streams that clients may come back to, within bounds per stream, per session and per process, and
+ * for streams that have ended also in time. What ended first is forgotten first; a running stream goes on, and can no
+ * longer be resumed from before.
+ */
+
+import type { Clock } from '../../../core/clock.ts'
+import type { ReplayStream, StreamLog } from '../events.ts'
+import { createReplayStream, resumeMs } from '../events.ts'
+
+/** In characters. */
+export const streamLimits: { readonly stream: number; readonly session: number; readonly process: number } = {
+  stream: 256 * 1024,
+  session: 1024 * 1024,
+  process: 32 * 1024 * 1024,
+}
+const maxStreams = 64
+
+/** The streams of one session. */
+export interface SessionStreams {
+  open(id: string, primed: boolean, log: StreamLog | undefined): ReplayStream
+  get(id: string): ReplayStream | undefined
+  /** Ends the connections of all, and forgets what was sent. */
+  close(): void
+}
+
+export interface RetainedStreams {
+  forSession(): SessionStreams
+  /** Forgets the streams that ended too long ago. */
+  sweep(): void
+  /** Characters kept by this process. */
+  readonly size: number
+}
+
+interface RetainedStream {
+  readonly stream: ReplayStream
+  readonly session: { readonly streams: Map<string, RetainedStream>; size: number }
+  /** When a sweep first saw that it had ended. */
+  endedAt: number | undefined
+}
+
+export function createRetainedStreams(clock: Clock): RetainedStreams {
+  /** Oldest first. */
+  const all = new Set<RetainedStream>()
+  let size = 0
+
+  function forget(retained: RetainedStream): void {
+    retained.stream.forget()
+    if (!retained.stream.closed) return
+    all.delete(retained)
+    retained.session.streams.delete(retained.stream.id)
+  }
+  /** Ended streams first, then the past of running ones. */
+  function shrink(streams: () => Iterable<RetainedStream>, isFull: () => boolean): void {
+    for (const ended of [true, false])
+      for (const retained of streams()) {
+        if (!isFull()) return
+        if (retained.stream.closed === ended) forget(retained)
+      }
+  }
+  function ofSession(): SessionStreams {
+    const session: RetainedStream['session'] = { streams: new Map(), size: 0 }
+    const { streams } = session
+    return {
+      open(id, primed, log) {
+        const stream = createReplayStream(id, primed, streamLimits.stream, log, (by) => {
+          // A call may outlive its session, and what it still writes is kept for no client.
+          if (!streams.has(id)) return
+          session.size += by
+          size += by
+          if (by <= 0) return
+          shrink(
+            () => streams.values(),
+            () => session.size > streamLimits.session,
+          )
+          shrink(
+            () => all,
+            () => size > streamLimits.process,
+          )
+        })
+        const retained: RetainedStream = { stream, session, endedAt: undefined }
+        streams.set(id, retained)
+        all.add(retained)
+        const ended = [...streams.values()].filter((each) => each.stream.closed)
+        shrink(
+          () => ended,
+          () => streams.size > maxStreams,
+        )
+        return stream
+      },
+      get: (id) => streams.get(id)?.stream,
+      close() {
+        for (const retained of streams.values()) {
+          all.delete(retained)
+          size -= retained.stream.size
+          retained.stream.release()
+        }
+        session.size = 0
+        streams.clear()
+      },
+    }
+  }
+  return {
+    forSession: ofSession,
+    sweep() {
+      for (const retained of all) {
+        if (!retained.stream.closed) continue
+        retained.endedAt ??= clock.now()
+        if (retained.endedAt + resumeMs <= clock.now()) forget(retained)
+      }
+    },
+    get size() {
+      return size
+    },
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * How the processes that share sessions keep up with each other: a notification on the bus says which topic of which
+ * session to look at, a poll every few seconds finds what was not delivered, and a lease shows that a process which
+ * writes streams is alive.
+ */
+
+import type { Clock } from '../../../core/clock.ts'
+import { RpcError } from '../../../core/error.ts'
+import type { SharedServices } from '../../../core/hub.ts'
+import type { Logger } from '../../../core/log.ts'
+
+/** What there is to look at. */
+export type Topic = 'record' | 'cancel' | 'answer' | 'stream' | 'taken' | 'mail'
+
+/** A session that this process has in hand. */
+export interface SyncTarget {
+  refresh(topic: Topic, about: string): void
+  /** Looks at whatever it waits for, in case a notification was lost. */
+  poll(): void
+}
+
+export interface SessionSync {
+  /** By which the other processes know this one. */
+  readonly self: string
+  /** Tells the other processes. Never rejects: a target that is not told finds out by its poll. */
+  notify(session: string, topic: Topic, about?: string): Promise<void>
+  register(session: string, target: SyncTarget): void
+  unregister(session: string, target: SyncTarget): void
+  /** A stream is being written here, until the returned function is called. */
+  startWriting(): () => void
+  /** Whether the process has ended without closing its streams. */
+  hasCrashed(writer: string): Promise<boolean>
+  /** Makes `flush` wait for this. */
+  track(unsent: Promise<unknown>): void
+  logFailure(thrown: unknown): void
+  /** Settles when what calls had to send has been kept and sent. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+const pollMs = 5_000
+/** A process that has not renewed its lease for this long has crashed. */
+const leaseMs = 4 * pollMs
+/** A store that is away must not keep the process from ending. */
+const flushMs = 2_000
+
+export function createSessionSync({ store, bus, name }: SharedServices, clock: Clock, logger: Logger): SessionSync {
+  const self = crypto.randomUUID()
+  const channel = `sessions ${name}`
+  const targets = new Map<string, SyncTarget>()
+  const unsent = new Set<Promise<unknown>>()
+  let writing = 0
+  let leasedUntil = 0
+  let unsubscribe: (() => void) | undefined
+  let cancelTimer: (() => void) | undefined
+  let closed = false
+
+  const listener = (message: string): void => {
+    const [from, session, topic, about]: [string, string, Topic, string] = JSON.parse(message)
+    if (from !== self) targets.get(session)?.refresh(topic, about)
+  }
+  function poll(): void {
+    unsubscribe ??= bus.subscribe(channel, listener)
+    cancelTimer ??= clock.after(pollMs, () => {
+      cancelTimer = undefined
+      // The next poll tries again; a lease lasts four of them.
+      if (writing > 0) lease().catch(() => {})
+      for (const target of targets.values()) target.poll()
+      if (targets.size > 0 && !closed) poll()
+    })
+  }
+  async function lease(): Promise<void> {
+    await store.set(['process', self], '', leaseMs)
+    leasedUntil = clock.now() + leaseMs / 2
+  }
+  const logFailure = (thrown: unknown): void =>
+    logger.warn({ event: 'stream not kept', reason: thrown instanceof RpcError ? thrown.reason : 'internalError' })
+
+  return {
+    self,
+    logFailure,
+    notify: async (session, topic, about = '') => {
+      try {
+        await bus.publish(channel, JSON.stringify([self, session, topic, about]))
+      } catch {
+        // The poll of the other process finds it.
+      }
+    },
+    register(session, target) {
+      if (closed) return
+      targets.set(session, target)
+      poll()
+    },
+    unregister(session, target) {
+      if (targets.get(session) === target) targets.delete(session)
+    },
+    startWriting() {
+      writing++
+      if (clock.now() >= leasedUntil) lease().catch(logFailure)
+      return () => {
+        writing--
+      }
+    },
+    hasCrashed: async (writer) => writer !== self && (await store.get(['process', writer])) === undefined,
+    track(one) {
+      unsent.add(one)
+      const sent = (): void => {
+        unsent.delete(one)
+      }
+      one.then(sent, sent)
+    },
+    async flush() {
+      if (unsent.size === 0) return
+      let cancel = (): void => {}
+      const enough = new Promise<void>((resolve) => {
+        cancel = clock.after(flushMs, resolve)
+      })
+      await Promise.race([Promise.allSettled(unsent), enough])
+      cancel()
+    },
+    async close() {
+      closed = true
+      cancelTimer?.()
+      unsubscribe?.()
+      targets.clear()
+      // Without this the lease ends by itself.
+      await store.delete(['process', self]).catch(() => {})
+    },
+  }
+}

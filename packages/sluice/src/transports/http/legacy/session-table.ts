@@ -1,0 +1,86 @@
+/**
+ * Sessions in memory, in the order of their last use. When there is no room, an idle session makes it: of the newcomer's
+ * own network if that has its share already, otherwise the one that was silent longest. A session with a running call or
+ * an open stream stays, so that a flood of handshakes costs no client its work.
+ */
+
+import type { Clock } from '../../../core/clock.ts'
+import { RpcError } from '../../../core/error.ts'
+import type { Session } from './sessions.ts'
+
+export interface SessionTable {
+  /** Throws `overloaded` if every session is busy. */
+  add(session: Session): void
+  /** Finds a session and counts as a use of it. */
+  touch(id: string): Session | undefined
+  has(id: string): boolean
+  delete(session: Session): void
+  /** Drops what was silent for too long. */
+  sweep(): void
+  values(): readonly Session[]
+  readonly size: number
+}
+
+export interface SessionTableOptions {
+  readonly clock: Clock
+  readonly max: number
+  readonly idleMs: number
+  /** A network that has this many makes room for its next session with one of its own. */
+  readonly share: number
+  evict(session: Session): void
+}
+
+interface TableEntry {
+  readonly session: Session
+  until: number
+}
+
+export function createSessionTable({ clock, max, idleMs, share, evict }: SessionTableOptions): SessionTable {
+  const entries = new Map<string, TableEntry>()
+  const counts = new Map<string, number>()
+  function count(network: string, by: number): void {
+    const now = (counts.get(network) ?? 0) + by
+    if (now > 0) counts.set(network, now)
+    else counts.delete(network)
+  }
+  function idle(network?: string): Session | undefined {
+    for (const { session } of entries.values())
+      if (!session.busy && (network === undefined || session.network === network)) return session
+    return undefined
+  }
+  function makeRoom({ network }: Session): void {
+    if (entries.size < max) return
+    // An unknown network is that of everyone.
+    const hasShare = network !== '' && (counts.get(network) ?? 0) >= share
+    const leaving = hasShare ? idle(network) : idle()
+    if (!leaving)
+      throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+    evict(leaving)
+  }
+  return {
+    add(session) {
+      makeRoom(session)
+      entries.set(session.id, { session, until: clock.now() + idleMs })
+      count(session.network, 1)
+    },
+    touch(id) {
+      const entry = entries.get(id)
+      if (!entry) return undefined
+      entry.until = clock.now() + idleMs
+      entries.delete(id)
+      entries.set(id, entry)
+      return entry.session
+    },
+    has: (id) => entries.has(id),
+    delete(session) {
+      if (entries.delete(session.id)) count(session.network, -1)
+    },
+    sweep() {
+      for (const { session, until } of entries.values()) if (until <= clock.now() && !session.busy) evict(session)
+    },
+    values: () => [...entries.values()].map(({ session }) => session),
+    get size() {
+      return entries.size
+    },
+  }
+}

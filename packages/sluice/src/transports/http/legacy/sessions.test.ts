@@ -1,0 +1,81 @@
+/** The tables of one process: how many sessions there are, whose, and for how long. */
+
+import { expect, test } from 'vitest'
+import type { Verifier } from '../../../layers/identities/authenticate-credential.ts'
+import { authenticate } from '../../../parts.ts'
+import { defineServer } from '../../../protocol/definition.ts'
+import { createServer } from '../../../server.ts'
+import { fakeClock } from '../../../testing/clock.ts'
+import type { Session, Sessions } from './sessions.ts'
+import { createSessions } from './sessions.ts'
+
+const verify: Verifier['verify'] = async () => undefined
+const stranger = '192.0.2.66'
+
+function open(max: number, authenticates = true) {
+  const clock = fakeClock()
+  const definition = defineServer({ info: { name: 'x', version: '1' } })
+  const server = createServer(definition, {
+    clock,
+    ...(authenticates && { authenticate: authenticate({ verifiers: [{ verify }] }) }),
+  })
+  return { clock, sessions: createSessions(server, { idleMs: 30 * 60_000, max }) }
+}
+async function begin(sessions: Sessions, peer: string, owner?: string): Promise<Session> {
+  const session = sessions.create(peer)
+  if (owner !== undefined) await session.connection.claimOwnership(owner)
+  await sessions.register(session)
+  return session
+}
+const isOpen = (sessions: Sessions, { id }: Session): Promise<boolean> =>
+  sessions.get(id).then(
+    () => true,
+    () => false,
+  )
+
+test('a flood of handshakes ends no session of a caller that has signed in, and keeps a bounded number', async () => {
+  const { sessions } = open(10)
+  const ann = await begin(sessions, '192.0.2.1', 'ann')
+  for (let i = 0; i < 5000; i++) await begin(sessions, `192.0.2.${i % 250}`)
+  expect(await isOpen(sessions, ann)).toBe(true)
+  expect(sessions.size).toBeLessThanOrEqual(1001)
+})
+
+test('one network that opens sessions without end costs another anonymous caller neither its session nor the handshake', async () => {
+  const { sessions } = open(10)
+  for (let i = 0; i < 5000; i++) await begin(sessions, stranger)
+  const other = await begin(sessions, '192.0.2.1')
+  for (let i = 0; i < 5000; i++) await begin(sessions, stranger)
+  expect(await isOpen(sessions, other)).toBe(true)
+})
+
+test('a guest whose caller signs in is a member from then on; one whose caller does not ends after minutes', async () => {
+  const { clock, sessions } = open(10)
+  const [signsIn, stays] = [await begin(sessions, stranger), await begin(sessions, stranger)]
+  await signsIn.connection.claimOwnership('ann')
+  expect(await isOpen(sessions, signsIn)).toBe(true)
+  await clock.advance(7 * 60_000)
+  expect(await isOpen(sessions, stays)).toBe(false)
+  expect(await isOpen(sessions, signsIn)).toBe(true)
+})
+
+test('where no caller need sign in, a session lives as long as any, and a full table ends those silent longest', async () => {
+  const { clock, sessions } = open(10, false)
+  const first = await begin(sessions, '192.0.2.1')
+  await clock.advance(20 * 60_000)
+  expect(await isOpen(sessions, first)).toBe(true)
+  const second = await begin(sessions, '192.0.2.2')
+  expect(await isOpen(sessions, first)).toBe(true)
+  for (let i = 0; i < 9; i++) await begin(sessions, `192.0.3.${i}`)
+  expect(await isOpen(sessions, second)).toBe(false)
+  expect(await isOpen(sessions, first)).toBe(true)
+})
+
+test('a session whose client listens makes no room for a newcomer', async () => {
+  const { sessions } = open(2, false)
+  const sink = { write() {}, close() {}, closed: false }
+  const listening = await begin(sessions, '192.0.2.1')
+  await listening.resume(() => sink)
+  for (let i = 0; i < 5; i++) await begin(sessions, '192.0.2.2')
+  expect(await isOpen(sessions, listening)).toBe(true)
+})

@@ -1,0 +1,335 @@
+/**
+ * One legacy session that processes share, as this process has it in hand. The truth is in the store below its id: the
+ * record, open questions, cancellations, the streams of its calls, and mail for the one stream of HTTP+SSE.
+ *
+ * Invariants:
+ * - One queue. Every step that reads or writes what is shared runs alone, in the order in which it was asked for.
+ * - The state of the connection is the record that the last step read or wrote, and only a step replaces it.
+ * - A change is applied to the record that the store holds, by compare-and-swap, before it is acknowledged. So a change
+ *   that was acknowledged anywhere is undone nowhere, except by a later change.
+ * - A topic stays due until a look at it has succeeded: a store that is away costs a delay.
+ */
+
+import type { Clock } from '../../../core/clock.ts'
+import type { Connection, RemoteConnection } from '../../../core/connection.ts'
+import type { StateChange } from '../../../core/connection-state.ts'
+import { applyChange } from '../../../core/connection-state.ts'
+import { RpcError } from '../../../core/error.ts'
+import type { Id, Params } from '../../../core/json.ts'
+import { createSerial } from '../../../core/serial.ts'
+import type { Key, Store } from '../../../core/store.ts'
+import type { EventWriter, StreamLog } from '../events.ts'
+import type { SessionRecord } from './session-record.ts'
+import { parseRecord, serializeRecord } from './session-record.ts'
+import type { SessionSlots } from './session-slots.ts'
+import type { SessionSync, SyncTarget, Topic } from './session-sync.ts'
+import type { StreamReader } from './stream-log.ts'
+import { createStreamLog, deleteTree, openStreamReader } from './stream-log.ts'
+
+/** One session, as far as other processes know of it. */
+export interface SharedSession extends RemoteConnection {
+  /** Hands over the connection whose state this replaces. */
+  bind(connection: Connection): void
+  /** Makes it known to the other processes. Rejects with `overloaded` if there are too many. */
+  register(peer: string): Promise<void>
+  /** Reads what it is now, for a message of its client; false if the session has ended. */
+  refresh(): Promise<boolean>
+  openLog(stream: string, call: Id | undefined): StreamLog
+  /** Goes on with a stream that another process writes; false if there is none. */
+  follow(stream: string, after: number, open: () => EventWriter): Promise<boolean>
+  /** Sends to the process that has the session's one stream, where a session has only one. */
+  sendRemote(text: string): void
+  /** This process has the stream now: any other that writes to a connection of it lets go. */
+  claimStream(stream: string): void
+  /** Ends it everywhere. */
+  close(): Promise<void>
+  /** This process lets go of it; the session goes on elsewhere. */
+  release(): void
+}
+
+/** What the process does when it hears from the others. */
+export interface LocalSession {
+  /** The session has ended. */
+  onClosed(): void
+  /** Whether its client listens here: then it is not silent, and the session goes on. */
+  readonly listening: boolean
+  /** Writes to the session's one stream; false if that is not here. */
+  deliver(text: string): boolean
+  /** Another process has the stream's connection now. */
+  onStreamTaken(stream: string): void
+}
+
+export interface SharedSessionOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly sync: SessionSync
+  readonly slots: SessionSlots
+  /** Whether callers must authenticate: then a session without an owner is a guest. */
+  readonly authenticates: boolean
+}
+
+/** How often a session is looked at of which only a stream is open here: there may be thousands. */
+const listenMs = 60_000
+/** How long a cancellation waits for its call, and mail for its stream. */
+const mailMs = 60_000
+/** Longer than any question stays open; it is deleted when it ends. */
+const questionMs = 60 * 60_000
+const pageSize = 100
+
+export const sessionKey = (id: string): Key => ['session', id]
+
+export function createSharedSession(
+  id: string,
+  local: LocalSession,
+  { store, clock, sync, slots, authenticates }: SharedSessionOptions,
+): SharedSession {
+  const at = sessionKey(id)
+  const run = createSerial()
+  const questions = new Set<string>()
+  const readers = new Map<string, StreamReader>()
+  /** Looks that are in the queue and have not begun: one serves everyone who asked before it begins. */
+  const queued = new Map<string, Promise<unknown>>()
+  /** Looks that failed, for the next poll. */
+  const failed = new Map<string, () => Promise<unknown>>()
+  let connection: Connection | undefined
+  let record: SessionRecord | undefined
+  let renewAt = 0
+  let lookAt = clock.now() + listenMs
+  let reading: Promise<unknown> | undefined
+  /** Mail before this was delivered, even if it could not be deleted. */
+  let mailCursor: Key = [...at, 'mail']
+
+  function once<T>(topic: string, step: () => Promise<T>): Promise<T> {
+    const waiting = queued.get(topic)
+    if (waiting) return waiting as Promise<T>
+    const done = run(() => {
+      queued.delete(topic)
+      return step()
+    })
+    queued.set(topic, done)
+    return done
+  }
+  function look(topic: string, step: () => Promise<unknown>): Promise<void> {
+    return once(topic, step).then(
+      () => {
+        failed.delete(topic)
+      },
+      () => {
+        failed.set(topic, step)
+      },
+    )
+  }
+  function adopt(now: SessionRecord): void {
+    record = now
+    if (connection) connection.state = now.state
+  }
+  /** Reads the record, changes it, and renews it if it is due; false if the session has ended. A step of the queue. */
+  async function update(inUse: boolean, to: (now: SessionRecord) => SessionRecord = (now) => now): Promise<boolean> {
+    for (;;) {
+      const text = await store.get(at)
+      if (text === undefined) return false
+      const now = parseRecord(text)
+      const next = to(now)
+      // Not on every message: a session in use would cost two writes each time.
+      const renews = inUse && clock.now() >= renewAt
+      if (next === now && !renews) {
+        adopt(now)
+        return true
+      }
+      if (renews && !(await slots.renew(next.slot, id))) return false
+      if (!(await store.swap(at, text, serializeRecord(next), slots.ttlMs(next.slot)))) continue
+      renewAt = clock.now() + slots.ttlMs(next.slot) / 8
+      adopt(next)
+      if (next !== now) await sync.notify(id, 'record')
+      return true
+    }
+  }
+  async function change(change: StateChange): Promise<void> {
+    if (connection && !record) {
+      // The handshake is still going on, so no other process can have the session.
+      connection.state = applyChange(connection.state, change)
+      return
+    }
+    const apply = (now: SessionRecord): SessionRecord => {
+      const state = applyChange(now.state, change)
+      return state === now.state ? now : { ...now, state }
+    }
+    const known = await run(() => (change.kind === 'own' ? own(change.owner) : update(true, apply)))
+    if (!known) throw new RpcError('sessionNotFound', 'Session not found: send initialize again')
+  }
+  /** Gives the session to its first owner, and a slot among the owner's. */
+  async function own(owner: string): Promise<boolean> {
+    const before = record?.slot
+    const slot = before?.table === 'guest' ? await slots.claim('member', owner, id) : undefined
+    const known = await update(true, (now) =>
+      now.state.owner === undefined ? { state: { ...now.state, owner }, slot: slot ?? now.slot } : now,
+    )
+    // Another process may have been first. Either way one of the two is no longer this session's.
+    if (slot && before) await slots.release(record?.slot === slot ? before : slot, id)
+    return known
+  }
+  async function lookAtRecord(): Promise<void> {
+    if (!(await update(local.listening))) local.onClosed()
+  }
+  async function lookAtCancellations(): Promise<void> {
+    if (!connection || connection.inFlight.size === 0) return
+    for (const { key } of await store.list([...at, 'cancel'], { limit: pageSize })) {
+      const call = connection.inFlight.get(JSON.parse(key.at(-1) ?? 'null'))
+      call?.stop(new RpcError('cancelled', 'Cancelled by the client'))
+      if (call) await store.delete(key)
+    }
+  }
+  async function lookAtMail(): Promise<void> {
+    for (const { key, value } of await store.list([...at, 'mail'], { limit: pageSize, after: mailCursor })) {
+      if (!local.deliver(value)) return
+      mailCursor = key
+      await store.delete(key)
+    }
+  }
+  async function lookAtAnswer(question: string): Promise<void> {
+    if (!questions.has(question)) return
+    const response = await store.get([...at, 'question', question])
+    if (response) await connection?.settle(question, JSON.parse(response) as Params)
+  }
+  async function lookAtStream(stream: string, isGone?: SessionSync['hasCrashed']): Promise<void> {
+    const reader = readers.get(stream)
+    await reader?.read(isGone)
+    if (reader?.closed && readers.get(stream) === reader) readers.delete(stream)
+  }
+  /** The same, and ends the stream if the process that writes it has crashed. */
+  const lookAtWriter = (stream: string): Promise<void> =>
+    look(`writer ${stream}`, () => lookAtStream(stream, sync.hasCrashed))
+  const looks: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
+    record: lookAtRecord,
+    cancel: lookAtCancellations,
+    mail: lookAtMail,
+    answer: lookAtAnswer,
+    stream: lookAtStream,
+    taken: async (stream) => {
+      readers.get(stream)?.close()
+      readers.delete(stream)
+      local.onStreamTaken(stream)
+    },
+  }
+  const target: SyncTarget = {
+    refresh(topic, about) {
+      const looking = look(`${topic} ${about}`, () => looks[topic](about)).finally(() => {
+        if (reading === looking) reading = undefined
+      })
+      if (topic === 'record') reading = looking
+      looking.catch(sync.logFailure)
+    },
+    poll() {
+      for (const [topic, step] of [...failed]) look(topic, step).catch(sync.logFailure)
+      const waits = questions.size > 0 || readers.size > 0 || (connection?.inFlight.size ?? 0) > 0
+      if (!waits && !(local.listening && clock.now() >= lookAt)) return
+      lookAt = clock.now() + listenMs
+      for (const topic of ['record', 'cancel', 'mail'] as const) target.refresh(topic, '')
+      for (const question of questions) target.refresh('answer', question)
+      for (const stream of readers.keys()) lookAtWriter(stream).catch(sync.logFailure)
+    },
+  }
+  /** A step that no caller waits for, except for the end of the process. */
+  function later(step: () => Promise<unknown>): void {
+    sync.track(run(step).catch(sync.logFailure))
+  }
+
+  return {
+    bind(opened) {
+      connection = opened
+    },
+    change,
+    async register(peer) {
+      if (!connection) return
+      const { state } = connection
+      const isGuest = authenticates && state.owner === undefined
+      const slot = await slots.claim(isGuest ? 'guest' : 'member', state.owner ?? peer, id)
+      await store.set(at, serializeRecord({ state, slot }), slots.ttlMs(slot))
+      adopt({ state, slot })
+      renewAt = clock.now() + slots.ttlMs(slot) / 8
+      sync.register(id, target)
+    },
+    async refresh() {
+      if (!(await once('read', () => update(true)))) return false
+      sync.register(id, target)
+      return true
+    },
+    get pendingSync() {
+      return reading
+    },
+    registerQuestion(question) {
+      questions.add(question)
+      return run(() => store.set([...at, 'question', question], '', questionMs))
+    },
+    removeQuestion(question) {
+      if (questions.delete(question)) later(() => store.delete([...at, 'question', question]))
+    },
+    async settle(question, response) {
+      if (question.length > 64) return false
+      // Only an open question: the empty text that the process which asked put there.
+      const open = [...at, 'question', question]
+      if (!(await store.swap(open, '', JSON.stringify(response), mailMs))) return false
+      await sync.notify(id, 'answer', question)
+      return true
+    },
+    cancel(call) {
+      later(async () => {
+        await store.set([...at, 'cancel', JSON.stringify(call)], '', mailMs)
+        await sync.notify(id, 'cancel')
+      })
+    },
+    openLog(stream, call) {
+      const written = sync.startWriting()
+      const { self, logFailure } = sync
+      const all = Promise.withResolvers<void>()
+      sync.track(all.promise)
+      const notify = (): Promise<void> => sync.notify(id, 'stream', stream)
+      const log = createStreamLog({
+        store,
+        at: [...at, 'stream', stream],
+        self,
+        call,
+        notify,
+        onFailure: logFailure,
+      })
+      return {
+        ...log,
+        close(said) {
+          written()
+          log.close(said)
+          log.afterWrites(all.resolve)
+        },
+      }
+    },
+    async follow(stream, after, open) {
+      const reader = await run(() => openStreamReader(store, [...at, 'stream', stream], after, open))
+      if (!reader) return false
+      readers.get(stream)?.close()
+      readers.set(stream, reader)
+      await sync.notify(id, 'taken', stream)
+      await lookAtWriter(stream)
+      return true
+    },
+    sendRemote(text) {
+      later(async () => {
+        await store.append([...at, 'mail'], text, mailMs)
+        await sync.notify(id, 'mail')
+      })
+    },
+    claimStream(stream) {
+      later(() => sync.notify(id, 'taken', stream))
+    },
+    async close() {
+      await run(async () => {
+        if (record) await slots.release(record.slot, id)
+        await deleteTree(store, at)
+        await sync.notify(id, 'record')
+      })
+    },
+    release() {
+      sync.unregister(id, target)
+      for (const reader of readers.values()) reader.close()
+      readers.clear()
+    },
+  }
+}

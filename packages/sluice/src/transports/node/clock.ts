@@ -1,0 +1,12 @@
+/** Node's clock: `systemClock`, and the end of a turn. Not for workerd, where one request must not wait in another's turn. */
+
+import type { Clock } from '../../core/clock.ts'
+import { systemClock } from '../../core/clock.ts'
+
+/** The time of this machine, with the turns of Node’s event loop. */
+export const nodeClock: Clock = {
+  ...systemClock,
+  turn: (then) => {
+    setImmediate(then)
+  },
+}

@@ -1,0 +1,255 @@
+/** One request and response of `node:http` as the transports see them. No `Request` or `Response` objects are made. */
+
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { RpcError } from '../../core/error.ts'
+import type { Page } from '../../core/part.ts'
+import type { Stop } from '../../core/stop.ts'
+import type { EventWriter } from '../http/events.ts'
+import type { HttpHeaders, HttpReply, HttpRequest } from '../http/message.ts'
+import { onSocketClose } from './socket-close.ts'
+import type { TurnQueue } from './turn-queue.ts'
+import { createTurnQueue } from './turn-queue.ts'
+import type { UnsentTracker } from './unsent-tracker.ts'
+import { behindBytes, maxBufferedBytes } from './unsent-tracker.ts'
+
+/** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
+const http = process.getBuiltinModule('node:http')
+
+/** Bytes of a refused body that are read on, so that a client that is still writing sees the answer. */
+const maxDiscarded = 4 * 1024 * 1024
+
+/** Of all servers in this process: they share its loop. */
+export const loopQueue: TurnQueue = createTurnQueue()
+
+export class NodeRequest implements HttpRequest {
+  readonly transport = 'http'
+  readonly #message: IncomingMessage
+  /** Tells a client that waits for it to send the body (`Expect: 100-continue`). */
+  readonly #sendContinue: (() => void) | undefined
+  readonly method: string
+  constructor(message: IncomingMessage, goOn?: () => void) {
+    this.#message = message
+    this.#sendContinue = goOn
+    this.method = message.method ?? ''
+  }
+  get url(): string {
+    const { url = '' } = this.#message
+    // Express cuts off what it mounted the handler at, and keeps the whole here.
+    return 'originalUrl' in this.#message ? String(this.#message.originalUrl) : url
+  }
+  get peer(): string {
+    return this.#message.socket.remoteAddress ?? ''
+  }
+  get port(): number | undefined {
+    return this.#message.socket.localPort
+  }
+  get host(): string | undefined {
+    const { rawHeaders, headers } = this.#message
+    let hosts = 0
+    // Node keeps the first of two; whoever sits in front may have looked at the other.
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i]
+      if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+    }
+    return hosts === 1 ? headers.host : undefined
+  }
+  header(name: string): string | undefined {
+    const value = this.#message.headers[name]
+    // Node keeps the first of two and drops the other in silence; a proxy before us may have gone by the other.
+    if (value !== undefined && (name === 'content-type' || name === 'authorization')) return this.#all(name)
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+  /** All values of a header, joined as Node joins most of them. */
+  #all(name: string): string {
+    const { rawHeaders } = this.#message
+    const values: string[] = []
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const each = rawHeaders[i]
+      if (each?.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '')
+    }
+    return values.length === 1 && values[0] !== undefined ? values[0] : [...new Set(values)].join(', ')
+  }
+  onClose(then: () => void): () => void {
+    return onSocketClose(this.#message.socket, then)
+  }
+  body(maxBytes: number, tooLate?: () => RpcError): Promise<string> {
+    const message = this.#message
+    return new Promise((resolved, rejected) => {
+      // Let go of once it is read: a stream may stay open for days, and keeps its request and these.
+      let [resolve, reject] = [resolved, rejected]
+      const chunks: Buffer[] = []
+      let size = 0
+      const tooLarge = (): void => {
+        // What still comes is discarded by the reply.
+        message.removeAllListeners('data')
+        message.pause()
+        reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
+      }
+      if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
+      // It would never come again, and what another parser made of it has lost what must be refused.
+      if (message.readableEnded) return reject(new RpcError('internalError', bodyAlreadyRead))
+      // Destroyed while it waited: its events have all been emitted, and none would settle this promise.
+      if (message.destroyed) return reject(closedByClient())
+      this.#sendContinue?.()
+      message.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > maxBytes) tooLarge()
+        else chunks.push(chunk)
+      })
+      message.on('end', () => {
+        const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        const [tell, refuse] = [resolve, reject]
+        chunks.length = 0
+        resolve = noop
+        reject = noop
+        loopQueue.add(
+          () => {
+            if (isUtf8(bytes)) tell(bytes.toString('utf8'))
+            else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+          },
+          tooLate && (() => refuse(tooLate())),
+        )
+      })
+      // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
+      message.on('error', (cause) => reject(closedByClient(cause)))
+      message.on('close', () => reject(closedByClient()))
+    })
+  }
+}
+
+const noop = (): void => {}
+const closedByClient = (cause?: unknown): RpcError =>
+  new RpcError('cancelled', 'The client closed the connection', { cause })
+
+const bodyAlreadyRead =
+  'The body was read before it came here: mount the MCP handler before body parsers such as express.json()'
+
+export class NodeReply implements HttpReply {
+  readonly #response: ServerResponse
+  readonly #unsent: UnsentTracker | undefined
+  #onStreamClosed: (() => void) | undefined = undefined
+  #stop: Stop | undefined = undefined
+  #listening = false
+  #continueSent = false
+  constructor(response: ServerResponse, unsent?: UnsentTracker) {
+    this.#response = response
+    this.#unsent = unsent
+  }
+  send(status: number, headers: HttpHeaders, body = ''): void {
+    const response = this.#response
+    if (response.headersSent || response.destroyed) return
+    const lines = status === 204 ? [] : ['content-length', String(Buffer.byteLength(body))]
+    for (const name in headers) lines.push(name, headers[name] ?? '')
+    response.writeHead(status, lines)
+    if (this.#mayBeEndless()) {
+      if (body === '') response.flushHeaders()
+      else response.write(body)
+      this.#discard()
+    } else response.end(body)
+    this.#unsent?.track(response)
+  }
+  /** Tells a client that asked first to send its body. */
+  sendContinue(): void {
+    this.#continueSent = true
+    this.#response.writeContinue()
+  }
+  /** Whether much of the body may still come: it is chunked, or longer than is read for nothing. */
+  #mayBeEndless(): boolean {
+    const { complete, headers } = this.#response.req
+    if (complete || (headers.expect !== undefined && !this.#continueSent)) return false
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDiscarded
+  }
+  /**
+   * The answer is on its way and the client still writes: on a connection that is reset it might never see the answer, and
+   * one that is read for ever is work for nothing. So a few megabytes more are read, and the connection is
+   * closed unless the body ended by then.
+   */
+  #discard(): void {
+    const response = this.#response
+    const { req } = response
+    let left = maxDiscarded
+    req.removeAllListeners('data')
+    req.on('data', ({ length }: Buffer) => {
+      left -= length
+      if (left >= 0) return
+      req.removeAllListeners('data')
+      this.#unsent?.destroy(response.socket)
+      response.socket?.destroy()
+    })
+    req.on('end', () => response.end())
+    req.resume()
+  }
+  stream(headers: HttpHeaders, over: () => void): EventWriter {
+    const response = this.#response
+    response.writeHead(200, headers)
+    response.flushHeaders()
+    this.#onStreamClosed = over
+    this.#listen()
+    return new NodeEventWriter(response, this.#unsent)
+  }
+  stopOnClose(stop: Stop): void {
+    this.#stop = stop
+    // It may have gone between the end of its body and the end of that turn.
+    if (this.#response.destroyed) this.#closed()
+    else this.#listen()
+  }
+  #listen(): void {
+    if (this.#listening) return
+    this.#listening = true
+    this.#response.on('close', () => this.#closed())
+  }
+  #closed(): void {
+    this.#onStreamClosed?.()
+    if (!this.#response.writableFinished)
+      this.#stop?.stop(new RpcError('cancelled', 'The client closed the connection'))
+  }
+}
+
+/** A class, because there may be thousands and its methods should not be. */
+class NodeEventWriter implements EventWriter {
+  readonly #response: ServerResponse
+  readonly #unsent: UnsentTracker | undefined
+  constructor(response: ServerResponse, unsent: UnsentTracker | undefined) {
+    this.#response = response
+    this.#unsent = unsent
+  }
+  write(text: string): void {
+    if (this.closed) return
+    const response = this.#response
+    // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+    if (response.writableLength > maxBufferedBytes) {
+      this.#unsent?.destroy(response.socket)
+      response.destroy()
+      return
+    }
+    response.write(text)
+    this.#unsent?.track(response)
+  }
+  close(): void {
+    this.#response.end()
+  }
+  get closed(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded
+  }
+  get behind(): boolean {
+    return this.#response.writableLength > behindBytes
+  }
+}
+
+/** An answer to a request that asked for another protocol and does not get it; the connection ends with it. */
+export function replyOnSocket(request: IncomingMessage, socket: Duplex): NodeReply {
+  const response = new http.ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.on('finish', () => socket.end())
+  return new NodeReply(response)
+}
+
+export const notFoundPage: Page = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'Nothing here. The MCP endpoint is at another path, usually /mcp\n',
+}

@@ -1,0 +1,60 @@
+/** Log lines as JSON, to stderr or a file. Lines are gathered and written together: a write per request would cost more than the request. */
+
+import type { Logger, LogLine } from '../../core/log.ts'
+import { stringifyMembers } from './flat-json.ts'
+import { createLogWriter, openLog, openStderr } from './log-writer.ts'
+
+const flushAfterMs = 50
+/** Not more: what waits is copied by every garbage collection. */
+const flushAt = 16 * 1024
+
+/** A logger that gathers lines; `flush` writes what waits. */
+export interface JsonLogger extends Logger {
+  flush(): void
+}
+
+export interface JsonLoggerOptions {
+  /** Also a line when a request arrives. Off: it would double the lines. */
+  readonly debug?: boolean
+}
+
+/** Lines of JSON to stderr. */
+export const stderrLogger = (options: JsonLoggerOptions = {}): JsonLogger => jsonLogger(openStderr(), options)
+
+/** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
+export const fileLogger = (path: string, options: JsonLoggerOptions = {}): JsonLogger =>
+  jsonLogger(openLog(path), options)
+
+function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogger {
+  const writer = createLogWriter(fd)
+  let waiting = ''
+  let timer: NodeJS.Timeout | undefined
+  const flush = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const text = waiting
+    waiting = ''
+    if (text === '') writer.flush()
+    else writer.write(text)
+  }
+  const put = (level: string, line: LogLine): void => {
+    waiting += `{"time":${Date.now()},"level":"${level}"${stringifyMembers(line)}}\n`
+    if (waiting.length > flushAt) flush()
+    else timer ??= setTimeout(flush, flushAfterMs).unref()
+  }
+  process.on('exit', flush)
+  return {
+    ...(debug && { debug: (line: LogLine) => put('debug', line) }),
+    get lost() {
+      return writer.lost
+    },
+    info: (line) => put('info', line),
+    warn: (line) => put('warn', line),
+    error(line) {
+      put('error', line)
+      // A bug may be followed by a crash.
+      flush()
+    },
+    flush,
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Requests that a client sends before it has the answer to the last one (HTTP/1.1 pipelining). Served all at once, their
+ * answers would wait in memory behind the first; so each is served when the answer before it has left.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Requests of one connection that may wait. A client that sends more is not waiting for answers. */
+const maxPipelined = 512
+
+const pipelined = new WeakMap<Socket, number>()
+
+/** Calls `serve` when this response is the next on its connection, and never if the connection closes before. */
+export function whenResponseIsNext({ socket }: IncomingMessage, response: ServerResponse, serve: () => void): void {
+  // Node gives a response its socket when the one before it is complete.
+  if (response.socket !== null) {
+    serve()
+    return
+  }
+  const waiting = (pipelined.get(socket) ?? 0) + 1
+  if (waiting > maxPipelined) {
+    socket.destroy()
+    return
+  }
+  pipelined.set(socket, waiting)
+  response.once('socket', () => {
+    pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1)
+    serve()
+  })
+}

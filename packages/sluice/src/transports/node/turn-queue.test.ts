@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import type { TurnQueue } from './turn-queue.ts'
+import { createTurnQueue } from './turn-queue.ts'
+
+/** A loop of which the test owns the time: what runs in it moves the time on. */
+function createLoop() {
+  let time = 0
+  let due: (() => void)[] = []
+  const turn: TurnQueue = createTurnQueue({
+    now: () => time,
+    onTurnEnd: (then) => {
+      due.push(then)
+    },
+  })
+  return {
+    turn,
+    now: () => time,
+    /** As work that blocks the loop. */
+    block(ms: number) {
+      time += ms
+    },
+    /** One turn of the loop; false if there was nothing to do. */
+    end(): boolean {
+      const now = due
+      due = []
+      for (const then of now) then()
+      return now.length > 0
+    },
+  }
+}
+
+test('what came in one turn goes on together, in order', () => {
+  const { turn, end } = createLoop()
+  const ran: number[] = []
+  for (let index = 0; index < 100; index++) turn.add(() => ran.push(index))
+  expect(ran).toEqual([])
+  end()
+  expect(ran).toEqual(Array.from({ length: 100 }, (_, index) => index))
+})
+
+test('work that blocks the loop is let go a few per turn, and nothing is lost or overtaken', () => {
+  const { turn, end, block } = createLoop()
+  const ran: number[] = []
+  const add = (index: number): void =>
+    turn.add(() => {
+      block(5)
+      ran.push(index)
+    })
+  for (let index = 0; index < 4; index++) add(index)
+  while (end());
+  for (let index = 4; index < 100; index++) add(index)
+  const before = ran.length
+  end()
+  expect(ran.length - before).toBeLessThan(20)
+  while (end());
+  expect(ran).toEqual(Array.from({ length: 100 }, (_, index) => index))
+})
+
+test('quick work is not cut into pieces', () => {
+  const { turn, end, block } = createLoop()
+  let ran = 0
+  const quick = (): void => {
+    block(0.02)
+    ran++
+  }
+  turn.add(quick)
+  while (end());
+  for (let index = 0; index < 400; index++) turn.add(quick)
+  end()
+  expect(ran).toBe(401)
+})
+
+test('one client with a few calls at once is never refused, however long they block', () => {
+  const { turn, end, block } = createLoop()
+  let refused = 0
+  for (let round = 0; round < 20; round++) {
+    for (let call = 0; call < 8; call++)
+      turn.add(
+        () => block(500),
+        () => refused++,
+      )
+    while (end());
+  }
+  expect(refused).toBe(0)
+})
+
+test('after the overload the next request waits for nothing', () => {
+  const { turn, end, block } = createLoop()
+  for (let index = 0; index < 50; index++) turn.add(() => block(20))
+  while (end());
+  expect(turn.late).toBe(false)
+  turn.add(() => {})
+  while (end());
+  expect(turn.late).toBe(false)
+})

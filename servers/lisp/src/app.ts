@@ -1,0 +1,41 @@
+/** What the tools share: one Lisp session for each tenant. */
+
+import { fail } from 'sluice'
+import type { ImageOptions } from './image.ts'
+import { missingPrograms } from './image.ts'
+import type { Session } from './session.ts'
+import { createSession } from './session.ts'
+
+/** One image for each tenant: what one defines, another must not see. */
+export interface App {
+  sessionOf(tenant: string): Session
+  readonly missing: string | undefined
+  close(): Promise<void>
+}
+
+/** Each image takes some hundred megabytes. */
+const defaultMaxImages = 8
+
+export function createApp(options: ImageOptions & { readonly maxImages?: number }): App {
+  const { maxImages = defaultMaxImages } = options
+  const sessions = new Map<string, Session>()
+  function allow(): void {
+    if ([...sessions.values()].filter(({ hasImage }) => hasImage).length >= maxImages)
+      throw fail('Too many Lisp images run here; try again when another tenant has disconnected.')
+  }
+  return {
+    get missing() {
+      return options.env['SWANK_PORT'] ? undefined : missingPrograms(options.env)
+    },
+    sessionOf(tenant) {
+      const known = sessions.get(tenant)
+      if (known) return known
+      const made = createSession(options, allow)
+      sessions.set(tenant, made)
+      return made
+    },
+    async close() {
+      await Promise.all([...sessions.values()].map((session) => session.disconnect()))
+    },
+  }
+}

@@ -1,0 +1,165 @@
+/** What every door that HTTP opens must refuse, asked of each: a transport or mount is one more row of `http-entry-points.ts`. */
+
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { authenticate } from 'sluice'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import library from '../../packages/sluice/package.json' with { type: 'json' }
+import type { EntryPoint, HeaderLine } from '../kit/clients/http-entry-points.ts'
+import { httpEntryPoints } from '../kit/clients/http-entry-points.ts'
+import { messagePaths } from '../kit/clients/message-paths.ts'
+import { callOf } from '../kit/clients/valid-messages.ts'
+import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+import { verifier } from '../kit/servers/verifier.fixture.ts'
+
+const maxBodyBytes = 64 * 1024
+
+/** Entries that are transports, and no way into a server. */
+const otherEnds: readonly string[] = ['./websocket-client']
+
+test('every transport the package exports has its door and its leg here', () => {
+  const transports = Object.entries(library.exports)
+    .filter(([entry, { types }]) => entry === './node' || types.startsWith('./dist/transports/'))
+    .map(([entry]) => entry)
+    .filter((entry) => !otherEnds.includes(entry))
+  expect(transports.length).toBeGreaterThanOrEqual(5)
+  for (const entry of transports) {
+    expect([entry, httpEntryPoints.some((kind) => kind.entry === entry)]).toEqual([entry, true])
+    expect([entry, messagePaths.some((kind) => kind.entry === entry)]).toEqual([entry, true])
+  }
+})
+
+describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
+  const { server, runs } = createAttackedServer()
+  let door: EntryPoint
+  beforeAll(async () => {
+    door = await open(server, { maxBodyBytes })
+  })
+  afterAll(() => door.close())
+  const ran = (): number => runs.get('echo') ?? 0
+  const knock = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
+    door.request([['host', `127.0.0.1:${door.port}`], ...headers], body ? { body } : {})
+
+  test('a proper knock is let in', async () => {
+    const before = ran()
+    expect(await knock()).toBe(200)
+    expect(ran()).toBe(before + 1)
+  })
+
+  test('no other method does anything', async () => {
+    const before = ran()
+    const host: HeaderLine = ['host', `127.0.0.1:${door.port}`]
+    for (const method of ['PUT', 'PATCH', 'TRACE', 'PROPFIND'])
+      expect([method, await door.request([host], { method }).catch(() => 400)], method).toEqual([
+        method,
+        expect.toSatisfy((status: number) => status >= 400 && status < 500),
+      ])
+    expect(ran()).toBe(before)
+  })
+
+  if (takesBody) {
+    test.each([
+      ...[
+        'text/plain',
+        'text/plain; charset=utf-8',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+      ],
+      ...['text/json', 'application/jsonp', 'application/json/x', 'application/json; charset=utf-16', '*/*', ''],
+    ])('a body of type %j is refused, and nothing runs', async (type) => {
+      const before = ran()
+      expect(await knock([['content-type', type]])).toBe(415)
+      expect(ran()).toBe(before)
+    })
+
+    test('a body of no type is refused, and nothing runs', async () => {
+      const before = ran()
+      expect(await knock([['no-content-type', 'x']])).toBe(415)
+      expect(ran()).toBe(before)
+    })
+
+    test.each(['application/json', 'Application/JSON', 'application/json; charset="utf-8"'])(
+      'a body of type %j is served',
+      async (type) => {
+        expect(await knock([['content-type', type]])).toBe(200)
+      },
+    )
+
+    const zeros = Buffer.alloc(1024 * 1024)
+    test.each([
+      ['gzip', gzipSync(zeros)],
+      ['br', brotliCompressSync(zeros)],
+      ['gzip, gzip', gzipSync(gzipSync(zeros))],
+      ['x-unknown', Buffer.from('{}')],
+    ])('a body encoded as %j is refused without being opened', async (encoding, bytes) => {
+      const before = ran()
+      expect(await knock([['content-encoding', encoding]], bytes)).toBe(415)
+      expect(ran()).toBe(before)
+    })
+
+    test('a body past the limit is refused, and the next is served', async () => {
+      const before = ran()
+      const large = Buffer.from(JSON.stringify(callOf(1, 'echo', { text: 'x'.repeat(maxBodyBytes) })))
+      expect(await knock([], large)).toBe(413)
+      expect(ran()).toBe(before)
+      expect(await knock()).toBe(200)
+    })
+
+    test.each([
+      ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+      ['not JSON', Buffer.from('{"a":')],
+      ['nested too deep', Buffer.from('['.repeat(100) + ']'.repeat(100))],
+      ['a name twice', Buffer.from('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}')],
+      ['nothing', Buffer.alloc(0)],
+    ])('a body that is %s is refused with 400', async (_, bytes) => {
+      expect(await knock([], bytes)).toBe(400)
+    })
+  }
+})
+
+describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
+  const { server, runs } = createAttackedServer({
+    authenticate: authenticate({ verifiers: [verifier], publicMethods: [] }),
+  })
+  let door: EntryPoint
+  beforeAll(async () => {
+    door = await open(server, {})
+  })
+  afterAll(() => door.close())
+  const ran = (): number => runs.get('echo') ?? 0
+  const knock = (authorization: readonly string[], query = ''): Promise<number> =>
+    door.request(
+      [
+        ['host', `127.0.0.1:${door.port}`],
+        ...authorization.map((value): HeaderLine => ['authorization', value]),
+        ['cookie', 'token=good-ann; authorization=Bearer%20good-ann'],
+      ],
+      { token: 'good-ann', query },
+    )
+
+  test('the right one is let in', async () => {
+    expect(await knock(['Bearer good-ann'])).toBe(200)
+  })
+
+  test.each([
+    ['none', []],
+    ['an empty one', ['Bearer ']],
+    ['a wrong one', ['Bearer bad']],
+    ['one that has expired', ['Bearer good-ann-1']],
+    ['another scheme', ['Basic Z29vZC1hbm46']],
+    ['no scheme', ['good-ann']],
+    ['two in one', ['Bearer good-ann, Bearer good-bob']],
+  ] as const)('%s is 401 and nothing runs', async (_, authorization) => {
+    const before = ran()
+    expect(await knock(authorization)).toBe(401)
+    expect(ran()).toBe(before)
+  })
+
+  test.each(['?token=good-ann', '?access_token=good-ann', '?authorization=Bearer%20good-ann'])(
+    'one in the address (%s) is not looked at',
+    async (query) => {
+      const before = ran()
+      expect(await knock([], query)).toBe(401)
+      expect(ran()).toBe(before)
+    },
+  )
+})

@@ -1,0 +1,128 @@
+/** Two tenants on every way into one server at once, with the same ids, texts, tokens and keys. */
+
+import type { Params } from 'sluice'
+import type { TransportClient } from '../kit/clients/every-transport.client.ts'
+import { openEveryTransport } from '../kit/clients/every-transport.client.ts'
+import type { TenantName, TwoTenants } from '../kit/servers/two-tenants.fixture.ts'
+import { canariesIn, canaryOf, isNotifiedOf, notes, ownTool, tenants } from '../kit/servers/two-tenants.fixture.ts'
+
+export interface HammerReport {
+  answers: number
+  /** Of the tenant's own, in answers and notifications. */
+  canaries: number
+  /** Notifications of changed resources. */
+  changes: number
+  /** Sentences: a byte of the other tenant, an answer that is not this call's, a call without one. */
+  readonly problems: string[]
+}
+
+interface HammeringClient {
+  readonly tenant: TenantName
+  readonly way: string
+  readonly client: TransportClient
+}
+
+/** Calls of one client under way at once. A batch may hold no more than a hundred. */
+const perBatch = 40
+/** After this many the ids begin again. */
+const ids = 400
+
+/** Goes on until so many answers have been looked at. */
+export async function hammer(
+  world: TwoTenants,
+  answers: number,
+  say: (line: string) => void = () => {},
+): Promise<HammerReport> {
+  const { clients, close } = await openEveryTransport(world.server)
+  const tally: HammerReport = { answers: 0, canaries: 0, changes: 0, problems: [] }
+  const all: HammeringClient[] = []
+  for (const { name: way, open } of clients)
+    for (const tenant of tenants) all.push({ tenant, way, client: await open(world.tokens[tenant]) })
+  try {
+    await Promise.all(all.map((each) => subscribe(each, tally)))
+    let told = 0
+    for (let round = 0; tally.answers < answers && tally.problems.length < 100; round++) {
+      await Promise.all(all.map((each) => sendBatch(each, (round * perBatch) % ids, tally)))
+      for (const each of all) for (const message of each.client.takeNotifications()) checkMessage(each, message, tally)
+      if (tally.answers - told < 100_000) continue
+      told = tally.answers
+      say(`isolation: ${told.toLocaleString('en')} answers`)
+    }
+  } finally {
+    for (const { client } of all) client.close()
+    await close()
+  }
+  tally.problems.push(...world.leakedLines)
+  return tally
+}
+
+/** The same notes for everybody. On a stateless way the subscription is a stream, and would be a heap that never ends. */
+async function subscribe({ client, way, tenant }: HammeringClient, tally: HammerReport): Promise<void> {
+  if (client.subscribe) return client.subscribe()
+  const heard = await client.sendAll(notes.map((uri, id) => client.toRequest(id, 'resources/subscribe', { uri })))
+  for (const message of heard)
+    if (!('result' in message)) tally.problems.push(`${way}, ${tenant}: not subscribed: ${JSON.stringify(message)}`)
+}
+
+async function sendBatch(each: HammeringClient, from: number, tally: HammerReport): Promise<void> {
+  const { client, tenant, way } = each
+  const sent = Array.from({ length: perBatch }, (_, index) => messageOf(from + index, tenant, client.toRequest))
+  const heard = await client.sendAll(sent)
+  const answered = new Set<unknown>()
+  for (const message of heard) {
+    checkMessage(each, message, tally)
+    if ('method' in message) continue
+    if (answered.has(message['id'])) tally.problems.push(`${way}, ${tenant}: ${String(message['id'])} answered twice`)
+    answered.add(message['id'])
+    tally.answers++
+  }
+  if (answered.size !== sent.length) tally.problems.push(`${way}, ${tenant}: ${sent.length - answered.size} unanswered`)
+}
+
+/** Alike for both tenants but for the one tool that only each of them has, and the one only the other has. */
+function messageOf(id: number, tenant: TenantName, make: TransportClient['toRequest']): Params {
+  const text = String(id)
+  const other = tenant === tenants[0] ? tenants[1] : tenants[0]
+  if (id % 8 === 3) return make(id, 'resources/read', { uri: `note://${id}` })
+  if (id % 8 === 5) return make(id, 'prompts/get', { name: 'say', arguments: { text } })
+  if (id % 40 === 9) return make(id, 'tools/list')
+  if (id % 40 === 19) return make(id, 'tools/call', { name: ownTool(tenant), arguments: { text } })
+  if (id % 40 === 29) return make(id, 'tools/call', { name: ownTool(other), arguments: { text } })
+  return make(id, 'tools/call', {
+    name: id % 8 === 1 ? 'fails' : 'work',
+    arguments: { text },
+    _meta: {
+      ...(id % 3 !== 0 && { progressToken: id, 'io.modelcontextprotocol/logLevel': 'info' }),
+      ...(id % 8 === 6 && { 'dev.sluice/idempotencyKey': `key-${id}` }),
+    },
+  })
+}
+
+/** What a tenant may be told, message by message: its own canary of this very call, and nothing of anybody else's. */
+function checkMessage({ tenant, way }: HammeringClient, message: Params, tally: HammerReport): void {
+  const wrong = (what: string): void => {
+    tally.problems.push(`${way}, ${tenant}: ${what}: ${JSON.stringify(message).slice(0, 300)}`)
+  }
+  const { method, params } = message as { readonly method?: string; readonly params?: Params }
+  if (method === 'notifications/resources/updated') {
+    tally.changes++
+    if (!isNotifiedOf(tenant, String(params?.['uri']))) wrong('a change of another')
+    return
+  }
+  const id = method === 'notifications/progress' ? params?.['progressToken'] : message['id']
+  const text = JSON.stringify(message)
+  const canaries = canariesIn(text)
+  const known = new Set([canaryOf(tenant, String(id)), canaryOf(tenant, 'tool')])
+  for (const canary of canaries) {
+    // The other's tool by name is what this call itself sent, and comes back in its refusal only.
+    const asked = Number(id) % 40 === 29 && text.includes(`Unknown tool: only_${canary}`)
+    if (known.has(canary) || (method === 'notifications/message' && isOf(tenant, canary))) tally.canaries++
+    else if (!asked) wrong('a canary of another')
+  }
+  if (method === undefined && canaries.length === 0) wrong('no canary')
+}
+
+const ownCanaries = new Map<TenantName, ReadonlySet<string>>(
+  tenants.map((tenant) => [tenant, new Set(Array.from({ length: ids }, (_, id) => canaryOf(tenant, String(id))))]),
+)
+const isOf = (tenant: TenantName, canary: string): boolean => ownCanaries.get(tenant)?.has(canary) ?? false

@@ -1,0 +1,26 @@
+/** Debian's Chromium, driven by Playwright: one for a test file, with a fresh profile; contexts are the tests' own. */
+
+import { execFileSync } from 'node:child_process'
+import type { Browser } from 'playwright-core'
+import { chromium } from 'playwright-core'
+import { requireProgram } from './programs.ts'
+
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  // Containers have little of it, and pages crash without.
+  '--disable-dev-shm-usage',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Closed by whoever started it. */
+export function startChromium(): Promise<Browser> {
+  const executablePath = execFileSync('sh', ['-c', `command -v ${requireProgram('chromium')}`], {
+    encoding: 'utf8',
+  }).trim()
+  return chromium.launch({ executablePath, headless: true, args: quiet, timeout: 120_000 })
+}

@@ -1,0 +1,106 @@
+/** A module that exports `{ fetch }`, started on a real workerd, Deno or Bun, on a port the system picks. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+export const runtimes = ['workerd', 'deno', 'bun'] as const
+export type RuntimeName = (typeof runtimes)[number]
+
+export interface RunningRuntime {
+  /** Without a path. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+export interface StartOptions {
+  /** workerd only: a class of the module, bound as `ONE`, so that one Durable Object can serve everybody. */
+  readonly object?: string
+  /** Deno and Bun: what the program finds in its environment. It may then read that, and reach the network. */
+  readonly env?: { readonly [name: string]: string }
+}
+
+/** `entry` may import packages: Deno and Bun find them by themselves, for workerd they are put into one file. */
+export async function startRuntime(
+  runtime: RuntimeName,
+  entry: string,
+  options: StartOptions = {},
+): Promise<RunningRuntime> {
+  const folder = await mkdtemp(join(tmpdir(), `sluice-${runtime}-`))
+  const child = await starters[runtime](entry, folder, options)
+  async function close(): Promise<void> {
+    const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+    // Its whole group: the programs that npm installs are small ones that start the real one.
+    if (gone && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await gone
+    await rm(folder, { recursive: true })
+  }
+  try {
+    return { url: await addressOf(child), close }
+  } catch (thrown) {
+    await close()
+    throw thrown
+  }
+}
+
+type Starter = (entry: string, folder: string, options: StartOptions) => Promise<ChildProcess>
+
+const starters: { readonly [name in RuntimeName]: Starter } = {
+  async workerd(entry, folder, options) {
+    const outfile = join(folder, 'worker.js')
+    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'neutral', logLevel: 'error' })
+    await writeFile(join(folder, 'config.capnp'), configOf(options))
+    return run('workerd', ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {})
+  },
+  async deno(entry, _, { env = {} }) {
+    const where = ['--cached-only', '--host', '127.0.0.1', '--port', '0']
+    const may = Object.keys(env).length > 0 ? ['--allow-env', '--allow-net', '--allow-sys'] : []
+    return run('deno', ['serve', ...where, ...may, entry], env)
+  },
+  bun: async (entry, _, { env = {} }) => run('bun', ['run', entry], { PORT: '0', ...env }),
+}
+
+const configOf = ({ object }: StartOptions): string => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "worker", esModule = embed "worker.js")],
+    compatibilityDate = "2026-07-01",
+${object === undefined ? '' : bindingOf(object)}
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+`
+
+const bindingOf = (object: string): string => `
+    durableObjectNamespaces = [(className = "${object}", uniqueKey = "one")],
+    durableObjectStorage = (inMemory = void),
+    bindings = [(name = "ONE", durableObjectNamespace = "${object}")],`
+
+const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
+  spawn(fileURLToPath(new URL(`../../../node_modules/.bin/${program}`, import.meta.url)), args, {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    detached: true,
+  })
+
+/** workerd tells its port on its control pipe; the others print their address. */
+const spoken = /"port":(\d+)|http:\/\/[\w.]+:(\d+)/
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    for (const stream of child.stdio.slice(1))
+      stream?.on('data', (bytes: Buffer) => {
+        said += bytes.toString()
+        const [, piped, printed] = spoken.exec(said) ?? []
+        const port = piped ?? printed
+        if (port !== undefined) resolve(`http://localhost:${port}`)
+      })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`It ended before it listened:\n${said}`)))
+  })
+}

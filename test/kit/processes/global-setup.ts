@@ -1,0 +1,33 @@
+/**
+ * Before the first test: the programs that tests need, installed together where they are missing. One by one they would
+ * wait for each other's lock, and for downloads, inside tests that have a limit.
+ */
+
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { installFolders } from './npm-packages.ts'
+import { installPackages } from './programs.ts'
+
+const onPath = (command: string): boolean =>
+  (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, command)))
+
+const needed: { readonly [debianPackage: string]: () => boolean } = {
+  'redis-server': () => onPath('redis-server'),
+  haproxy: () => onPath('haproxy') || existsSync('/usr/sbin/haproxy'),
+  chromium: () => onPath('chromium'),
+  sbcl: () => onPath('sbcl'),
+  'cl-swank': () => existsSync('/usr/share/common-lisp/source/slime/swank-loader.lisp'),
+  postgresql: () => globSync('/usr/lib/postgresql/*/bin/initdb').length > 0,
+}
+
+export default function installPrograms(): void {
+  installFolders()
+  const missing = Object.keys(needed).filter((name) => !needed[name]?.())
+  if (missing.length === 0) return
+  process.stderr.write(`Installing ${missing.join(', ')} for the tests\n`)
+  try {
+    installPackages(missing)
+  } catch {
+    // No Debian, or no rights: each test that needs one says so, and what to install.
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * A process that does the work of the keys it is given, and dies where it is told to. Each effect is a line in a file,
+ * each answer a line on stdout.
+ *
+ *   worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
+ */
+
+import { appendFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Handler } from '../../../packages/sluice/src/core/call.ts'
+import { pipeline } from '../../../packages/sluice/src/core/call.ts'
+import { RpcError } from '../../../packages/sluice/src/core/error.ts'
+import { silentLogger } from '../../../packages/sluice/src/core/log.ts'
+import { idempotency } from '../../../packages/sluice/src/layers/idempotency.ts'
+import { sqliteStore } from '../../../packages/sluice/src/stores/sqlite.ts'
+import { aCall } from '../../../packages/sluice/src/testing/call.ts'
+
+const [directory = '', point = '-', ahead = '0', ...keys] = process.argv.slice(2)
+const at = (name: string): void => {
+  if (point === name) process.kill(process.pid, 'SIGKILL')
+}
+/** Lets the other calls under way go on, as real work does; some take longer, so that not all end in the same turn. */
+async function elsewhere(key: string): Promise<void> {
+  for (let turns = 1 + keys.indexOf(key) * 20; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const files = sqliteStore(join(directory, 'store.db'))
+let swaps = 0
+const store: typeof files = {
+  ...files,
+  async swap(key, from, to) {
+    const which = ++swaps === 1 ? 'claim' : 'record'
+    at(`before ${which}`)
+    const won = await files.swap(key, from, to)
+    at(`after ${which}`)
+    return won
+  },
+}
+
+const work: Handler = async ({ meta }) => {
+  const key = String(meta['dev.sluice/idempotencyKey'])
+  at('before effect')
+  await elsewhere(key)
+  appendFileSync(join(directory, 'effects'), `${key}\n`)
+  if (point === 'exit') process.exit(3)
+  if (point === 'throw in a timer')
+    await new Promise(() => {
+      setTimeout(() => {
+        throw new Error('in a timer')
+      })
+    })
+  if (point === 'unhandled rejection') {
+    // oxlint-disable-next-line typescript/no-floating-promises -- the crash that this fixture is for
+    Promise.reject(new Error('nobody listens'))
+    await new Promise(() => setTimeout(() => {}, 60_000))
+  }
+  at('after effect')
+  await elsewhere(key)
+  return { content: [{ type: 'text', text: `by ${process.pid}` }] }
+}
+
+const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
+const serve = pipeline(
+  [idempotency(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
+  work,
+)
+
+let answered = 0
+async function answer(key: string): Promise<void> {
+  const call = aCall({ meta: { 'dev.sluice/idempotencyKey': key }, facts: {} })
+  const said = await serve(call).catch((thrown: unknown) =>
+    thrown instanceof RpcError ? { reason: thrown.reason, ...thrown.data } : { bug: String(thrown) },
+  )
+  // At once, whatever becomes of this process: what the other end has read was acknowledged.
+  writeSync(1, `${JSON.stringify({ key, said })}\n`)
+  at(`after ${++answered} answers`)
+}
+await Promise.all(keys.map(answer))

@@ -1,0 +1,163 @@
+/** A server with tools that need approvals, the people around it, and a count of what really happened. */
+
+import type { Params, Runtime, Server, Store, Tool } from 'sluice'
+import { apiKeys, ask, authenticate, defineServer, form, memoryStore, once, tenant, tool } from 'sluice'
+import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
+import { approvalArguments, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
+import type { FakeClock } from 'sluice/testing'
+import { fakeClock } from 'sluice/testing'
+import { z } from 'zod'
+
+export const operator: Decider = { subject: 'olga', via: 'console', tenants: 'all', operator: true }
+export const owner: Decider = { subject: 'ann', via: 'console', tenants: ['acme'], operator: false }
+
+export interface ApprovalsFixture {
+  readonly server: Server
+  readonly approvals: Approvals
+  readonly clock: FakeClock
+  readonly store: Store
+  /** What ran, with which input. */
+  readonly ran: unknown[]
+  /** Ann, who works for acme, unless another token is given. */
+  call(name: string, args?: unknown, more?: Params): Promise<Params>
+  request(method: string, params?: Params, more?: RequestOptions): Promise<Params>
+  keyFor(subject: string, tenants: readonly string[], scopes?: readonly string[]): Promise<string>
+}
+export type ApprovalsFixtureRuntime = Omit<Runtime, 'clock'> & {
+  readonly tools?: typeof gatedTools
+  readonly clock?: FakeClock
+}
+export interface RequestOptions {
+  readonly revision?: 'modern' | 'legacy'
+  readonly capabilities?: Params
+  readonly token?: string
+  readonly meta?: Params
+}
+
+export const gatedTools = (ran: unknown[]): readonly Tool[] => [
+  tool({
+    name: 'pay',
+    description: 'Pays somebody',
+    title: 'Pay',
+    annotations: { destructiveHint: true },
+    input: z.object({ amount: z.number(), to: z.string().optional(), memo: z.string().default('none') }),
+    approval: 'always',
+    stateless: true,
+    run(input) {
+      ran.push(input)
+      return `Paid ${input.amount}`
+    },
+  }),
+  tool({
+    name: 'refund',
+    description: 'Gives money back',
+    input: z.object({ amount: z.number() }),
+    approval: 'always',
+    stateless: true,
+    approvalArguments,
+    run(input) {
+      ran.push(input)
+      return `Refunded ${input.amount}`
+    },
+  }),
+  tool({
+    name: 'ship',
+    description: 'Sends a parcel',
+    input: z.object({ parcel: z.string() }),
+    approval: 'always',
+    stateless: true,
+    ask: () => ({ where: form('Where to?', z.object({ city: z.string() })) }),
+    run({ parcel }, { answers }) {
+      ran.push({ parcel, ...answers.where })
+      return `Sent to ${answers.where.city}`
+    },
+  }),
+  tool({
+    name: 'count',
+    description: 'Counts what is in stock',
+    output: z.object({ items: z.number() }),
+    approval: 'always',
+    stateless: true,
+    run() {
+      ran.push('count')
+      return { items: 3 }
+    },
+  }),
+  tool({
+    name: 'price',
+    description: 'Small sums need nobody',
+    input: z.object({ amount: z.number() }),
+    approval: ({ amount }) => amount > 100,
+    stateless: true,
+    run(input) {
+      ran.push(input)
+      return 'ok'
+    },
+  }),
+  tool({
+    name: 'look',
+    description: 'Looks',
+    annotations: { readOnlyHint: true },
+    run() {
+      ran.push('look')
+      return 'seen'
+    },
+  }),
+]
+
+export async function openApprovalsFixture(
+  options: ApprovalsOptions = {},
+  { tools = gatedTools, clock = fakeClock(1_700_000_000_000), ...runtime }: ApprovalsFixtureRuntime = {},
+): Promise<ApprovalsFixture> {
+  const store = runtime.store ?? memoryStore(clock)
+  const ran: unknown[] = []
+  const keys = apiKeys(store, { clock })
+  const desk = approvals(options)
+  const server = createServer(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: tools(ran) }), {
+    ...{ store, clock, approvals: desk, once: once(), ask: ask() },
+    authenticate: authenticate({ verifiers: [keys] }),
+    tenant: tenant({ claim: 'tenants' }),
+    ...runtime,
+  })
+  const keyFor: ApprovalsFixture['keyFor'] = async (subject, tenants, scopes = []) =>
+    (await keys.create({ subject, tenants: [...tenants], scopes: [...scopes] })).secret
+  const ann = await keyFor('ann', ['acme'])
+  let ids = 0
+  async function request(method: string, params: Params = {}, more: RequestOptions = {}): Promise<Params> {
+    const { revision = 'modern', capabilities = {}, token = ann, meta = {} } = more
+    const envelope =
+      revision === 'legacy'
+        ? {}
+        : {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': capabilities,
+            'io.modelcontextprotocol/clientInfo': { name: 'agent', version: '9' },
+          }
+    const _meta = { ...meta, ...envelope }
+    const message = { jsonrpc: '2.0', id: ++ids, method, params: { ...params, token, _meta } }
+    return { ...(await server.handle(message)) }
+  }
+  return {
+    ...{ server, approvals: desk, clock, store, ran, request, keyFor },
+    call: (name, args = {}, more = {}) => request('tools/call', { name, arguments: args }, more),
+  }
+}
+
+/** What a call was answered with where it needs an approval. */
+export function requiredIn(answer: Params): { request_id: string; message: string; url?: string } {
+  const result = answer['result'] as { content?: readonly { text: string }[] } | undefined
+  const said = JSON.parse(result?.content?.[0]?.text ?? '{}') as {
+    approval_required?: boolean
+    request_id: string
+    message: string
+  }
+  if (said.approval_required !== true) throw new Error(`No approval is required: ${JSON.stringify(answer)}`)
+  return said
+}
+
+export async function ticketOf(desk: Pick<Approvals, 'get'>, id: string): Promise<TicketView> {
+  const ticket = await desk.get(id)
+  if (!ticket) throw new Error(`There is no ticket ${id}`)
+  return ticket
+}

@@ -1,0 +1,244 @@
+/** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
+
+import type { LogLine, Runtime, Server, ServerDefinition } from 'sluice'
+import { ask, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
+import { createServer } from 'sluice/node'
+import * as z from 'zod'
+
+/** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */
+export const canary = 'CANARY-51f0'
+
+const bug = (): Error => new TypeError(`${canary}: cannot read /srv/app/secret.ts`)
+
+export interface AttackedServer {
+  readonly server: Server
+  readonly definition: ServerDefinition
+  /** Tools that really ran, by name. */
+  readonly runs: Map<string, number>
+  readonly log: LogLine[]
+}
+
+export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
+  const runs = new Map<string, number>()
+  const lines: LogLine[] = []
+  const note = (name: string): void => {
+    runs.set(name, (runs.get(name) ?? 0) + 1)
+  }
+  const definition = defineServer({
+    info: { name: 'attacked', version: '1.0.0' },
+    tools: [
+      tool({
+        name: 'echo',
+        description: 'The text, back',
+        input: z.object({ text: z.string() }),
+        run({ text }) {
+          note('echo')
+          return text
+        },
+      }),
+      tool({
+        name: 'any',
+        description: 'Any value, back as data',
+        input: z.object({ value: z.unknown() }),
+        run({ value }) {
+          note('any')
+          return { value }
+        },
+      }),
+      tool({
+        name: 'strict',
+        description: 'Is particular about its arguments',
+        input: z.object({
+          count: z.number().int().min(1).max(10),
+          kind: z.enum(['a', 'b']),
+          tags: z.array(z.string().max(5)).max(3).optional(),
+        }),
+        run() {
+          note('strict')
+          return 'ran'
+        },
+      }),
+      tool({
+        name: 'bug',
+        description: 'Throws an Error',
+        run() {
+          note('bug')
+          throw bug()
+        },
+      }),
+      tool({
+        name: 'bug-late',
+        description: 'Rejects with something that is no Error',
+        async run() {
+          note('bug-late')
+          await null
+          throw { message: canary, stack: `${canary}\n    at /srv/app/secret.ts:1:1`, toString: () => canary }
+        },
+      }),
+      tool({
+        name: 'bug-output',
+        description: 'Breaks its own promise',
+        output: z.object({ n: z.number({ error: () => canary }) }),
+        run() {
+          note('bug-output')
+          return { n: Number.NaN }
+        },
+      }),
+      tool({
+        name: 'bug-print',
+        description: 'Returns what cannot be printed',
+        run() {
+          note('bug-print')
+          return [
+            {
+              type: 'text',
+              text: 'x',
+              _meta: {
+                toJSON: () => {
+                  throw bug()
+                },
+              },
+            },
+          ]
+        },
+      }),
+      tool({
+        name: 'bug-ask',
+        description: 'Throws while asking',
+        ask: (): { where: ReturnType<typeof form> } => {
+          throw bug()
+        },
+        run: () => 'never',
+      }),
+      tool({
+        name: 'asks',
+        description: 'Needs a form',
+        ask: () => ({ where: form('Where?', z.object({ region: z.string() })) }),
+        run(_, { answers }) {
+          note('asks')
+          return String(answers.where.region)
+        },
+      }),
+      tool({
+        name: 'gated',
+        description: 'Needs an approval nobody can give',
+        approval: 'always',
+        stateless: true,
+        run() {
+          note('gated')
+          return 'ran'
+        },
+      }),
+      tool({
+        name: 'bug-gate',
+        description: 'Throws while it decides whether an approval is needed',
+        stateless: true,
+        approval: () => {
+          throw bug()
+        },
+        run() {
+          note('bug-gate')
+          return 'ran'
+        },
+      }),
+      tool({
+        name: 'scoped',
+        description: 'Not for everybody',
+        scopes: ['secret:read'],
+        run() {
+          note('scoped')
+          return 'ran'
+        },
+      }),
+      tool({
+        name: 'routed',
+        description: 'Its region is repeated as a header',
+        input: z.object({
+          region: z.string().meta({ 'x-mcp-header': 'Region' }),
+          size: z.int().meta({ 'x-mcp-header': 'Size' }).optional(),
+        }),
+        run({ region }) {
+          note('routed')
+          return region
+        },
+      }),
+      tool({
+        name: 'wait',
+        description: 'Until it is stopped',
+        run(_, { signal }) {
+          note('wait')
+          return new Promise((_resolve, reject) => {
+            const stop = (): void => {
+              note('wait stopped')
+              reject(signal.reason)
+            }
+            if (signal.aborted) stop()
+            else signal.addEventListener('abort', stop, { once: true })
+          })
+        },
+      }),
+      tool({
+        name: 'barrier',
+        description: 'Answers when it is the only call left on its connection',
+        async run(_, { call }) {
+          while ((call.via.connection?.inFlight.size ?? 0) > 1) await new Promise(setImmediate)
+          return 'alone'
+        },
+      }),
+    ],
+    resources: [
+      resource({ uri: 'note://plain', name: 'plain', read: () => 'plain' }),
+      resource({
+        uri: 'bug://read',
+        name: 'bug',
+        read() {
+          throw bug()
+        },
+      }),
+      resource({
+        uri: 'note://{year}/{slug}',
+        name: 'notes',
+        complete: {
+          year: () => ['2025', '2026'],
+          slug() {
+            throw bug()
+          },
+        },
+        read({ slug }) {
+          if (slug === 'bug') throw bug()
+          return String(slug)
+        },
+      }),
+    ],
+    prompts: [
+      prompt({
+        name: 'greet',
+        description: 'A greeting',
+        input: z.object({ name: z.string() }),
+        run: ({ name }) => `Hello ${name}`,
+      }),
+      prompt({
+        name: 'bug',
+        description: 'Throws',
+        run() {
+          throw bug()
+        },
+      }),
+    ],
+  })
+  const keep = (line: LogLine): void => {
+    // Enough to look at, not enough to fill the memory of a long run.
+    if (lines.length < 1000) lines.push(line)
+  }
+  const server = createServer(definition, {
+    log: log({ info: keep, warn: keep, error: keep }),
+    ask: ask(),
+    once: once(),
+    ...runtime,
+  })
+  return { server, definition, runs, log: lines }
+}
+
+/** Nothing of the inside may be in what leaves: no exception's text, no stack, no path of ours. */
+export const internalDetail =
+  /CANARY|\n\s+at |\\n\s+at |node_modules|file:\/\/|\/srv\/app|\/packages\/|\.[tj]s:\d|(?:Type|Range|Syntax|Reference)Error|is not a function|Cannot read prop/

@@ -1,0 +1,54 @@
+/** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
+
+import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
+import { log } from 'sluice'
+import { createServer, protectedResource, serveHttp } from 'sluice/node'
+import { freePort } from '../processes/programs.ts'
+
+export interface AuthenticatedServer {
+  readonly url: string
+  readonly lines: readonly LogLine[]
+  /** Calls as the layers further in saw them. */
+  readonly calls: readonly Call[]
+  close(): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly definition: ServerDefinition
+  readonly authorizationServers: readonly string[]
+  readonly scopes?: readonly string[]
+  /** What it has besides. */
+  readonly runtime?: Runtime
+  /** Made when the address is known, since tokens name it. */
+  authenticate(url: string): NonNullable<Runtime['authenticate']>
+}
+
+export async function serveAuthenticated(options: ServeOptions): Promise<AuthenticatedServer> {
+  const { definition, authorizationServers, scopes = [], runtime = {} } = options
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/mcp`
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
+  const inside: Call[] = []
+  const watch: Layer = (next) => (call) => {
+    inside.push(call)
+    return next(call)
+  }
+  const server = createServer(definition, {
+    ...runtime,
+    log: log({ info: note, warn: note, error: note }),
+    authenticate: options.authenticate(url),
+    layers: [watch],
+  })
+  const resource = protectedResource({ resource: url, authorizationServers, scopes })
+  try {
+    const { close } = await serveHttp(server, { port, resource })
+    return { url, lines, calls: inside, close }
+  } catch (thrown) {
+    // Somebody else took the port since it was free.
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE') return serveAuthenticated(options)
+    throw thrown
+  }
+}

@@ -1,0 +1,277 @@
+/** A server with gated tools, its console and people who use it: what every test here begins with. */
+
+import { request } from 'node:http'
+import type { Clock, Server, ServerDefinition, Store } from 'sluice'
+import {
+  apiKeys,
+  ask,
+  audit,
+  authenticate,
+  concurrency,
+  defineServer,
+  fail,
+  limit,
+  memoryStore,
+  once,
+  tenant,
+  tool,
+} from 'sluice'
+import type { WebhookOptions } from 'sluice/approvals'
+import { approvals } from 'sluice/approvals'
+import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
+import { createConsole } from 'sluice/console'
+import { createServer } from 'sluice/node'
+import * as z from 'zod'
+
+/** Real time, which a test can leap over. */
+export interface AdjustableClock extends Clock {
+  advance(ms: number): void
+  /** From now on each look at it takes so long. */
+  tickBy(ms: number): void
+}
+export function adjustableClock(): AdjustableClock {
+  let [offset, tick] = [0, 0]
+  return {
+    now() {
+      offset += tick
+      return Date.now() + offset
+    },
+    after(ms, then) {
+      const timer = setTimeout(then, ms)
+      return () => clearTimeout(timer)
+    },
+    advance: (ms) => {
+      offset += ms
+    },
+    tickBy: (ms) => {
+      tick = ms
+    },
+  }
+}
+
+export const shopDefinition = defineServer({
+  info: { name: 'shop', version: '1.2.3', title: 'The shop', description: 'Orders and refunds' },
+  tools: [
+    tool({
+      name: 'refund',
+      description: 'Pays money back to a customer',
+      input: z.looseObject({ order: z.string(), cents: z.number().optional() }),
+      annotations: { destructiveHint: true },
+      scopes: ['refund:write'],
+      approval: 'always',
+      effect: ({ order }) => ({ Order: order.slice(0, 20) }),
+      run: ({ order }) => `refunded ${order}`,
+    }),
+    tool({
+      name: 'price',
+      description: 'What an article costs',
+      input: z.object({ article: z.string() }),
+      annotations: { readOnlyHint: true },
+      run: ({ article }) => ({ article, cents: article.length * 100 }),
+    }),
+    tool({
+      name: 'break',
+      description: 'Always fails',
+      input: z.looseObject({ text: z.string().optional() }),
+      run({ text }): string {
+        throw text === undefined ? fail('Nothing can be done') : new Error(text)
+      },
+    }),
+  ],
+})
+
+/** A server whose refunds never end by themselves. */
+export const stuckDefinition = defineServer({
+  info: { name: 'stuck', version: '1' },
+  tools: [
+    tool({
+      name: 'refund',
+      description: 'Never ends',
+      input: z.object({ order: z.string() }),
+      approval: 'always',
+      stateless: true,
+      // Longer than any test takes: only a clock that leaps comes past it.
+      timeoutMs: 4 * 60_000,
+      run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
+    }),
+  ],
+})
+
+export interface ConsoleFixture {
+  readonly url: string
+  readonly store: Store
+  readonly clock: AdjustableClock
+  readonly consoleApp: Console
+  readonly serving: ConsoleServing
+  readonly server: Server
+  readonly approvals: ReturnType<typeof approvals>
+  /** The secret of a new caller's key. */
+  createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
+  /** A call of a tool with such a key; the result, or the error. */
+  call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
+  close(): Promise<void>
+}
+
+export interface ConsoleFixtureOptions extends ConsoleListenOptions {
+  readonly definition?: ServerDefinition
+  /** Further servers that share the console. */
+  readonly also?: readonly ServerDefinition[]
+  readonly maxPending?: number
+  readonly webhook?: WebhookOptions
+}
+
+export async function openConsoleFixture({
+  definition = shopDefinition,
+  also = [],
+  maxPending,
+  webhook,
+  ...options
+}: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
+  const clock = adjustableClock()
+  const store = memoryStore(clock)
+  const keys = apiKeys(store, { clock })
+  const desk = approvals({
+    ...(maxPending !== undefined && { maxPending }),
+    ...(webhook && { webhook }),
+    url: () => panel.url,
+    grants: { maxMs: 86_400_000 },
+  })
+  const panel: Console = createConsole({ store, desk, clock })
+  const serve = (each: ServerDefinition): Server =>
+    createServer(each, {
+      store,
+      clock,
+      ask: ask(),
+      once: once(),
+      audit: audit(),
+      approvals: desk,
+      authenticate: authenticate({ verifiers: [keys] }),
+      tenant: tenant({ claim: 'tenants' }),
+      limit: limit({ rate: { burst: 100_000, perSecond: 100_000 } }),
+      concurrency: concurrency(),
+      console: panel.watch,
+    })
+  const server = serve(definition)
+  const others = new Map(also.map((each) => [each.info.name, serve(each)]))
+  const serving = await panel.listen({ port: 0, ...options })
+  return {
+    url: serving.url,
+    ...{ store, clock, consoleApp: panel, serving, server, approvals: desk },
+    async createAgentKey(subject = 'agent', tenants = ['acme']) {
+      const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
+      return secret
+    },
+    async call(secret, name, args, client = 'test', on = '') {
+      const message = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name,
+          arguments: args,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
+          },
+        },
+      }
+      const header = (wanted: string): string | undefined =>
+        wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
+      const answer = await (others.get(on) ?? server).handle(message, {
+        via: { transport: 'memory', peer: 'test', header },
+      })
+      return { ...answer }
+    },
+    async close() {
+      await serving.close()
+      for (const each of [server, ...others.values()]) await each.close()
+    },
+  }
+}
+
+export interface ConsoleResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly body: Record<string, unknown>
+}
+
+export interface ConsoleRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** Below fetch, which would not let a test lie about Host, Origin or cookies. */
+export function send(
+  url: string,
+  path: string,
+  { method = 'GET', headers = {}, body }: ConsoleRequest = {},
+): Promise<ConsoleResponse> {
+  const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      new URL(path, url),
+      {
+        method,
+        headers: { ...(text !== undefined && { 'content-type': 'application/json' }), ...headers },
+        agent: false,
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => {
+          const all = Buffer.concat(chunks).toString('utf8')
+          const isJson = response.headers['content-type'] === 'application/json'
+          const { statusCode: status = 0, headers: received } = response
+          resolve({ status, headers: received, text: all, body: isJson ? JSON.parse(all) : {} })
+        })
+      },
+    )
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}
+
+/** A browser as far as the API is concerned: it keeps the cookie, says where it comes from, and repeats the token. */
+export interface BrowserSession {
+  readonly cookie: string
+  get(path: string): Promise<ConsoleResponse>
+  post(path: string, body?: unknown): Promise<ConsoleResponse>
+  readonly headers: Record<string, string>
+}
+
+export async function signIn(
+  house: Pick<ConsoleFixture, 'url'>,
+  proof: { link?: string; key?: string },
+): Promise<BrowserSession> {
+  const origin = new URL(house.url).origin
+  const entered = await send(house.url, 'api/session', { method: 'POST', headers: { origin }, body: proof })
+  if (entered.status !== 200) throw new Error(`${entered.status} ${entered.text}`)
+  let cookie = cookieOf(entered)
+  const headers: Record<string, string> = { origin, cookie, 'x-csrf-token': String(entered.body['csrf']) }
+  const heard = (reply: ConsoleResponse): ConsoleResponse => {
+    if (reply.headers['set-cookie']) {
+      cookie = cookieOf(reply)
+      headers['cookie'] = cookie
+    }
+    return reply
+  }
+  return {
+    get cookie() {
+      return cookie
+    },
+    headers,
+    get: async (path) => heard(await send(house.url, path, { headers: { cookie } })),
+    post: async (path, body = {}) => heard(await send(house.url, path, { method: 'POST', headers, body })),
+  }
+}
+
+export const cookieOf = ({ headers }: ConsoleResponse): string => String(headers['set-cookie']).split(';')[0] ?? ''
+
+/** The owner, by a link. */
+export async function signInAsOwner(house: ConsoleFixture): Promise<BrowserSession> {
+  return signIn(house, { link: linkToken(await house.consoleApp.link()) })
+}
+export const linkToken = (link: string): string => link.split('/').at(-1) ?? ''

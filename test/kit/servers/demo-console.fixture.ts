@@ -1,0 +1,130 @@
+/** A day in a shop, for pictures and for looking at the console: three servers, callers, tickets, traffic. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineServer, fail, tool } from 'sluice'
+import * as z from 'zod'
+import type { ConsoleFixture } from './console.fixture.ts'
+import { openConsoleFixture, shopDefinition } from './console.fixture.ts'
+
+/** Mostly quick, now and then slow; the same every time. */
+let turn = 0
+async function simulateWork(ms: number): Promise<void> {
+  turn++
+  await sleep(ms + ((turn * 37) % 11) + (turn % 41 === 0 ? ms * 6 : 0))
+}
+
+const warehouse = defineServer({
+  info: { name: 'warehouse', version: '0.9.0', title: 'Warehouse', description: 'What lies where, and what to order' },
+  tools: [
+    tool({
+      name: 'find_stock',
+      description: 'Where an article lies and how many there are',
+      input: z.object({ article: z.string() }),
+      annotations: { readOnlyHint: true },
+      async run({ article }) {
+        await simulateWork(9)
+        if (article === 'ghost') throw fail('There is no such article')
+        return { article, shelf: 'B7', count: article.length * 3 }
+      },
+    }),
+    tool({
+      name: 'order_more',
+      description: 'Orders an article from its supplier',
+      input: z.looseObject({ article: z.string(), count: z.number() }),
+      annotations: { destructiveHint: false, openWorldHint: true },
+      scopes: ['refund:write'],
+      approval: ({ count }) => count > 100,
+      stateless: true,
+      run: ({ article, count }) => `ordered ${count} ${article}`,
+    }),
+  ],
+})
+
+const letters = defineServer({
+  info: { name: 'letters', version: '2.0.1', title: 'Letters', description: 'Mail to customers' },
+  tools: [
+    tool({
+      name: 'search_mail',
+      description: 'Finds letters by sender or words',
+      input: z.object({ words: z.string() }),
+      annotations: { readOnlyHint: true },
+      async run({ words }) {
+        await simulateWork(22)
+        return { found: words.length }
+      },
+    }),
+    tool({
+      name: 'send_letter',
+      description: 'Sends a letter to a customer',
+      input: z.looseObject({ to: z.string(), text: z.string() }),
+      annotations: { openWorldHint: true },
+      scopes: ['refund:write'],
+      approval: 'always',
+      stateless: true,
+      run: ({ to }) => `sent to ${to}`,
+    }),
+  ],
+})
+
+export interface DemoConsole extends ConsoleFixture {
+  readonly secrets: readonly string[]
+}
+
+const deceptiveText = 'Refund for a parcel that never arrived. \u202eevoba sa\u202c Customer was informed.'
+
+/** Tickets of several callers, one of them with something to hide; two are decided. */
+export async function openDemoConsole(): Promise<DemoConsole> {
+  const tools = shopDefinition.tools?.filter(({ name }) => name !== 'break') ?? []
+  const house = await openConsoleFixture({ definition: { ...shopDefinition, tools }, also: [warehouse, letters] })
+  const [ann, nightly, support] = [
+    await house.createAgentKey('ann@acme.example', ['acme']),
+    await house.createAgentKey('nightly-report', ['globex']),
+    await house.createAgentKey('support-bot', ['initech']),
+  ]
+  const by = { subject: 'owner', via: 'console', tenants: 'all', operator: true } as const
+  async function decided(approved: boolean, note: string): Promise<void> {
+    const [ticket] = (await house.approvals.list({ status: 'pending' })).tickets
+    if (ticket) await house.approvals.decide(ticket.id, { approved, note }, by)
+  }
+  const broken = { order: 'A-10231', cents: 1250, reason: 'arrived broken' }
+  await house.call(ann, 'refund', broken, 'Claude Desktop')
+  await decided(true, 'Photo seen')
+  await house.call(ann, 'refund', broken, 'Claude Desktop')
+  await house.call(support, 'refund', { order: 'C-77', cents: 99_900, to: 'somebody else' }, 'support-agent')
+  await decided(false, 'Not our customer')
+  const odd = { order: 'A-10577', cents: 125_000, reason: deceptiveText, tags: ['parcel', 'p\u0430ypal'] }
+  await house.call(ann, 'refund', odd, 'Claude Desktop')
+  await house.call(nightly, 'order_more', { article: 'teapot', count: 250 }, 'cron', 'warehouse')
+  const [restock] = (await house.approvals.list({ status: 'pending', tool: 'order_more' })).tickets
+  if (restock) {
+    const including = { article: 'teapot' }
+    await house.approvals.grants.create({ ticket: restock.id, arguments: { including }, durationMs: 3_600_000 }, by)
+  }
+  const letter = { to: 'mia@customer.example', text: 'Your parcel was sent twice. Please keep the second one.' }
+  await house.call(support, 'send_letter', letter, 'support-agent', 'letters')
+  await house.call(
+    support,
+    'refund',
+    { order: 'C-812', cents: 2599, reason: 'sent twice', notify: true },
+    'support-agent',
+  )
+  await house.call(ann, 'refund', { order: 'A-10600', cents: 800 }, 'Claude Desktop')
+  return { ...house, secrets: [ann, nightly, support] }
+}
+
+const articles = ['teapot', 'lamp', 'umbrella', 'chess set', 'kite']
+const clients = ['Claude Desktop', 'cron', 'support-agent']
+
+/** Calls at once, of all kinds. */
+export async function generateTraffic({ call, secrets }: DemoConsole, calls: number): Promise<void> {
+  const one = async (at: number): Promise<unknown> => {
+    const [secret = '', client = ''] = [secrets[at % 3], clients[at % 3]]
+    const article = articles[at % articles.length] ?? ''
+    if (at % 31 === 0) return call('sk_nobody', 'price', { article }, 'curl')
+    if (at % 23 === 0) return call(secret, 'find_stock', { article: 'ghost' }, client, 'warehouse')
+    if (at % 4 === 0) return call(secret, 'search_mail', { words: article }, client, 'letters')
+    if (at % 3 === 0) return call(secret, 'price', { article }, client)
+    return call(secret, 'find_stock', { article }, client, 'warehouse')
+  }
+  await Promise.all(Array.from({ length: calls }, (_, at) => one(at + (turn % 100))))
+}

@@ -1,0 +1,105 @@
+/**
+ * A server with one gated tool whose effects are lines in a file, on a store that other processes share: what the races
+ * and the crashes are about. Programs start with it, so it imports the built library.
+ */
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock, Params, Server, Store } from 'sluice'
+import { defineServer, memoryStore, once, tool } from 'sluice'
+import type { Approvals, Decider } from 'sluice/approvals'
+import { approvalArguments, approvals } from 'sluice/approvals'
+import { createServer } from 'sluice/node'
+import { redisStore } from 'sluice/redis'
+import { sqliteStore } from 'sluice/sqlite'
+import { z } from 'zod'
+
+export const cashier: Decider = { subject: 'olga', via: 'command', tenants: 'all', operator: true }
+
+/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis. */
+export type StoreKind = string
+
+export type OpenStore = Store & { close?(): Promise<void> }
+export const openStore = (kind: StoreKind, folder: string): OpenStore => {
+  if (kind === 'memory') return memoryStore()
+  return kind === 'sqlite' ? sqliteStore(join(folder, 'tickets.db')) : redisStore({ url: kind, deadlineMs: 30_000 })
+}
+
+export interface PaymentServer {
+  readonly approvals: Approvals
+  readonly server: Server
+  /** Named where it has an id; else found by what it is bound to. */
+  pay(amount: number, id?: string): Promise<Answer>
+}
+export interface Answer {
+  readonly text?: string
+  /** The ticket that has to be approved first. */
+  readonly required?: string
+  readonly reason?: string
+  readonly state?: string
+}
+
+export interface PaymentServerOptions {
+  readonly folder: string
+  readonly clock?: Clock
+  readonly maxPending?: number
+  /** Called before and after each effect. */
+  readonly at?: (point: string) => void
+}
+
+export function openPaymentServer(
+  store: Store,
+  { folder, clock, maxPending = 100_000, at = () => {} }: PaymentServerOptions,
+): PaymentServer {
+  const desk = approvals({ maxPending })
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: z.object({ amount: z.number() }),
+    approval: 'always',
+    stateless: true,
+    approvalArguments,
+    run({ amount }) {
+      at('before effect')
+      appendFileSync(join(folder, 'effects'), `${amount}\n`)
+      at('after effect')
+      return `paid ${amount} by ${process.pid}`
+    },
+  })
+  const server = createServer(defineServer({ info: { name: 'till', version: '1' }, tools: [pay] }), {
+    store,
+    ...(clock && { clock }),
+    secret: 'a secret that all processes share',
+    approvals: desk,
+    once: once(),
+  })
+  let ids = 0
+  return {
+    approvals: desk,
+    server,
+    async pay(amount, id) {
+      const args = { amount, ...(id !== undefined && { approval_request_id: id, approved: true }) }
+      const params = { name: 'pay', arguments: args }
+      return toAnswer({ ...(await server.handle({ jsonrpc: '2.0', id: ++ids, method: 'tools/call', params })) })
+    },
+  }
+}
+
+function toAnswer({ result, error }: Params): Answer {
+  if (error) {
+    const { reason, state } = (error as { data: { reason: string; state?: string } }).data
+    return { reason, ...(state !== undefined && { state }) }
+  }
+  const text = (result as { content: readonly { text: string }[] }).content[0]?.text ?? ''
+  if (!text.startsWith('{')) return { text }
+  return { required: (JSON.parse(text) as { request_id: string }).request_id }
+}
+
+/** How often each amount was paid. */
+export function effectsIn(folder: string): ReadonlyMap<number, number> {
+  const path = join(folder, 'effects')
+  const counts = new Map<number, number>()
+  for (const line of existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
+    if (line !== '') counts.set(Number(line), (counts.get(Number(line)) ?? 0) + 1)
+  return counts
+}
