@@ -114,8 +114,12 @@ export class NodeRequest implements HttpRequest {
         )
       })
       // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
-      message.on('error', (cause) => reject(clientLeft(cause)))
-      message.on('close', () => reject(clientLeft()))
+      // Every message closes in the end, so an error is made only for one that is still awaited.
+      const left = (cause?: unknown): void => {
+        if (reject !== ignore) reject(clientLeft(cause))
+      }
+      message.on('error', left)
+      message.on('close', () => left())
     })
   }
 }
