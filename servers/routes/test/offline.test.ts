@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { fold } from '../src/offline/places.ts'
 import { aFolder, codesOf, openRoutes, textOf } from './server.ts'
@@ -31,6 +32,13 @@ test.each(known)(
     expect(textOf(answer)).toContain('approximate')
   },
 )
+
+test('the cities are read when the server starts, so that the first call does not wait for them', async () => {
+  const reading = once(process, 'worker')
+  const { call } = await openRoutes()
+  await reading
+  expect((await call('geocode_address', { address: 'Hanoi' })).isError).toBe(false)
+})
 
 describe('places by name', () => {
   test.each(['Hanoi', 'hà nội', 'HA NOI', 'Thành phố Hà Nội', 'Hanoi, Vietnam', 'Hà  Nội'])(
