@@ -114,7 +114,8 @@ export function createUnsent({ clock, maxBytes = 64 * 1024 * 1024 }: UnsentOptio
 
   return {
     wrote(message) {
-      if (written.push(message) === 1) setImmediate(check)
+      // Most answers are with the kernel at once, and looking at them later would cost a turn of the loop each time.
+      if (message.socket?.writableLength !== 0 && written.push(message) === 1) setImmediate(check)
     },
     cut,
     counts: [
