@@ -1,7 +1,7 @@
 /** transports/http/node-message.ts: a request that is answered makes no error. With its stack, one costs a sixth of the request. */
 
 import { defineServer, log, tool } from 'sluice'
-import { serveHttp } from 'sluice/node'
+import { gate, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callOf, headersFor } from '../hostile/messages.ts'
 
@@ -21,7 +21,7 @@ test('requests that are answered make no error, from their first byte to the end
   const hello = tool({ name: 'hello', description: 'Says hello', run: () => 'hello' })
   const silent = { info() {}, warn() {}, error() {} }
   const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [hello] })
-  const serving = await serveHttp(definition, { port: 0, runtime: { log: log(silent) } })
+  const serving = await serveHttp(definition, { port: 0, gate: gate(), runtime: { log: log(silent) } })
   onTestFinished(serving.close)
   const call = async (name: string): Promise<unknown> => {
     const message = callOf(1, name)
