@@ -98,3 +98,26 @@ test('in every schedule, exactly one caller owns the session, and it is the same
     { numRuns: 100 },
   )
 })
+
+test('an anonymous network that opens sessions without end leaves room for another network', async () => {
+  const clock = fakeClock()
+  const shared = { store: memoryStore(clock), bus: memoryBus(), name: 'x' }
+  const all = sharedSessions(shared, { clock, logger, idleMs: 60_000, max: 10, authenticates: false })
+  let opened = 0
+  const begin = (peer: string): Promise<boolean> => {
+    const id = `${opened++}`.padStart(32, '0')
+    const session = all.open(id, { onClosed() {}, listening: false, deliver: () => false, onStreamTaken() {} })
+    session.bind(createConnection({ id, clock, remote: session, answerWithinMs: 1000 }))
+    return session.register(peer).then(
+      () => true,
+      () => false,
+    )
+  }
+  for (let i = 0; i < 500; i++) await begin('192.0.2.66')
+  expect(await begin('192.0.2.66')).toBe(false)
+  // A slot is chosen at random, so a client may have to try again.
+  const tries: boolean[] = []
+  for (let i = 0; i < 5; i++) tries.push(await begin('192.0.2.1'))
+  expect(tries).toContain(true)
+  await all.close()
+})

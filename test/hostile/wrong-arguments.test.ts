@@ -114,6 +114,24 @@ describe('what the published schema cannot say', () => {
     const checks = await checksOf((isFit) => type({ list: type('string').narrow(isFit).array() }))
     expect(checks).toBe(1)
   })
+
+  test('Valibot stops at the first wrong value', async () => {
+    const checks = await checksOf((isFit) => {
+      const email = v.email(({ input }) => `${input} is ${isFit(input)}`)
+      return toStandardJsonSchema(v.object({ list: v.array(v.union([v.pipe(v.string(), email), v.never()])) }))
+    })
+    expect(checks).toBe(1)
+  })
+})
+
+test('a large Valibot call that is right runs on what its schema makes of it', async () => {
+  const input = toStandardJsonSchema(v.object({ list: v.array(v.string()), more: v.optional(v.string(), 'filled in') }))
+  const taking = tool({ name: 'take', description: 'Takes', input, run: ({ list, more }) => `${list.length} ${more}` })
+  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+  const params = { name: 'take', arguments: { list: Array.from({ length: 300 }, () => 'right') } }
+  expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
+    result: { isError: false, content: [{ text: '300 filled in' }] },
+  })
 })
 
 test('a large Zod schema that checks asynchronously still does', async () => {

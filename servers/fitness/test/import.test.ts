@@ -149,7 +149,8 @@ describe('importing', () => {
   })
   test('by the tool: progress is reported, and real data puts an end to the made-up', async () => {
     const { alice, client } = await openFitness()
-    await alice('get_activities')
+    await alice('connect_provider', { provider: 'synthetic' })
+    expect(dataOf(await alice('get_activities'))).toMatchObject({ synthetic: true })
     const files = [
       { name: 'a.fit', content: base64(fitFile()) },
       { name: 'b.gpx', content: base64(gpxFile()) },

@@ -49,7 +49,13 @@ test('imports share the threads there are, and a caller that cancels stops waiti
   }
   const reading = read('slow.zip', slow(), first.signal)
   const waiting = read('b.fit', fitFile(), second.signal)
-  const patient = read('c.fit', fitFile())
+  let isRead = false
+  const patient = read('c.fit', fitFile()).finally(() => {
+    isRead = true
+  })
+  // As long as a thread of another reader takes to start and to read the same file.
+  for await (const { share } of aFileReader().read('d.fit', fitFile())) expect(share).toBe(1)
+  expect(isRead).toBe(false)
   second.abort(new Error('not wanted'))
   await expect(waiting).rejects.toThrow('not wanted')
   first.abort(new Error('nor this'))

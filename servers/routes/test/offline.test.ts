@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { fakeClock } from 'sluice/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { open } from '../src/index.ts'
 import { fold } from '../src/offline/places.ts'
 import { aFolder, codesOf, openRoutes, textOf } from './server.fixture.ts'
 
@@ -31,6 +34,14 @@ test.each(known)(
     expect(textOf(answer)).toContain('approximate')
   },
 )
+
+test('the cities are read when the server starts, so that the first call does not wait for them', async () => {
+  const reading = once(process, 'worker')
+  const logger = { info() {}, warn() {}, error() {} }
+  const { close } = await open({ folder: aFolder(), env: {}, clock: fakeClock(), logger })
+  onTestFinished(close)
+  await reading
+})
 
 describe('places by name', () => {
   test.each(['Hanoi', 'hà nội', 'HA NOI', 'Thành phố Hà Nội', 'Hanoi, Vietnam', 'Hà  Nội'])(

@@ -4,7 +4,7 @@
  * hundreds of megabytes. This stops at the hundredth mismatch, and knows only what every library publishes alike.
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { isOfType } from './issues.ts'
@@ -40,6 +40,7 @@ function validateStoppingEarly(input: Schema, args: unknown): ValidationResult |
   const { vendor, validate } = input['~standard']
   if (vendor === 'arktype' && 'allows' in input && typeof input.allows === 'function')
     return input.allows(args) ? validate(args) : undefined
+  if (vendor === 'valibot') return valibotOf(input)?.['~run']({ value: args }, { abortEarly: true }) ?? validate(args)
   if (vendor !== 'zod' || !('safeParse' in input) || typeof input.safeParse !== 'function') return validate(args)
   let left = maxMismatches
   // Zod asks for the words of every issue, so this is where they can be counted.
@@ -53,6 +54,26 @@ function validateStoppingEarly(input: Schema, args: unknown): ValidationResult |
     // Some schemas can only be checked asynchronously, and say so by throwing.
     return left < 0 ? undefined : validate(args)
   }
+}
+
+interface Valibot extends StandardSchemaV1 {
+  readonly async: boolean
+  '~run'(dataset: { value: unknown }, config: { abortEarly: true }): ValidationResult
+}
+
+/**
+ * Returns the schema behind `toStandardJsonSchema`, which keeps it to itself and shows it to a hook of its conversion.
+ * `undefined` if the schema checks asynchronously, or is not the one that `validate` is of: a pipe is not shown.
+ */
+function valibotOf(input: Schema): Valibot | undefined {
+  // It has one: without it the tool could not have been defined.
+  const { validate, jsonSchema } = input['~standard'] as StandardSchemaV1.Props & StandardJSONSchemaV1.Props
+  let found: Valibot | undefined
+  const overrideSchema = ({ valibotSchema: shown }: { valibotSchema: Valibot }): void => {
+    if (!shown.async && shown['~standard'].validate === validate) found = shown
+  }
+  jsonSchema.input({ target: 'draft-2020-12', libraryOptions: { overrideSchema } })
+  return found
 }
 
 function isLarge(root: unknown): boolean {

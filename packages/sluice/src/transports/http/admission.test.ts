@@ -163,6 +163,14 @@ test('those refused together are not told to come back together', () => {
   expect(Math.max(...waits.map(Number))).toBeLessThan(3000)
 })
 
+test('a flood of refusals makes few errors: an error with its stack costs more than the rest of the gate', () => {
+  const { gate } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const refusals = Array.from({ length: 1000 }, () => gate.admit(knock()))
+  expect(refusals.every((refusal) => reasonOf(refusal) === 'overloaded')).toBe(true)
+  expect(new Set(refusals).size).toBe(20)
+  expect(gate.load.shed).toBe(1000)
+})
+
 const inSession = knock({ headers: { 'mcp-session-id': 's', 'content-length': '120' } })
 const hasSession = (id: string): boolean => id === 's'
 

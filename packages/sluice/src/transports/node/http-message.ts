@@ -114,8 +114,12 @@ export class NodeRequest implements HttpRequest {
         )
       })
       // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
-      message.on('error', (cause) => reject(closedByClient(cause)))
-      message.on('close', () => reject(closedByClient()))
+      // Every message closes in the end, so an error is made only for one that is still awaited.
+      const rejectIfAwaited = (cause?: unknown): void => {
+        if (reject !== noop) reject(closedByClient(cause))
+      }
+      message.on('error', rejectIfAwaited)
+      message.on('close', () => rejectIfAwaited())
     })
   }
 }

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fakeClock } from '../../testing/clock.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
@@ -55,6 +55,16 @@ test('what was taken within the turn costs no timer', async () => {
   state.bytes = 0
   await turn()
   expect(clock.pending).toBe(0)
+})
+
+test('an answer that the kernel has taken at once costs no turn of the loop', () => {
+  const { unsent } = make()
+  const later = vi.spyOn(globalThis, 'setImmediate')
+  onTestFinished(() => later.mockRestore())
+  unsent.track(reader(0))
+  expect(later).not.toHaveBeenCalled()
+  unsent.track(reader(1))
+  expect(later).toHaveBeenCalledOnce()
 })
 
 test('past the limit of all together, those that took nothing for the longest time go first', async () => {

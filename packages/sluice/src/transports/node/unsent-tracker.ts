@@ -114,7 +114,8 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
 
   return {
     track(message) {
-      if (written.push(message) === 1) setImmediate(check)
+      // Most answers are with the kernel at once, and checking them later would cost a turn of the loop each time.
+      if (message.socket?.writableLength !== 0 && written.push(message) === 1) setImmediate(check)
     },
     destroy: cut,
     gauges: [

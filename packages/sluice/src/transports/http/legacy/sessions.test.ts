@@ -79,3 +79,17 @@ test('a session whose client listens makes no room for a newcomer', async () => 
   for (let i = 0; i < 5; i++) await begin(sessions, '192.0.2.2')
   expect(await isOpen(sessions, listening)).toBe(true)
 })
+
+test('a session forgets the streams that ended minutes ago, although the session lives on', async () => {
+  const { clock, sessions } = open(10, false)
+  const session = await begin(sessions, '192.0.2.1')
+  const stream = session.openStream(1)
+  stream.write('"answer"')
+  stream.close()
+  const sink = { write() {}, close() {}, closed: false }
+  await clock.advance(5 * 60_000)
+  expect(await session.resume(() => sink, `${stream.id}.0`)).toBe(true)
+  await clock.advance(15 * 60_000)
+  expect(await session.resume(() => sink, `${stream.id}.0`)).toBe(false)
+  expect(await isOpen(sessions, session)).toBe(true)
+})
