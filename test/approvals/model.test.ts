@@ -7,11 +7,12 @@ import fc from 'fast-check'
 import { RpcError } from 'sluice'
 import { expect, onTestFinished, test } from 'vitest'
 import { crowds, orders, playCrowd, proposeTogether } from './model/crowd.ts'
+import { endBefore, ends } from './model/ended-meanwhile.ts'
 import { play, schedules } from './model/schedule.ts'
 import type { InWorld } from './model/stores.ts'
 import { inMemory, inSqlite, startRedisWorlds } from './model/stores.ts'
 import type { ModelWorld } from './model/world.ts'
-import { operator, startProcess } from './model/world.ts'
+import { observedIn, operator, startProcess } from './model/world.ts'
 
 const patient = { timeout: 120_000 }
 
@@ -43,6 +44,15 @@ test('processes that ask for the same call at once are told of the same ticket',
   check(orders, inMemory, 50, proposeTogether),
 )
 
+test.each(Object.entries(ends))('a ticket that is %s before a call claims it is not spent', async (_, end) => {
+  let access = 0
+  for (let wentOn = true; wentOn; )
+    await inMemory(async (world) => {
+      wentOn = await endBefore(world, ++access, end)
+    })
+  expect(access).toBeGreaterThan(10)
+})
+
 test('a process that dies while it adds a ticket leaves none that can be approved for nothing', async () => {
   for (const after of [false, true])
     for (let access = 1, dies = true; dies; access++)
@@ -52,10 +62,13 @@ test('a process that dies while it adds a ticket leaves none that can be approve
         const { approvals, call } = startProcess(world)
         const left = await world.store.list(['approvals', 'proposal'], { limit: 10 })
         let approved = 0
-        for (const { key } of left)
-          await approvals.decide(key.at(-1) ?? '', { approved: true }, operator).then(
+        for (const id of left.map(({ key }) => key.at(-1) ?? ''))
+          await approvals.decide(id, { approved: true }, operator).then(
             () => approved++,
-            (thrown: unknown) => expect(thrown).toBeInstanceOf(RpcError),
+            async (thrown: unknown) => {
+              expect(thrown).toBeInstanceOf(RpcError)
+              expect(observedIn(await call(0, { approval_request_id: id, approved: true }))).toBe('approvalInvalid')
+            },
           )
         expect((await approvals.list({ status: 'pending' })).tickets).toEqual([])
         await call(0)

@@ -3,6 +3,7 @@
  * describes. `fitness-001.test.ts` holds the same questions against `handle` and over the transports.
  */
 
+import { readFileSync } from 'node:fs'
 import type { Runtime } from 'sluice'
 import {
   apiKeys,
@@ -211,8 +212,15 @@ describe('what its sections state', () => {
   for (const [name, check] of Object.entries(cases)) test(name, check)
 })
 
-test('its one statement that is not kept: the text of an exception does not reach the client', async () => {
+test('its two statements that are not kept: the text of an exception, and a method authenticate', async () => {
   expect(JSON.stringify(await processing()(callOf('sync')))).not.toContain('postgres')
+  expect(await processing()(request('authenticate'))).toMatchObject({ error: { code: -32601 } })
+})
+
+test('docs/documents.md says how many there are', () => {
+  const text = readFileSync(new URL('../../docs/documents.md', import.meta.url), 'utf8')
+  const [shown, kept] = [examples, cases].map((named) => Object.keys(named).length)
+  expect(text).toContain(`001: ${shown} of 6 examples, ${kept} of 16 statements`)
 })
 
 test('the fitness server itself is behind it', async () => {

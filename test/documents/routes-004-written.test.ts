@@ -3,6 +3,7 @@
  * entry point that it describes. `routes-004.test.ts` holds the same questions against `handle` and over the transports.
  */
 
+import { readFileSync } from 'node:fs'
 import { apiKeys, authenticate, concurrency, memoryStore } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
@@ -200,4 +201,11 @@ test('what it hands on is what the server’s own tools are called, and take', a
   expect(definition.tools?.map(({ name }) => name).sort()).toEqual([...toolNames].sort())
   const heard = await listening().hear(example)
   expect('arguments' in heard && (await call(heard.tool_name, heard.arguments))).toMatchObject({ isError: false })
+})
+
+test('docs/documents.md says how many there are', () => {
+  const text = readFileSync(new URL('../../docs/documents.md', import.meta.url), 'utf8')
+  expect(text).toContain(
+    `004: 1 of 1 example with its log line and its trace, ${Object.keys(cases).length} of 10 required`,
+  )
 })

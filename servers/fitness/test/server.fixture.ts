@@ -70,8 +70,9 @@ export async function openFitness(more: Partial<App> = {}, clock: FakeClock = fa
   const client = await testClient(server)
   async function as(
     name: string,
+    tenantId = name,
   ): Promise<(tool: string, args?: object) => Promise<{ readonly [key: string]: never }>> {
-    const { secret } = await keys.create({ subject: name, tenants: [name] })
+    const { secret } = await keys.create({ subject: name, tenants: [tenantId] })
     return async (tool, args = {}) => {
       const result = await client.request('tools/call', {
         name: tool,

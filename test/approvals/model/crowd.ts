@@ -80,6 +80,10 @@ export async function proposeTogether(world: ModelWorld, order: readonly number[
   )
   const [id = '', ...others] = told
   if (others.length > 0) throw new Error(`They were told of ${told.size} tickets`)
+  for (const kind of ['proposal', 'state', 'open', 'all', 'slot']) {
+    const found = await world.store.list(['approvals', kind], { limit: 10 })
+    if (found.length !== 1) throw new Error(`One ticket left ${found.length} keys of the kind ${kind}`)
+  }
   await processes[0]?.approvals.decide(id, { approved: true }, operator)
   await processes[1]?.call(0)
   if (world.ran.length !== 1) throw new Error('It was approved for nothing')

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { fail } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
+import { jsonSchema } from '../json-schema/index.ts'
 import { log, metrics } from '../parts.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
@@ -15,6 +16,12 @@ type Line = LogLine & { readonly level: string }
 const definition = defineServer({
   info: { name: 'shop', version: '1' },
   tools: [
+    tool({
+      name: 'tag',
+      description: 'Tags',
+      input: jsonSchema<object>({ type: 'object', properties: { a: {} }, additionalProperties: { type: 'number' } }),
+      run: () => 'done',
+    }),
     tool({
       name: 'pay',
       description: 'Pays',
@@ -40,12 +47,12 @@ function open(withDebug = true) {
   }
   const clock = fakeClock(1000)
   const server = createServer(definition, { log: log(logger), metrics: metrics(), clock })
-  const call = (args: object, meta: object = {}): Promise<unknown> =>
+  const call = (args: object, meta: object = {}, name = 'pay'): Promise<unknown> =>
     server.handle({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name: 'pay', arguments: args, _meta: meta },
+      params: { name, arguments: args, _meta: meta },
     })
   return { lines, server, call }
 }
@@ -63,8 +70,11 @@ test('a request has a line when it arrives, at debug level, with the same trace 
   expect(quiet.lines).toHaveLength(1)
 })
 
-test('every line names its server, a trace and a span: the client’s, or new ones', async () => {
-  const { lines, call, server } = open()
+test.each([
+  ['with', true],
+  ['without', false],
+])('%s debug lines, every line names its server, a trace and a span: the client’s, or new ones', async (_, debug) => {
+  const { lines, call, server } = open(debug)
   const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
   await call({}, { traceparent: `00-${traceId}-${spanId}-01` })
   for (const line of lines) expect(line).toMatchObject({ traceId, spanId })
@@ -100,13 +110,15 @@ test('refused arguments are named, as far as the schema names them', async () =>
   await call({ cents: 'much', to: { name: 7 }, 'my secret': 1 })
   expect(lines[0]).toMatchObject({ level: 'warn', reason: 'invalidArguments' })
   expect(String(lines[0]?.['refusedArguments'])).toMatch(/^cents, to/)
+  await call({ 'my secret': 'much' }, {}, 'tag')
+  expect(lines[1]).toMatchObject({ reason: 'invalidArguments', refusedArguments: '(not in the schema)' })
   expect(JSON.stringify(lines)).not.toMatch(/my secret|much/)
 })
 
 test('a list says how many tools it held', async () => {
   const { lines, server } = open(false)
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-  expect(lines).toMatchObject([{ event: 'listing_tools', count: 1 }])
+  expect(lines).toMatchObject([{ event: 'listing_tools', count: 2 }])
 })
 
 test('lines that were lost are a metric', async () => {

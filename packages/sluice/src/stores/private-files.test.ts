@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -74,4 +85,13 @@ test('a file that is made once stays as it is; an empty one, as a kill may leave
   replacePrivateFile(path, 'third')
   expect(readFileSync(path, 'utf8')).toBe('third')
   expect(readdirSync(folder)).toEqual(['secret'])
+})
+
+test('a file is replaced whole: a program that has it open still reads the text before', () => {
+  const path = join(folder, 'keys.json')
+  replacePrivateFile(path, 'before')
+  const reader = openSync(path, 'r')
+  onTestFinished(() => closeSync(reader))
+  replacePrivateFile(path, 'after')
+  expect([readFileSync(reader, 'utf8'), readFileSync(path, 'utf8')]).toEqual(['before', 'after'])
 })
