@@ -3,9 +3,10 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import type { Server, Store } from 'sluice'
-import { apiKeys, ask, audit, authenticate, defineServer, once, RpcError, tenant, tool } from 'sluice'
+import { apiKeys, audit, authenticate, defineServer, RpcError, tenants, tool } from 'sluice'
 import { type Approvals, approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import * as z from 'zod'
 
 const transfer = tool({
@@ -42,15 +43,17 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
     url: 'https://console.example',
     webhook: chat,
   })
-  const server = createServer(defineServer({ info: { name: 'bank', version: '1.0.0' }, tools: [transfer, balance] }), {
+  const server = createServer(defineServer({ name: 'bank', version: '1.0.0', tools: [transfer, balance] }), {
     store,
     secret,
-    authenticate: authenticate({ verifiers: [apiKeys(store)] }),
-    tenant: tenant({ claim: 'tenants' }),
-    ask: ask(),
-    approvals: desk,
-    once: once(),
-    audit: audit(),
+    use: [
+      authenticate({ verifiers: [apiKeys(store)] }),
+      tenants({ claim: 'tenants' }),
+      elicitation(),
+      desk,
+      idempotency(),
+      audit(),
+    ],
   })
   return { server, approvals: desk }
 }

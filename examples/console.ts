@@ -1,18 +1,20 @@
 /** A tool that a person must allow first, and the console where they do: `node examples/console.ts`, then open the link. */
 
 import type { ServerDefinition } from 'sluice'
-import { apiKeys, audit, authenticate, defineServer, log, once, tool } from 'sluice'
+import { apiKeys, audit, authenticate, defineServer, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp, stderrLogger } from 'sluice/node'
+import { idempotency, log } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import * as z from 'zod'
 import pkg from './package.json' with { type: 'json' }
 
 const shop: ServerDefinition = defineServer({
-  info: { name: 'shop', version: pkg.version },
+  name: 'shop',
+  version: pkg.version,
   tools: [
     tool({
       name: 'refund',
@@ -41,12 +43,7 @@ export async function openShop({ database, port = 0 }: { database: string; port?
   const consoleApp: Console = createConsole({ store, desk })
   const server = createServer(shop, {
     store,
-    log: log(stderrLogger()),
-    authenticate: authenticate({ verifiers: [keys] }),
-    approvals: desk,
-    once: once(),
-    audit: audit(),
-    console: consoleApp.watch,
+    use: [log(stderrLogger()), authenticate({ verifiers: [keys] }), desk, idempotency(), audit(), consoleApp.watch],
   })
   const mcp = await serveHttp(server, { port })
   const page = await consoleApp.listen({ port: port === 0 ? 0 : port + 1 })

@@ -1,6 +1,6 @@
-import { ask, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { services } from './deploy.ts'
@@ -9,7 +9,7 @@ test.each(['2025-11-25', '2026-07-28'] as const)(
   'on %s it asks where, waits for a person, and then runs',
   async (revision) => {
     const desk = approvals()
-    const server = createServer(services, { ask: ask(), approvals: desk, once: once() })
+    const server = createServer(services, { use: [elicitation(), desk, idempotency()] })
     const client = await testClient(server, {
       revision,
       capabilities: { elicitation: { form: {} } },

@@ -1,6 +1,6 @@
 /** A tool that asks where to go, and that a person must allow. */
 
-import { defineServer, form, type ServerDefinition, tool } from 'sluice'
+import { ask, defineServer, type ServerDefinition, tool } from 'sluice'
 import * as z from 'zod'
 
 const deploy = tool({
@@ -11,7 +11,7 @@ const deploy = tool({
   approval: 'always', // or a function of the input; the operator's rules go before it
   effect: ({ service }) => ({ Service: service }), // what the approver sees first, compared again before it runs
   ask: ({ service }) => ({
-    where: form(`Where should ${service} go?`, z.object({ region: z.enum(['eu', 'us']) })),
+    where: ask.form(`Where should ${service} go?`, z.object({ region: z.enum(['eu', 'us']) })),
   }),
   async run({ service }, { answers, progress, signal }) {
     signal.throwIfAborted()
@@ -21,6 +21,7 @@ const deploy = tool({
 })
 
 export const services: ServerDefinition = defineServer({
-  info: { name: 'services', version: '1.0.0' },
+  name: 'services',
+  version: '1.0.0',
   tools: [deploy],
 })

@@ -1,7 +1,7 @@
 /** One process of many behind a balancer: everything it remembers is in Redis, and it leaves without losing a call. */
 
 import type { HttpServing } from 'sluice/node'
-import { createServer, nodeRuntime, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
+import { createServer, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
 import { redisBus, redisStore } from 'sluice/redis'
 import { hello } from './hello.ts'
 
@@ -9,7 +9,7 @@ import { hello } from './hello.ts'
 export async function serveFleet(env: NodeJS.ProcessEnv = process.env): Promise<HttpServing> {
   const url = env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
   const [store, bus] = [redisStore({ url }), redisBus({ url })]
-  const server = createServer(hello, { ...nodeRuntime(), store, bus, secret: secretFromEnvironment() })
+  const server = createServer(hello, { store, bus, secret: secretFromEnvironment() })
   const serving = await serveHttp(server, {
     port: Number(env['PORT'] ?? 3001),
     hosts: [env['PUBLIC_HOST'] ?? 'localhost'],

@@ -1,9 +1,10 @@
 /** What a server on the internet adds: who is calling, for whom, how much, and what is remembered. */
 
-import { apiKeys, audit, authenticate, health, limit, log, metrics, tenant } from 'sluice'
+import { apiKeys, audit, authenticate, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
 import { admission, createServer, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
+import { health, log, metrics } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 
@@ -20,15 +21,17 @@ export function serveGuarded({ resource, issuer, database, port }: GuardedOption
   const server = createServer(hello, {
     store,
     secret: secretFromEnvironment(),
-    log: log(stderrLogger()),
-    authenticate: authenticate({
-      verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)],
-    }),
-    tenant: tenant({ claim: 'tenants' }),
-    limit: limit({ rate: { burst: 60, perSecond: 10 } }),
-    metrics: metrics(),
-    health: health(),
-    audit: audit(),
+    use: [
+      log(stderrLogger()),
+      authenticate({
+        verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)],
+      }),
+      tenants({ claim: 'tenants' }),
+      rateLimit({ burst: 60, perSecond: 10 }),
+      metrics(),
+      health(),
+      audit(),
+    ],
   })
   return serveHttp(server, {
     port,

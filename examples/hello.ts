@@ -6,7 +6,8 @@ import * as z from 'zod'
 import pkg from './package.json' with { type: 'json' }
 
 export const hello: ServerDefinition = defineServer({
-  info: { name: 'hello', version: pkg.version },
+  name: 'hello',
+  version: pkg.version,
   tools: [
     tool({
       name: 'shout',

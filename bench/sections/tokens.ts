@@ -3,8 +3,10 @@
  * objects that are all alike and as ones that are not. Counted in the text block alone, which is what most clients hand to
  * the model, and in the whole result, where `structuredContent` stays JSON.
  */
+
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { defineServer, tool } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { toon } from 'sluice/toon'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
@@ -29,8 +31,8 @@ interface Cost {
 /** Through a real server, so that the whole result is what goes over the wire. */
 async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
   const year = tool({ name: 'year', description: 'A year of activities', format: toon, run: () => ({ activities }) })
-  const server = createServer(defineServer({ info: { name: 'fitness', version: '1' }, tools: [year] }))
-  const text = await server.handleText({
+  const server = createServer(defineServer({ name: 'fitness', version: '1', tools: [year] }))
+  const text = await toTransportServer(server).handleText({
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',

@@ -22,9 +22,9 @@ const fetchPage = tool({
 
 const store = memoryStore()
 const keys = apiKeys(store)
-const server = createServer(defineServer({ info: { name: 'pages', version: '1.0.0' }, tools: [fetchPage] }), {
+const server = createServer(defineServer({ name: 'pages', version: '1.0.0', tools: [fetchPage] }), {
   store,
-  authenticate: authenticate({ verifiers: [keys] }),
+  use: [authenticate({ verifiers: [keys] })],
 })
 
 const { secret } = await keys.create({ subject: 'ann' })

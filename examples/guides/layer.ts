@@ -25,7 +25,7 @@ const read = tool({
 const write = tool({ name: 'write', description: 'Writes', run: () => 'written' })
 
 let working = true
-const server = createServer(defineServer({ info: { name: 'records', version: '1.0.0' }, tools: [read, write] }), {
+const server = createServer(defineServer({ name: 'records', version: '1.0.0', tools: [read, write] }), {
   layers: [maintenance(() => working)],
 })
 

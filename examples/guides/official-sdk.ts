@@ -38,7 +38,8 @@ before.registerResource(
 
 // After
 const after = defineServer({
-  info: { name: 'shop', version: '1.0.0' },
+  name: 'shop',
+  version: '1.0.0',
   tools: [
     tool({
       name: 'price',

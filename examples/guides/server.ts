@@ -35,7 +35,8 @@ const summary = prompt({
 })
 
 export const notes: ServerDefinition = defineServer({
-  info: { name: 'notes', version: '1.0.0' },
+  name: 'notes',
+  version: '1.0.0',
   instructions: 'Keep notes under short titles; read one before you change your mind about it.',
   tools: [addNote],
   resources: [note],

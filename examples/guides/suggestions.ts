@@ -33,7 +33,8 @@ const report = tool({
 })
 
 const weather = defineServer({
-  info: { name: 'weather', version: '1.0.0' },
+  name: 'weather',
+  version: '1.0.0',
   tools: [report],
   resources: [forecast],
   prompts: [packing],

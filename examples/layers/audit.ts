@@ -1,13 +1,14 @@
 /** A record before each run and one after it, chained: whoever changes one is found out. */
 
 import assert from 'node:assert/strict'
-import { audit, memoryStore, verifyAudit } from 'sluice'
+import { audit, memoryStore } from 'sluice'
+import { verifyAudit } from 'sluice/audit'
 import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
 const store = memoryStore()
-const server = createServer(hello, { store, audit: audit() })
+const server = createServer(hello, { store, use: [audit()] })
 await (await testClient(server)).call('shout', { text: 'hello' })
 await server.close()
 

@@ -11,12 +11,14 @@ const store = memoryStore()
 const keys = apiKeys(store)
 const server = createServer(hello, {
   store,
-  authenticate: authenticate({
-    verifiers: [
-      jwt({ jwks: 'https://id.example/jwks', issuer: 'https://id.example', audience: 'https://mcp.example/mcp' }),
-      keys,
-    ],
-  }),
+  use: [
+    authenticate({
+      verifiers: [
+        jwt({ jwks: 'https://id.example/jwks', issuer: 'https://id.example', audience: 'https://mcp.example/mcp' }),
+        keys,
+      ],
+    }),
+  ],
 })
 
 // The key is shown once; the store keeps its hash.

@@ -16,8 +16,8 @@ const deploy = tool({
 const wipe = tool({ name: 'wipe', description: 'Not even shown', scopes: ['admin'], run: () => 'wiped' })
 
 const keys = apiKeys(memoryStore())
-const server = createServer(defineServer({ info: { name: 'ops', version: '1.0.0' }, tools: [read, deploy, wipe] }), {
-  authenticate: authenticate({ verifiers: [keys] }),
+const server = createServer(defineServer({ name: 'ops', version: '1.0.0', tools: [read, deploy, wipe] }), {
+  use: [authenticate({ verifiers: [keys] })],
 })
 const { secret } = await keys.create({ subject: 'ann' })
 const ann = await testClient(server, { headers: { authorization: `Bearer ${secret}` } })

@@ -14,8 +14,8 @@ const wait = tool({
     return 'done'
   },
 })
-const server = createServer(defineServer({ info: { name: 'slow', version: '1.0.0' }, tools: [wait] }), {
-  concurrency: concurrency({ perTenant: 2, queue: 1 }),
+const server = createServer(defineServer({ name: 'slow', version: '1.0.0', tools: [wait] }), {
+  use: [concurrency({ perTenant: 2, queue: 1 })],
 })
 
 const client = await testClient(server)

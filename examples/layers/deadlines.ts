@@ -17,7 +17,7 @@ const hang = tool({
     return 'too late'
   },
 })
-const client = await testClient(createServer(defineServer({ info: { name: 'slow', version: '1.0.0' }, tools: [hang] })))
+const client = await testClient(createServer(defineServer({ name: 'slow', version: '1.0.0', tools: [hang] })))
 
 assert.partialDeepStrictEqual(await client.call('hang'), {
   isError: true,

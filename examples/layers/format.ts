@@ -12,7 +12,7 @@ const list = tool({
   format: toon,
   run: () => ({ rides }),
 })
-const client = await testClient(defineServer({ info: { name: 'rides', version: '1.0.0' }, tools: [list] }))
+const client = await testClient(defineServer({ name: 'rides', version: '1.0.0', tools: [list] }))
 
 const textOf = (result: object) => (result as { content: [{ text: string }] }).content[0].text
 const [json, short] = [await client.call('rides'), await client.call('rides', { format: 'toon' })]

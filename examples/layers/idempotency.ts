@@ -1,8 +1,9 @@
 /** An order sent twice is placed once: the second call gets the first one's answer. */
 
 import assert from 'node:assert/strict'
-import { defineServer, once, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 import * as z from 'zod'
 
@@ -14,7 +15,7 @@ const order = tool({
   run: ({ item }) => `Order ${++orders}: ${item}`,
 })
 const client = await testClient(
-  createServer(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [order] }), { once: once() }),
+  createServer(defineServer({ name: 'shop', version: '1.0.0', tools: [order] }), { use: [idempotency()] }),
 )
 
 // Over HTTP the header Idempotency-Key does the same.

@@ -1,19 +1,23 @@
 /** What travels through a client is sealed: another process with the same secret opens it, one with another does not. */
 
 import assert from 'node:assert/strict'
-import { ask, defineServer, form, tool } from 'sluice'
+import { ask, defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { elicitation } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 import * as z from 'zod'
 
 const greet = tool({
   name: 'greet',
   description: 'Asks for a name and greets',
-  ask: () => ({ who: form('What is your name?', z.object({ name: z.string() })) }),
+  ask: () => ({ who: ask.form('What is your name?', z.object({ name: z.string() })) }),
   run: (_, { answers }) => `Hello ${answers.who.name}`,
 })
 const start = (secret: string | readonly string[]) =>
-  createServer(defineServer({ info: { name: 'greeter', version: '1.0.0' }, tools: [greet] }), { secret, ask: ask() })
+  createServer(defineServer({ name: 'greeter', version: '1.0.0', tools: [greet] }), {
+    secret,
+    use: [elicitation()],
+  })
 const capabilities = { elicitation: { form: {} } }
 
 const [old, next] = ['the first secret, long enough', 'the second secret, long enough']

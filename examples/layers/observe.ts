@@ -2,18 +2,15 @@
 
 import assert from 'node:assert/strict'
 import type { LogLine } from 'sluice'
-import { health, log, metrics } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
+import { health, log, metrics } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
 const lines: LogLine[] = []
 const record = (line: LogLine) => lines.push(line)
-const server = createServer(hello, {
-  log: log({ info: record, warn: record, error: record }),
-  metrics: metrics(),
-  health: health(),
-})
+const server = createServer(hello, { use: [log({ info: record, warn: record, error: record }), metrics(), health()] })
 
 await (await testClient(server)).call('shout', { text: 'a secret' })
 assert.partialDeepStrictEqual(lines, [
@@ -21,8 +18,8 @@ assert.partialDeepStrictEqual(lines, [
 ])
 assert.ok(!JSON.stringify(lines).includes('a secret'))
 
-const metricsPage = await server.page('/metrics', '127.0.0.1')
+const metricsPage = await toTransportServer(server).page('/metrics', '127.0.0.1')
 assert.match(metricsPage?.body ?? '', /sluice_requests_total\{.*target="shout",outcome="complete"\} 1/)
-assert.equal((await server.page('/readyz', '127.0.0.1'))?.status, 200)
+assert.equal((await toTransportServer(server).page('/readyz', '127.0.0.1'))?.status, 200)
 // To strangers these pages are not there.
-assert.equal(await server.page('/metrics', '203.0.113.7'), undefined)
+assert.equal(await toTransportServer(server).page('/metrics', '203.0.113.7'), undefined)

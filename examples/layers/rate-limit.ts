@@ -1,13 +1,13 @@
 /** A bucket of two for one tool, and a gate before the body of any request is read. */
 
 import assert from 'node:assert/strict'
-import { limit } from 'sluice'
+import { rateLimit } from 'sluice'
 import { admission, createServer, serveHttp } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { hello } from '../hello.ts'
 
 const server = createServer(hello, {
-  limit: limit({ rate: { burst: 60, perSecond: 10 }, tools: { shout: { burst: 2, perSecond: 0.01 } } }),
+  use: [rateLimit({ burst: 60, perSecond: 10, tools: { shout: { burst: 2, perSecond: 0.01 } } })],
 })
 
 const client = await testClient(server)

@@ -1,7 +1,7 @@
 /** Two tenants on one server: the same tool, the same key in the store, and neither finds what the other left. */
 
 import assert from 'node:assert/strict'
-import { apiKeys, authenticate, defineServer, memoryStore, tenant, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 
@@ -17,10 +17,9 @@ const note = tool({
 
 const store = memoryStore()
 const keys = apiKeys(store)
-const server = createServer(defineServer({ info: { name: 'notes', version: '1.0.0' }, tools: [note] }), {
+const server = createServer(defineServer({ name: 'notes', version: '1.0.0', tools: [note] }), {
   store,
-  authenticate: authenticate({ verifiers: [keys] }),
-  tenant: tenant({ claim: 'tenants' }),
+  use: [authenticate({ verifiers: [keys] }), tenants({ claim: 'tenants' })],
 })
 
 const { secret } = await keys.create({ subject: 'ann', tenants: ['acme', 'globex'] })

@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '@sluice/memory'
-import { apiKeys, authenticate, memoryStore, once, tenant } from 'sluice'
+import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer, nodeClock, serveHttp, stderrLogger } from 'sluice/node'
+import { customLayer, idempotency } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'example-memory-'))
@@ -18,11 +19,13 @@ const keys = apiKeys(store)
 const memory = await open({ folder, env: process.env, clock: nodeClock, logger: stderrLogger() })
 const server = createServer(memory.definition, {
   store,
-  layers: memory.layers ?? [],
-  authenticate: authenticate({ verifiers: [keys] }),
-  tenant: tenant({ claim: 'tenants' }),
-  approvals: approvals(),
-  once: once(),
+  use: [
+    ...(memory.layers ?? [].map(customLayer)),
+    authenticate({ verifiers: [keys] }),
+    tenants({ claim: 'tenants' }),
+    approvals(),
+    idempotency(),
+  ],
 })
 const serving = await serveHttp(server, { port, maxBodyBytes: memory.maxMessageBytes ?? 1_000_000 })
 

@@ -1,5 +1,6 @@
-import { ask, createServer } from 'sluice'
+import { createServer } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
+import { elicitation } from 'sluice/plugins'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket-edge'
 import { hello } from '../hello.ts'
@@ -15,7 +16,7 @@ interface Env {
 export class SharedServer {
   readonly fetch: (request: Request) => Promise<Response>
   constructor(_state: unknown, env: Env) {
-    const server = createServer(hello, { ask: ask(), secret: env.SLUICE_SECRET })
+    const server = createServer(hello, { secret: env.SLUICE_SECRET, use: [elicitation()] })
     this.fetch = toFetch(server, { sessions: sessions(), sse: sse(), websocket: websocket() })
   }
 }

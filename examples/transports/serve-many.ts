@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { defineServer, health } from 'sluice'
+import { defineServer } from 'sluice'
 import { admission, createServer, serveMany } from 'sluice/node'
+import { health } from 'sluice/plugins'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { hello } from '../hello.ts'
 
-const empty = createServer(defineServer({ info: { name: 'empty', version: '1' } }), { health: health() })
+const empty = createServer(defineServer({ name: 'empty', version: '1' }), { use: [health()] })
 
 const serving = await serveMany(
-  { '/hello': { server: createServer(hello, { health: health() }) }, '/empty': { server: empty } },
+  { '/hello': { server: createServer(hello, { use: [health()] }) }, '/empty': { server: empty } },
   { port: 0, sse: sse(), websocket: websocket(), admission: admission({}) },
 )
 assert.match(serving.urls['/hello'] ?? '', /\/hello\/mcp$/)

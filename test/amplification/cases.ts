@@ -53,7 +53,8 @@ export function amplified(): Server {
   const description = 'Takes a list'
   return createServer(
     defineServer({
-      info: { name: 'amplified', version: '1' },
+      name: 'amplified',
+      version: '1',
       tools: [
         tool({
           name: 'echo',

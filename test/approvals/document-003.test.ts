@@ -4,10 +4,11 @@
  */
 
 import type { Params } from 'sluice'
-import { defineServer, once, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import type { ApprovalsOptions } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -32,8 +33,8 @@ function open(options: ApprovalsOptions = { approver: 'client' }) {
     },
   })
   const health = tool({ name: 'health_check', description: 'Whether it lives', run: () => 'healthy' })
-  const server = createServer(defineServer({ info: { name: 'lisp', version: '1' }, tools: [evaluate, health] }), {
-    ...{ clock, approvals: desk, once: once() },
+  const server = createServer(defineServer({ name: 'lisp', version: '1', tools: [evaluate, health] }), {
+    ...{ clock, use: [desk, idempotency()] },
   })
   let ids = 0
   const send = async (method: string, params: Params, via = stdio): Promise<Params> => ({

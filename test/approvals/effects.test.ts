@@ -1,7 +1,10 @@
 /** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
 
-import type { Layer, LogLine, Params, Part, Tool } from 'sluice'
-import { audit, log, memoryStore, readAllAudit, tool } from 'sluice'
+import type { Layer, LogLine, Params, Tool } from 'sluice'
+import { audit, memoryStore, tool } from 'sluice'
+import { readAllAudit } from 'sluice/audit'
+import type { Part } from 'sluice/extend'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -92,7 +95,7 @@ test('a change after the ticket was spent and right before the run stops the run
     return next(call)
   }
   const audit: Part<'audit'> = () => ({ part: 'audit', layer: interfere })
-  const { call, approvals, ran } = await openApprovalsFixture({}, { tools, audit })
+  const { call, approvals, ran } = await openApprovalsFixture({}, { tools, use: [audit] })
   const { request_id } = requiredIn(await call('empty'))
   await approvals.decide(request_id, { approved: true }, owner)
   expect(textOf(await call('empty'))).toContain('Room: "scratch" → "main"')
@@ -191,7 +194,7 @@ test('neither the log nor the audit says that a call ran which only made a ticke
   const logger = { info: write, warn: write, error: write }
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)
-  const { call, server } = await openApprovalsFixture({}, { store, clock, log: log(logger), audit: audit() })
+  const { call, server } = await openApprovalsFixture({}, { store, clock, use: [log(logger), audit()] })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   expect(lines.filter(({ tool: name }) => name === 'pay')).toMatchObject([
     { event: 'approval_required', outcome: 'approval_required', ticket: request_id },

@@ -1,7 +1,8 @@
 import type { Params, Store, Tool } from 'sluice'
-import { defineServer, memoryStore, once, RpcError, tool } from 'sluice'
+import { defineServer, memoryStore, RpcError, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
@@ -335,9 +336,9 @@ describe('a desk for several servers', () => {
   test('shows the tickets of all of them, and each runs its own', async () => {
     const { approvals, store, clock, call, ran } = await openApprovalsFixture()
     const there: unknown[] = []
-    const other = createServer(defineServer({ info: { name: 'bank', version: '1' }, tools: gatedTools(there) }), {
-      ...{ store, clock, approvals, once: once() },
-      ...{ ask: (await import('sluice')).ask() },
+    const other = createServer(defineServer({ name: 'bank', version: '1', tools: gatedTools(there) }), {
+      ...{ store, clock, use: [approvals, idempotency()] },
+      ...{ use: [(await import('sluice')).elicitation()] },
     })
     const paid = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 5 } } }
     requiredIn(await call('pay', { amount: 5 }))
@@ -351,38 +352,40 @@ describe('a desk for several servers', () => {
 
   test('another store, or none yet, is refused in words', async () => {
     const { approvals: desk } = await openApprovalsFixture()
-    const definition = defineServer({ info: { name: 'x', version: '1' } })
-    expect(() => createServer(definition, { approvals: desk, once: once() })).toThrow(/same store/)
+    const definition = defineServer({ name: 'x', version: '1' })
+    expect(() => createServer(definition, { use: [desk, idempotency()] })).toThrow(/same store/)
     await expect(approvals().list()).rejects.toThrow(/createServer first/)
-    expect(() => createServer(definition, { approvals: approvals() })).toThrow(/once: once\(\)/)
+    expect(() => createServer(definition, { use: [approvals()] })).toThrow(/once: once\(\)/)
   })
 })
 
 describe('over a network', () => {
   const gated = gatedTools([])
   const definition = defineServer({
-    info: { name: 'shop', version: '1' },
+    name: 'shop',
+    version: '1',
     tools: gated.filter(({ name }) => name === 'pay'),
   })
   const open = defineServer({
-    info: { name: 'shop', version: '1' },
+    name: 'shop',
+    version: '1',
     tools: gated.filter(({ name }) => name === 'look'),
   })
 
   test('a gated tool without authentication does not start, and the message says what to do', async () => {
-    const server = createServer(definition, { approvals: approvals(), once: once() })
+    const server = createServer(definition, { use: [approvals(), idempotency()] })
     await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"pay".*authenticate/)
     await expect(serveHttp(definition, { port: 0 })).rejects.toThrow(/"pay".*approvals: approvals/)
   })
 
   test('one that only a rule gates does not start either', async () => {
     const rules = [{ annotations: { readOnlyHint: true }, approval: 'always' as const }]
-    const server = createServer(open, { approvals: approvals({ rules }), once: once() })
+    const server = createServer(open, { use: [approvals({ rules }), idempotency()] })
     await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"look".*authenticate/)
   })
 
   test('a gated tool cannot be added while strangers are served', async () => {
-    const server = createServer(open, { approvals: approvals(), once: once() })
+    const server = createServer(open, { use: [approvals(), idempotency()] })
     const serving = await serveHttp(server, { port: 0 })
     expect(() => server.update(definition)).toThrow(/authenticate/)
     await serving.close()

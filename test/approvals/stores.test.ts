@@ -1,8 +1,9 @@
 /** Tickets on stores that forget, and on one that is away. */
 
-import { defineServer, once, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { redisBus, redisStore } from 'sluice/redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RedisServer } from '../kit/processes/redis.ts'
@@ -23,8 +24,8 @@ async function open(redis: RedisServer) {
     tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, run: () => `paid ${++ran}` }),
   ]
   const desk = approvals()
-  const server = createServer(defineServer({ info: { name: 'shop', version: '1' }, tools }), {
-    ...{ store, bus, approvals: desk, once: once(), secret: 'a secret for this test alone' },
+  const server = createServer(defineServer({ name: 'shop', version: '1', tools }), {
+    ...{ store, bus, secret: 'a secret for this test alone', use: [desk, idempotency()] },
   })
   return { server, desk, bus, ran: () => ran }
 }

@@ -6,9 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Params, Store, Tool } from 'sluice'
-import { audit, defineServer, memoryStore, RpcError, tool, verifyAudit } from 'sluice'
+import { audit, defineServer, memoryStore, RpcError, tool } from 'sluice'
 import type { Decider } from 'sluice/approvals'
 import { approvalArguments } from 'sluice/approvals'
+import { verifyAudit } from 'sluice/audit'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -30,7 +31,8 @@ test('P03: a tool, server version or rule that changed while its call waited nee
   const change = (version: string, description: string): void =>
     server.update(
       defineServer({
-        info: { name: 'shop', version },
+        name: 'shop',
+        version,
         tools: [
           ...tools.filter(({ name }) => name !== 'refund'),
           tool({
@@ -242,7 +244,7 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const { call, approvals, request, keyFor, server } = await openApprovalsFixture(
     { approver: 'other' },
-    { store, audit: audit() },
+    { store, use: [audit()] },
   )
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const agent = { ...operator, via: 'protocol' as const, subject: 'ann' }
@@ -352,9 +354,9 @@ test('P12: a grant covers what it names, until it ends or is revoked, and is lis
   expect(await approvals.grants.revoke(toBob.id, operator)).toBe(true)
   requiredIn(await call('pay', { amount: 9, to: 'bob' }))
 
-  server.update(defineServer({ info: { name: 'shop', version: '1.0.1' }, tools: gatedTools(ran) }))
+  server.update(defineServer({ name: 'shop', version: '1.0.1', tools: gatedTools(ran) }))
   requiredIn(await call('pay', { amount: 5 }))
-  server.update(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: gatedTools(ran) }))
+  server.update(defineServer({ name: 'shop', version: '1.0.0', tools: gatedTools(ran) }))
   await clock.advance(10 * minute)
   requiredIn(await call('pay', { amount: 5 }))
   expect(ran).toHaveLength(3)
@@ -470,7 +472,7 @@ test('P15: what seals approvals is in no environment, memory or log of what a to
 
 test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
-  const { call, approvals, server } = await openApprovalsFixture({}, { store, audit: audit() })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, use: [audit()] })
   for (let amount = 0; amount < 50; amount++) {
     const { request_id } = requiredIn(await call('pay', { amount }))
     await approvals.decide(request_id, { approved: amount % 5 !== 0 }, owner)

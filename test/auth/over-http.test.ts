@@ -25,7 +25,7 @@ const deploy = tool({
   listed: true,
   run: () => 'deployed',
 })
-const definition = defineServer({ info: { name: 'auth', version: '1' }, tools: [echo, deploy] })
+const definition = defineServer({ name: 'auth', version: '1', tools: [echo, deploy] })
 const keys = apiKeys(memoryStore())
 
 let issuer: Issuer

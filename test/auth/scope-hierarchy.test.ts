@@ -1,13 +1,14 @@
 /** A scope that implies others opens what they open, for every check, and challenges ask for the widest alone. */
 
-import { apiKeys, authenticate, defineServer, memoryStore, prompt, resource, tenant, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, prompt, resource, tenants, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 
 const scopes = ['repo:read']
 const definition = defineServer({
-  info: { name: 'x', version: '1' },
+  name: 'x',
+  version: '1',
   tools: [
     tool({ name: 'read', description: 'Reads', scopes, run: (_, { caller }) => [...caller.scopes].sort().join(' ') }),
     tool({ name: 'deploy', description: 'Deploys', scopes: ['repo:read', 'deploy'], listed: true, run: () => 'done' }),
@@ -33,8 +34,10 @@ async function clientWith(...held: string[]) {
   const keys = apiKeys(memoryStore())
   const { secret } = await keys.create({ subject: 'ann', scopes: held, tenants: ['acme'] })
   const server = createServer(definition, {
-    authenticate: authenticate({ verifiers: [keys], impliedScopes }),
-    tenant: tenant({ claim: 'tenants', tools: () => new Set(['read', 'deploy', 'all']) }),
+    use: [
+      authenticate({ verifiers: [keys], impliedScopes }),
+      tenants({ claim: 'tenants', tools: () => new Set(['read', 'deploy', 'all']) }),
+    ],
   })
   const headers = { authorization: `Bearer ${secret}` }
   return {
@@ -83,7 +86,7 @@ test.each([
 
 test('scopes that imply each other are refused at the start', () => {
   const options = { verifiers: [apiKeys(memoryStore())], impliedScopes: { a: ['b'], b: ['c'], c: ['a'] } }
-  expect(() => createServer(definition, { authenticate: authenticate(options) })).toThrow(
+  expect(() => createServer(definition, { use: [authenticate(options)] })).toThrow(
     'impliedScopes: "a" and "b" imply each other; remove one of the two',
   )
 })

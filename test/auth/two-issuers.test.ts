@@ -1,11 +1,12 @@
 /** Two issuers may both have an "alice": what one of them did, asked for or may do is not the other's. */
 
 import { createHmac } from 'node:crypto'
-import { apiKeys, authenticate, defineServer, memoryStore, once, tool } from 'sluice'
+import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import type { JwtOptions } from 'sluice/jwt'
 import { jwt } from 'sluice/jwt'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import { operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
@@ -36,10 +37,8 @@ function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
     stateless: true,
     run: () => String(++runs),
   })
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [whoami, count, gated] }), {
-    authenticate: authenticate({ verifiers }),
-    once: once(),
-    approvals: desk,
+  const server = createServer(defineServer({ name: 'x', version: '1', tools: [whoami, count, gated] }), {
+    use: [authenticate({ verifiers }), idempotency(), desk],
   })
   async function call(token: string, name: string, key?: string) {
     const header = (asked: string) => (asked === 'authorization' ? `Bearer ${token}` : undefined)

@@ -1,7 +1,7 @@
 /** The suite's tools that need an answer first: from the person, the client's model or its roots. */
 
 import type { Ask, Tool } from 'sluice'
-import { form, roots, sample, tool } from 'sluice'
+import { ask, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { z } from 'zod'
 
@@ -39,11 +39,11 @@ const choices = jsonSchema({
   },
 })
 
-const model = (text: string, maxTokens: number): ReturnType<typeof sample> =>
-  sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens })
-const who = (): Ask<{ name: string }> => form('What is your name?', named)
-const capital = (): ReturnType<typeof sample> => model('What is the capital of France?', 100)
-const confirm = (): Ask<{ ok: boolean }> => form('Please confirm', confirmed)
+const model = (text: string, maxTokens: number): ReturnType<typeof ask.sample> =>
+  ask.sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens })
+const who = (): Ask<{ name: string }> => ask.form('What is your name?', named)
+const capital = (): ReturnType<typeof ask.sample> => model('What is the capital of France?', 100)
+const confirm = (): Ask<{ ok: boolean }> => ask.form('Please confirm', confirmed)
 
 /** Asked by requests of their own before 2026-07-28, by `input_required` from then on: the tools do not know. */
 const direct: readonly Tool[] = [
@@ -58,19 +58,19 @@ const direct: readonly Tool[] = [
     name: 'test_elicitation',
     description: 'Asks the person who they are',
     input: z.object({ message: z.string() }),
-    ask: ({ message }) => ({ contact: form(message, contact) }),
+    ask: ({ message }) => ({ contact: ask.form(message, contact) }),
     run: (_input, { answers }) => `User response: action: accept, content: ${JSON.stringify(answers.contact)}`,
   }),
   tool({
     name: 'test_elicitation_sep1034_defaults',
     description: 'Asks with a default for every type a form has',
-    ask: () => ({ profile: form('Please check your profile', withDefaults) }),
+    ask: () => ({ profile: ask.form('Please check your profile', withDefaults) }),
     run: (_input, { answers }) => `Elicitation completed: action=accept, content=${JSON.stringify(answers.profile)}`,
   }),
   tool({
     name: 'test_elicitation_sep1330_enums',
     description: 'Asks with every kind of choice a form has',
-    ask: () => ({ chosen: form('Please choose', choices) }),
+    ask: () => ({ chosen: ask.form('Please choose', choices) }),
     run: (_input, { answers }) => `Elicitation completed: action=accept, content=${JSON.stringify(answers.chosen)}`,
   }),
   tool({
@@ -104,7 +104,7 @@ const inputRequired: readonly Tool[] = [
   tool({
     name: 'test_input_required_result_list_roots',
     description: "Asks for the client's roots",
-    ask: () => ({ client_roots: roots() }),
+    ask: () => ({ client_roots: ask.roots() }),
     run: (_input, { answers }) => `Roots: ${answers.client_roots.map(({ uri }) => uri).join(', ')}`,
   }),
   tool({
@@ -122,7 +122,7 @@ const inputRequired: readonly Tool[] = [
   tool({
     name: 'test_input_required_result_multiple_inputs',
     description: 'Asks the person, the model and for the roots at once',
-    ask: () => ({ user_name: who(), greeting: model('Generate a greeting', 50), client_roots: roots() }),
+    ask: () => ({ user_name: who(), greeting: model('Generate a greeting', 50), client_roots: ask.roots() }),
     run: (_input, { answers: { user_name, greeting, client_roots } }) =>
       `${JSON.stringify(greeting.content)} to ${user_name.name} in ${client_roots.map(({ uri }) => uri).join(', ')}`,
   }),
@@ -130,8 +130,8 @@ const inputRequired: readonly Tool[] = [
     name: 'test_input_required_result_multi_round',
     description: 'Asks one thing after the other',
     ask: (_input, given) => ({
-      step1: form('Step 1: What is your name?', named),
-      ...('step1' in given && { step2: form('Step 2: What is your favorite color?', colored) }),
+      step1: ask.form('Step 1: What is your name?', named),
+      ...('step1' in given && { step2: ask.form('Step 2: What is your favorite color?', colored) }),
     }),
     run: (_input, { answers: { step1, step2 } }) => `${step1.name} likes ${step2?.color}`,
   }),
@@ -141,7 +141,7 @@ const inputRequired: readonly Tool[] = [
     ask: (_input, _given, { capabilities }) => ({
       ...('elicitation' in capabilities && { user_name: who() }),
       ...('sampling' in capabilities && { capital_question: capital() }),
-      ...('roots' in capabilities && { client_roots: roots() }),
+      ...('roots' in capabilities && { client_roots: ask.roots() }),
     }),
     run: (_input, { answers }) => `Asked for: ${Object.keys(answers).join(', ')}`,
   }),

@@ -1,7 +1,7 @@
 /** The suite's prompts. */
 
 import type { Prompt } from 'sluice'
-import { form, prompt } from 'sluice'
+import { ask, prompt } from 'sluice'
 import { z } from 'zod'
 import { png } from './contents.ts'
 
@@ -50,7 +50,7 @@ export const prompts: readonly Prompt[] = [
   prompt({
     name: 'test_input_required_result_prompt',
     description: 'A prompt that asks the person first',
-    ask: () => ({ user_context: form('What context should the prompt use?', inContext) }),
+    ask: () => ({ user_context: ask.form('What context should the prompt use?', inContext) }),
     run: (_input, { answers }) => `Answer in this context: ${answers.user_context.context}`,
   }),
 ]

@@ -4,14 +4,16 @@
  */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
-import { ask, createServer, defineServer, log, memoryStore, prompt, tool } from 'sluice'
+import { createServer, defineServer, memoryStore, prompt, tool } from 'sluice'
+import { elicitation, log } from 'sluice/plugins'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'
 import { tools } from './tools.ts'
 
 export const definition: ServerDefinition = defineServer({
-  info: { name: 'sluice-conformance', version: '0.1.0' },
+  name: 'sluice-conformance',
+  version: '0.1.0',
   tools: [...tools, ...askingTools],
   prompts,
   resources,
@@ -45,10 +47,9 @@ export function createFixture(): Server {
   // The suite provokes refusals by the dozen; only what is a bug is worth a line.
   const server = createServer(current(), {
     store: memoryStore(),
-    log: log({ info() {}, warn() {}, error: console.error }),
-    ask: ask(),
     // On the edge one must be set: the next request may meet another isolate.
     secret: 'only for the conformance fixture',
+    use: [log({ info() {}, warn() {}, error: console.error }), elicitation()],
   })
   return server
 }

@@ -44,14 +44,12 @@ function named(name: string, at: number): Tool {
   return { ...plain, name, entry: { ...plain.entry, name, title: name, description: name, icons } as Tool['entry'] }
 }
 const definition = defineServer({
-  info: {
-    name: 'upstream',
-    version: '<svg onload=window.ran()>',
-    title: '<img src=x onerror=window.ran()>',
-    description: '<script>window.ran()</script>',
-    websiteUrl: 'javascript:window.ran()',
-    icons: [{ src: 'http://169.254.169.254/icon.svg' }],
-  },
+  name: 'upstream',
+  version: '<svg onload=window.ran()>',
+  title: '<img src=x onerror=window.ran()>',
+  description: '<script>window.ran()</script>',
+  websiteUrl: 'javascript:window.ran()',
+  icons: [{ src: 'http://169.254.169.254/icon.svg' }],
   tools: [
     tool({
       name: 'refund',

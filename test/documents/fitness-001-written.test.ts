@@ -4,21 +4,21 @@
  */
 
 import { readFileSync } from 'node:fs'
-import type { Runtime } from 'sluice'
+import type { ServerOptions } from 'sluice'
 import {
   apiKeys,
   authenticate,
   createServer,
   defineServer,
   fail,
-  log,
   memoryStore,
   prompt,
   resource,
-  tenant,
+  tenants,
   tool,
 } from 'sluice'
 import { nodeClock } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
@@ -29,7 +29,8 @@ import { recordingLogger } from '../kit/servers/recording-logger.ts'
 const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
 /** The document's server, under its name. */
 const pierre = defineServer({
-  info: { name: 'pierre-mcp-server', version: '0.1.0' },
+  name: 'pierre-mcp-server',
+  version: '0.1.0',
   tools: [
     tool({
       name: 'get_activities',
@@ -55,7 +56,7 @@ const pierre = defineServer({
   resources: [resource({ uri: 'fitness://zones', name: 'zones', read: () => 'Z1' })],
   prompts: [prompt({ name: 'review', description: 'Look back', run: () => 'How was it?' })],
 })
-const processing = (runtime: Runtime = {}) => {
+const processing = (runtime: ServerOptions = {}) => {
   const server = createServer(pierre, { errors: 'json-rpc', ...runtime })
   onTestFinished(() => server.close())
   return toProcessRequest(server)
@@ -157,13 +158,13 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'tools/list needs no authentication, tools/call does'() {
     const keys = apiKeys(memoryStore())
     const publicMethods = ['initialize', 'ping', 'tools/list']
-    const process = processing({ authenticate: authenticate({ verifiers: [keys], publicMethods }) })
+    const process = processing({ use: [authenticate({ verifiers: [keys], publicMethods })] })
     expect(await process(request('tools/list'))).toHaveProperty('result')
     expect(await process(callOf('get_activities'))).toMatchObject({ error: { code: -32001 } })
   },
   async 'the token comes from the header first, then from params'() {
     const keys = apiKeys(memoryStore())
-    const process = processing({ authenticate: authenticate({ verifiers: [keys] }) })
+    const process = processing({ use: [authenticate({ verifiers: [keys] })] })
     const { secret } = await keys.create({ subject: 'anna' })
     const inParams = (token: string): object => request('tools/call', { name: 'get_activities', arguments: {}, token })
     const header = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -176,9 +177,7 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
     const keys = apiKeys(memoryStore())
     const { logger, lines } = recordingLogger()
     const process = processing({
-      authenticate: authenticate({ verifiers: [keys] }),
-      tenant: tenant({ claim: 'tenants' }),
-      log: log(logger),
+      use: [authenticate({ verifiers: [keys] }), tenants({ claim: 'tenants' }), log(logger)],
     })
     const { secret } = await keys.create({ subject: 'anna', tenants: ['team-a'] })
     await process(callOf('get_activities'), { authorization: `Bearer ${secret}` })
@@ -186,7 +185,7 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   },
   async 'method, id, tool, success and duration are in the log'() {
     const { logger, lines } = recordingLogger()
-    await processing({ log: log(logger), clock: fakeClock() })(callOf('get_activities'))
+    await processing({ clock: fakeClock(), use: [log(logger)] })(callOf('get_activities'))
     expect(lines).toContainEqual(
       expect.objectContaining({
         method: 'tools/call',

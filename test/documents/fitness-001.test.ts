@@ -6,9 +6,10 @@
  * with their layers; WebSocket and SSE with their transports.
  */
 
-import type { Layer, Runtime, Server, ServerDefinition } from 'sluice'
-import { defineServer, fail, log, prompt, resource, tool } from 'sluice'
+import type { Layer, Server, ServerDefinition, ServerOptions } from 'sluice'
+import { defineServer, fail, prompt, resource, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -49,7 +50,7 @@ const link = tool({
 })
 
 const fitness: ServerDefinition = defineServer({
-  info,
+  ...info,
   tools: [getActivities, getAthlete, broken, link],
   resources: [
     resource({ uri: 'fitness://zones', name: 'Training zones', mimeType: 'text/plain', read: () => 'Z1 Z2 Z3' }),
@@ -74,10 +75,10 @@ const fitness: ServerDefinition = defineServer({
 })
 
 const serve =
-  (runtime: Runtime = {}, definition = fitness) =>
+  (runtime: ServerOptions = {}, definition = fitness) =>
   (): Server =>
     createServer(definition, runtime)
-const toolsOnly = serve({}, { info, tools: [getAthlete] })
+const toolsOnly = serve({}, { ...info, tools: [getAthlete] })
 
 /** The revision the document is about. */
 const revision = '2025-06-18'
@@ -169,7 +170,7 @@ describe('methods', () => {
   test('a tool that needs a scope is in an open list only where its author listed it', async () => {
     const scoped = { description: 'Private', scopes: ['fitness:read'], run: () => 'never' }
     const tools = [tool({ ...scoped, name: 'shown', listed: true }), tool({ ...scoped, name: 'hidden' })]
-    const server = createServer({ info, tools })
+    const server = createServer({ ...info, tools })
     expect(await server.handle(aRequest('tools/list'))).toMatchObject({ result: { tools: [{ name: 'shown' }] } })
     for (const name of ['hidden', 'made_up'])
       expect(await server.handle(aCallOf(name))).toMatchObject({
@@ -303,7 +304,7 @@ describe('notifications', () => {
           running.resolve()
         }),
     })
-    const server = createServer({ info, tools: [endless] }, { clock: fakeClock() })
+    const server = createServer({ ...info, tools: [endless] }, { clock: fakeClock() })
     const { write, received, close } = await openStdio(server, revision)
     write(aCallOf('endless', {}, 'long'))
     await running.promise
@@ -337,7 +338,7 @@ describe('what errors say', () => {
 
   test('a layer of your own that breaks gives nothing away either', async () => {
     const breaking: Layer = () => () => Promise.reject(new Error(secret))
-    const server = serve({ layers: [breaking] })()
+    const server = serve({ use: [customLayer(breaking)] })()
     for (const message of [aCallOf('get_athlete'), aRequest('ping'), aRequest('tools/list'), hello()])
       expect(await server.handle(message)).toMatchObject({ error: { code: -32603, message: 'Internal error' } })
   })
@@ -358,7 +359,7 @@ describe('what errors say', () => {
   test('the log has no arguments and no params, whatever becomes of the request', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const { logger, lines } = recordingLogger()
-      const server = serve({ log: log(logger), errors })()
+      const server = serve({ errors, use: [log(logger)] })()
       const token = 'pk_live_0123456789'
       for (const message of [
         aRequest('tools/call', { name: 'get_athlete', arguments: {}, token }),
@@ -383,7 +384,7 @@ describe('what errors say', () => {
     const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(250).then(() => 'done') })
-    const server = createServer({ info, tools: [slow, broken] }, { log: log(logger), clock })
+    const server = createServer({ ...info, tools: [slow, broken] }, { clock, use: [log(logger)] })
     await server.handle(aCallOf('slow', {}, 1))
     await server.handle(aCallOf('sync', {}, 2))
     expect(lines).toMatchObject([

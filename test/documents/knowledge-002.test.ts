@@ -6,9 +6,10 @@
  * real runtimes in `test/runtimes`. Nothing of this document is about tokens, overload, approvals or timeouts.
  */
 
-import type { Runtime, Server } from 'sluice'
+import type { Server, ServerOptions } from 'sluice'
 import { toFetch } from 'sluice/fetch'
 import { createServer } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../servers/knowledge/src/app.ts'
@@ -66,9 +67,9 @@ const brittle: App = {
 const definition = knowledge(brittle)
 
 const serve =
-  (runtime: Runtime = {}) =>
+  (runtime: ServerOptions = {}) =>
   (): Server =>
-    createServer(definition, { layers: [flatInfo(definition)], ...runtime })
+    createServer(definition, { ...runtime, use: [customLayer(flatInfo(definition)), ...(runtime.use ?? [])] })
 
 const revision = '2024-11-05'
 const overEveryDoor = transportsAfter(revision)

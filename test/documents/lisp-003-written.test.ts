@@ -5,8 +5,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'sluice'
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { createServer, nodeClock } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
@@ -203,7 +204,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
             })
           }),
       })
-      const server = createServer(defineServer({ info, tools: [slow] }), { clock, errors: 'json-rpc' })
+      const server = createServer(defineServer({ ...info, tools: [slow] }), { clock, errors: 'json-rpc' })
       const answer = sending(toHandleMessage(server))(callOf('slow', {}))
       await clock.advance(29_999)
       expect(stopped).toBe(false)
@@ -247,7 +248,7 @@ function validating(logger: Logger = silent) {
       throw new Error('The value NIL is not of type SWANK::CONNECTION')
     },
   })
-  return createServer(defineServer({ info, tools: [check, broken] }), { errors: 'json-rpc', log: log(logger) })
+  return createServer(defineServer({ ...info, tools: [check, broken] }), { errors: 'json-rpc', use: [log(logger)] })
 }
 async function refusal(args: object): Promise<unknown> {
   return (await sending(toHandleMessage(validating()))(callOf('check', args)))?.error

@@ -5,10 +5,11 @@
  * Elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds of a tool with deadlines.
  */
 
-import type { Runtime, Server, Tool } from 'sluice'
-import { defineServer, log, prompt, resource, tool } from 'sluice'
+import type { Server, ServerOptions, Tool } from 'sluice'
+import { defineServer, prompt, resource, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { createServer } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -57,7 +58,7 @@ const breakpoints: readonly Tool[] = [
 ]
 
 const lisp = defineServer({
-  info,
+  ...info,
   tools: [
     ...breakpoints,
     tool({ name: 'health_check', description: 'Whether the image lives', run: () => ({ status: 'healthy' }) }),
@@ -83,7 +84,7 @@ const lisp = defineServer({
 })
 
 const serve =
-  (runtime: Runtime = {}) =>
+  (runtime: ServerOptions = {}) =>
   (): Server =>
     createServer(lisp, runtime)
 const revision = '2024-11-05'
@@ -342,7 +343,7 @@ describe('what a failure leaves behind', () => {
           running.resolve()
         }),
     })
-    const server = createServer({ info, tools: [endless] }, { clock, log: log(logger) })
+    const server = createServer({ ...info, tools: [endless] }, { clock, use: [log(logger)] })
     const { input, write, received, close } = await openStdio(server, revision)
     write(aCallOf('endless', {}, 'pending'))
     await running.promise

@@ -7,8 +7,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger, Tool } from 'sluice'
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { createServer, nodeClock } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { BareResponse } from '../../servers/memory/src/index.ts'
@@ -30,8 +31,8 @@ async function memoryServer(logger: Logger = silent): Promise<(request: unknown)
 /** The document's `MCPServer` with tools of the test's own. */
 const serverWith = (tools: readonly Tool[], logger: Logger = silent) =>
   toHandleRequest(
-    createServer(defineServer({ info: { name: 'zapomni-memory', version: '1.0.0' }, tools }), {
-      ...{ errors: 'json-rpc', clock: nodeClock, log: log(logger) },
+    createServer(defineServer({ name: 'zapomni-memory', version: '1.0.0', tools }), {
+      ...{ errors: 'json-rpc', clock: nodeClock, use: [log(logger)] },
     }),
   )
 const call = (name: string, args: object, id?: unknown): object => ({

@@ -6,9 +6,10 @@
  * request, limits and authentication come with their layers.
  */
 
-import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { defineServer, fail, log, tool } from 'sluice'
+import type { Server, ServerDefinition, ServerOptions } from 'sluice'
+import { defineServer, fail, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -21,7 +22,8 @@ type Ran = unknown[]
 const memory = (ran: Ran = []): ServerDefinition => {
   const memories: string[] = []
   return defineServer({
-    info: { name: 'zapomni-memory', version: '1.0.0' },
+    name: 'zapomni-memory',
+    version: '1.0.0',
     tools: [
       tool({
         name: 'add_memory',
@@ -70,7 +72,7 @@ const memory = (ran: Ran = []): ServerDefinition => {
 const names = ['add_memory', 'search_memory', 'get_stats', 'buggy_tool', 'full_tool']
 
 const serve =
-  (runtime: Runtime = {}, ran?: Ran) =>
+  (runtime: ServerOptions = {}, ran?: Ran) =>
   (): Server =>
     createServer(memory(ran), runtime)
 const inMcp = serve()
@@ -299,7 +301,7 @@ describe('a tool that breaks', () => {
         throw thrown
       }
       const broken = tool({ name: 'broken', description: 'Throws what is no error', run })
-      const server = createServer({ info: { name: 'm', version: '1' }, tools: [broken] }, { errors: 'json-rpc' })
+      const server = createServer({ name: 'm', version: '1', tools: [broken] }, { errors: 'json-rpc' })
       expect(await server.handle(aCallOf('broken'))).toMatchObject({
         error: { code: -32603, message: 'Tool execution failed: broken' },
       })
@@ -314,7 +316,7 @@ describe('a tool that breaks', () => {
 })
 
 describe('at the edges', () => {
-  const empty = (): Server => createServer({ info: { name: 'empty', version: '1.0.0' } })
+  const empty = (): Server => createServer({ name: 'empty', version: '1.0.0' })
 
   overEveryTransport('a server without tools lists none, and that is no error', empty, async (send) => {
     expect(await send(aRequest('tools/list'))).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } })
@@ -364,7 +366,7 @@ describe('at the edges', () => {
       run: () => held.promise.then(() => `${order.push('slow')}`),
     })
     const fast = tool({ name: 'fast', description: 'Does not wait', run: () => `${order.push('fast')}` })
-    const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow, fast] }, { clock: fakeClock() })
+    const server = createServer({ name: 'm', version: '1', tools: [slow, fast] }, { clock: fakeClock() })
     const first = server.handle(aCallOf('slow', {}, 'first'))
     expect(await server.handle(aCallOf('fast', {}, 'second'))).toMatchObject({ id: 'second' })
     held.resolve()
@@ -378,7 +380,7 @@ describe('the log', () => {
     const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const slow = tool({ name: 'slow', description: 'Takes a while', run: () => clock.advance(40).then(() => 'done') })
-    const server = createServer({ info: { name: 'm', version: '1' }, tools: [slow] }, { log: log(logger), clock })
+    const server = createServer({ name: 'm', version: '1', tools: [slow] }, { clock, use: [log(logger)] })
     await server.handle(aCallOf('slow', {}, 'req-123'))
     expect(lines).toEqual([
       expect.objectContaining({
@@ -395,9 +397,9 @@ describe('the log', () => {
 
   test('every door logs the requests that come through it', async () => {
     const { logger, lines } = recordingLogger()
-    await serve({ log: log(logger) })().handle(aRequest('tools/list', {}, 'by handle'))
-    await overStdio(serve({ log: log(logger) })(), [aRequest('tools/list', {}, 'by stdio')])
-    await (await openHttp(serve({ log: log(logger) })())).post(aRequest('tools/list', {}, 'by http'))
+    await serve({ use: [log(logger)] })().handle(aRequest('tools/list', {}, 'by handle'))
+    await overStdio(serve({ use: [log(logger)] })(), [aRequest('tools/list', {}, 'by stdio')])
+    await (await openHttp(serve({ use: [log(logger)] })())).post(aRequest('tools/list', {}, 'by http'))
     for (const [id, transport] of [
       ['by handle', 'memory'],
       ['by stdio', 'stdio'],
@@ -417,7 +419,7 @@ describe('the log', () => {
   for (const errors of ['mcp', 'json-rpc'] as const)
     test(`a tool that breaks is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
       const { logger, lines } = recordingLogger()
-      const answer = JSON.stringify(await serve({ log: log(logger), errors })().handle(aCallOf('buggy_tool', {}, 5)))
+      const answer = JSON.stringify(await serve({ errors, use: [log(logger)] })().handle(aCallOf('buggy_tool', {}, 5)))
       expect(lines).toHaveLength(1)
       expect(lines[0]).toMatchObject({
         level: 'error',
@@ -433,7 +435,7 @@ describe('the log', () => {
 
   test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
     const { logger, lines } = recordingLogger()
-    const server = serve({ log: log(logger) })()
+    const server = serve({ use: [log(logger)] })()
     for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])
       await server.handle(message)
     expect(lines.map(({ level, id, method, outcome, reason }) => [level, id, method, outcome ?? reason])).toEqual([

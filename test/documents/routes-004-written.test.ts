@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import { apiKeys, authenticate, concurrency, memoryStore } from 'sluice'
+import { customLayer } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import type { ListenOptions } from '../../servers/routes/src/index.ts'
@@ -98,13 +99,13 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'Server Overload'() {
     const release = Promise.withResolvers<void>()
     const { hear } = listening({
-      concurrency: concurrency({ perTenant: 1, queue: 0 }),
       layers: [
         (next) => async (call) => {
           await release.promise
           return next(call)
         },
       ],
+      use: [concurrency({ perTenant: 1, queue: 0 })],
     })
     const first = hear(example)
     const second = await hear(example)
@@ -169,7 +170,7 @@ describe('its sample cases', () => {
 
 test('its error case of a failed authentication is −32001', async () => {
   const keys = apiKeys(memoryStore(clock), { clock })
-  const { listenRequest, hear } = listening({ authenticate: authenticate({ verifiers: [keys] }) })
+  const { listenRequest, hear } = listening({ use: [authenticate({ verifiers: [keys] })] })
   expect(await hear(example)).toMatchObject({ id: 'req-123', error: { code: -32001 } })
   const { secret } = await keys.create({ subject: 'claude-desktop' })
   const headers = { authorization: `Bearer ${secret}` }
@@ -180,7 +181,11 @@ test('a request that takes 30 seconds ends with an error', async () => {
   const own = fakeClock(0)
   const { logger } = recordingLogger()
   const never = Promise.withResolvers<never>()
-  const stuck = createListenRequest(toolNames, { clock: own, logger, runtime: { layers: [() => () => never.promise] } })
+  const stuck = createListenRequest(toolNames, {
+    clock: own,
+    logger,
+    use: [customLayer(() => () => never.promise)],
+  })
   const answer = stuck(example, connection)
   await own.advance(29_999)
   await own.advance(1)

@@ -6,9 +6,10 @@
  * their layers; trace ids with the observe layer; the 100 ms for parsing are printed by `npm run bench`.
  */
 
-import type { Call, Layer, Runtime, Server } from 'sluice'
-import { defineServer, log, tool } from 'sluice'
+import type { Call, Layer, Server, ServerOptions } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -31,10 +32,10 @@ const calculateRoute = tool({
   input: z.object({ origin: z.string(), destination: z.string(), note: z.string().optional() }),
   run: ({ origin, destination, note = '' }) => `${origin} to ${destination}${note && `, ${note.length}`}`,
 })
-const routes = defineServer({ info, tools: [calculateRoute] })
+const routes = defineServer({ ...info, tools: [calculateRoute] })
 
 const serve =
-  (runtime: Runtime = {}) =>
+  (runtime: ServerOptions = {}) =>
   (): Server =>
     createServer(routes, runtime)
 
@@ -56,7 +57,7 @@ describe('a request as it should be', () => {
       seen.push(call)
       return next(call)
     }
-    const server = serve({ layers: [note] })
+    const server = serve({ use: [customLayer(note)] })
     await server().handle(good)
     await overStdio(server(), [good])
     await (await openHttp(server())).post(good)
@@ -92,7 +93,7 @@ describe('a request as it should be', () => {
 
   test('the log has the id, the tool and where it came from, and no argument', async () => {
     const { logger, lines } = recordingLogger()
-    await overStdio(serve({ log: log(logger) })(), [good])
+    await overStdio(serve({ use: [log(logger)] })(), [good])
     expect(lines).toContainEqual(
       expect.objectContaining({
         id: 'req-123',
@@ -139,7 +140,7 @@ describe('a request that is refused', () => {
 
   test('nothing of a text that is not JSON comes back or is logged', async () => {
     const { logger, lines } = recordingLogger()
-    const answers = await overStdio(serve({ log: log(logger) })(), ['{"api_key":"tomtom-0123456789"'])
+    const answers = await overStdio(serve({ use: [log(logger)] })(), ['{"api_key":"tomtom-0123456789"'])
     expect(JSON.stringify([answers, lines])).not.toContain('tomtom')
   })
 
@@ -277,7 +278,7 @@ describe('many requests at once', () => {
         return `seat ${seat}`
       },
     })
-    return createServer({ info, tools: [meet] }, { clock: fakeClock() })
+    return createServer({ ...info, tools: [meet] }, { clock: fakeClock() })
   }
   const calls = Array.from({ length: many }, (_, seat) => aCallOf('meet', { seat }, `req-${seat}`))
   const expectEachItsOwn = (answers: readonly (JsonRpcAnswer | null)[]): void => {
@@ -325,7 +326,7 @@ describe('the same id twice', () => {
         return 'went'
       },
     })
-    return { server: createServer({ info, tools: [wait, go] }, { clock: fakeClock() }), ran }
+    return { server: createServer({ ...info, tools: [wait, go] }, { clock: fakeClock() }), ran }
   }
   const waiting = aCallOf('wait', {}, 7)
   const going = aCallOf('go', {}, 8)
@@ -351,7 +352,7 @@ describe('the same id twice', () => {
   test('an id may be used again once it was answered: nothing is replayed', async () => {
     const ran: number[] = []
     const count = tool({ name: 'count', description: 'Counts', run: () => String(ran.push(1)) })
-    const { write, next, close } = await openStdio(createServer({ info, tools: [count] }))
+    const { write, next, close } = await openStdio(createServer({ ...info, tools: [count] }))
     for (const times of ['1', '2']) {
       write(aCallOf('count', {}, 'again'))
       expect(await next()).toMatchObject({ id: 'again', result: { content: [{ text: times }] } })

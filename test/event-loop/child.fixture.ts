@@ -12,8 +12,8 @@ import { open as lisp } from '@sluice/lisp'
 import { open as memory } from '@sluice/memory'
 import { open as routes } from '@sluice/routes'
 import type { OpenedServer, OpenServer } from 'sluice'
-import { ask } from 'sluice'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
+import { customLayer, elicitation } from 'sluice/plugins'
 import { fill } from './fill.ts'
 
 /** The longest turn: by the thread's own CPU time, which a busy machine does not lengthen, and by the wall clock. */
@@ -47,7 +47,10 @@ for (const [name, open] of Object.entries(servers)) {
   const env = { HOME: root, PATH: process.env['PATH'] }
   const opened = await open({ folder, env, clock: nodeClock, logger, ...(argument !== undefined && { argument }) })
   const definition = approved(opened.definition)
-  const server = createServer(definition, { clock: nodeClock, ask: ask(), layers: opened.layers ?? [] })
+  const server = createServer(definition, {
+    clock: nodeClock,
+    use: [elicitation(), ...(opened.layers ?? [].map(customLayer))],
+  })
   opened.started?.(server)
   const maxBodyBytes = opened.maxMessageBytes ?? 1024 * 1024
   urls[name] = (await serveHttp(server, { port: 0, sessions: false, maxBodyBytes })).url

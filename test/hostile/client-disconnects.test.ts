@@ -1,9 +1,10 @@
 /** Clients that give up while they are queued for admission, on every way in that waits: the slots are all there afterwards. */
 
 import { createServer } from 'node:http'
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import type { HttpServing } from 'sluice/node'
 import { admission, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'
@@ -28,7 +29,7 @@ async function serve() {
         signal.addEventListener('abort', () => waiting.splice(waiting.indexOf(end), 1))
       }),
   })
-  const definition = defineServer({ info: { name: 'patient', version: '1' }, tools: [wait] })
+  const definition = defineServer({ name: 'patient', version: '1', tools: [wait] })
   const silent = { info() {}, warn() {}, error() {} }
   let made: AdmissionControl | undefined
   const watched: CreateAdmissionControl = (around) => {
@@ -40,7 +41,7 @@ async function serve() {
     admission: watched,
     sse: sse(),
     websocket: websocket(),
-    runtime: { log: log(silent) },
+    use: [log(silent)],
   })
   onTestFinished(serving.close)
   const port = Number(new URL(serving.url).port)

@@ -157,7 +157,7 @@ describe('schemas', () => {
       },
       properties: { root: { $ref: '#/$defs/node' } },
     })
-    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [tree] }))
+    const server = createServer(defineServer({ name: 'x', version: '1', tools: [tree] }))
     const nested = (levels: number, bottom: unknown): object =>
       (levels === 0 ? { v: bottom } : { next: nested(levels - 1, bottom) }) as object
     expect(await server.handle(callOf(1, 'x', { root: nested(50, 1) }))).toMatchObject({ result: { isError: false } })
@@ -257,19 +257,20 @@ describe('names and the rest', () => {
     async (name) => {
       const server = createServer(
         defineServer({
-          info: { name: 'x', version: '1' },
+          name: 'x',
+          version: '1',
           tools: [tool({ name, description: 'x', run: () => 'mine' })],
         }),
       )
       expect(await server.handle(callOf(1, name))).toMatchObject({ result: { content: [{ text: 'mine' }] } })
-      const empty = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [] }))
+      const empty = createServer(defineServer({ name: 'x', version: '1', tools: [] }))
       expect(await empty.handle(callOf(1, name))).toMatchObject({ error: { code: -32602 } })
     },
   )
 
   test('two tools of one name are refused', () => {
     const one = tool({ name: 'a', description: 'x', run: () => 'x' })
-    expect(() => defineServer({ info: { name: 'x', version: '1' }, tools: [one, one] })).toThrow(/defined twice/)
+    expect(() => defineServer({ name: 'x', version: '1', tools: [one, one] })).toThrow(/defined twice/)
   })
 
   test.each([

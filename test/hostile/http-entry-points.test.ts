@@ -117,9 +117,7 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
 })
 
 describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
-  const { server, runs } = createAttackedServer({
-    authenticate: authenticate({ verifiers: [verifier], publicMethods: [] }),
-  })
+  const { server, runs } = createAttackedServer({ use: [authenticate({ verifiers: [verifier], publicMethods: [] })] })
   let door: EntryPoint
   beforeAll(async () => {
     door = await open(server, {})

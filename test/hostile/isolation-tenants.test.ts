@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { authenticate, defineServer, tenant, tool } from 'sluice'
+import { authenticate, defineServer, tenants, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
@@ -38,9 +38,8 @@ test('cancelling an id in one session leaves the call of the same id in another,
   const byName = {
     verify: async (token: string) => ({ ...anonymous, subject: 'ann', credential: token, claims: { org: token } }),
   }
-  const server = createServer(defineServer({ info: { name: 'hold', version: '1' }, tools: [hold] }), {
-    authenticate: authenticate({ verifiers: [byName] }),
-    tenant: tenant({ claim: 'org' }),
+  const server = createServer(defineServer({ name: 'hold', version: '1', tools: [hold] }), {
+    use: [authenticate({ verifiers: [byName] }), tenants({ claim: 'org' })],
   })
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(serving.close)

@@ -4,8 +4,9 @@
  */
 
 import type { Params, Server } from 'sluice'
-import { ask, defineServer, form, resource, tool } from 'sluice'
+import { ask, defineServer, resource, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
+import { elicitation } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
@@ -19,7 +20,8 @@ function shared(): Server {
   const input = z.object({ caller: z.string(), text: z.string() })
   return createServer(
     defineServer({
-      info: { name: 'shared', version: '1' },
+      name: 'shared',
+      version: '1',
       tools: [
         tool({
           name: 'work',
@@ -49,7 +51,7 @@ function shared(): Server {
           name: 'asks',
           description: 'Asks the caller’s own person',
           input,
-          ask: ({ caller, text }) => ({ word: form(canaryOf(caller, text), z.object({ word: z.string() })) }),
+          ask: ({ caller, text }) => ({ word: ask.form(canaryOf(caller, text), z.object({ word: z.string() })) }),
           async run(_, { answers }) {
             await waitAtRandom()
             return String(answers.word.word)
@@ -67,7 +69,7 @@ function shared(): Server {
         }),
       ],
     }),
-    { ask: ask() },
+    { use: [elicitation()] },
   )
 }
 

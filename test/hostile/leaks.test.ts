@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Params, Server } from 'sluice'
 import { defineServer, tool } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp, sessions } from 'sluice/node'
 import { fakeClock } from 'sluice/testing'
@@ -31,7 +32,7 @@ function watched(server: Server): {
       ...server,
       attach(connection, send) {
         connections.push(connection)
-        return server.attach(connection, send)
+        return toTransportServer(server).attach(connection, send)
       },
     },
     connections,
@@ -300,7 +301,8 @@ describe('over HTTP', () => {
 describe('on a connection', () => {
   /** Tools that end in every way, or never. */
   const tools = defineServer({
-    info: { name: 'ends', version: '1' },
+    name: 'ends',
+    version: '1',
     tools: [
       tool({ name: 'fast', description: 'x', run: () => 'done' }),
       tool({ name: 'throws', description: 'x', run: () => Promise.reject(new Error('no')) }),

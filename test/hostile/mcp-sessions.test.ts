@@ -2,6 +2,7 @@
 
 import type { Server } from 'sluice'
 import { RpcError } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { serveHttp, sessions } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
 import { createSessions } from '../../packages/sluice/src/transports/http/legacy/sessions.ts'
@@ -221,7 +222,7 @@ describe('sessions of others', () => {
       ...own.server,
       attach(connection, send) {
         made.push(connection)
-        return own.server.attach(connection, send)
+        return toTransportServer(own.server).attach(connection, send)
       },
     }
     const ownServing = await serveHttp(watched, { port: 0, sessions: sessions({ max: 2 }) })

@@ -1,8 +1,10 @@
 /** What leaves a tool, a resource, a prompt or a completer: nothing invalid, nothing without end. */
 
 import type { Logger, ServerDefinition } from 'sluice'
-import { defineServer, log, prompt, resource, tool } from 'sluice'
+import { defineServer, prompt, resource, tool } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { isObject } from '../../packages/sluice/src/core/json.ts'
@@ -18,11 +20,11 @@ async function outcome(
 ) {
   const lines: unknown[] = []
   const logger: Logger = { info: () => {}, warn: (line) => lines.push(line), error: (line) => lines.push(line) }
-  const server = createServer(defineServer({ info, ...definition }), {
-    log: log(logger),
+  const server = createServer(defineServer({ ...info, ...definition }), {
     ...(maxResultLength !== undefined && { maxResultLength }),
+    use: [log(logger)],
   })
-  const text = (await server.handleText({ jsonrpc: '2.0', id: 1, method, params })) ?? ''
+  const text = (await toTransportServer(server).handleText({ jsonrpc: '2.0', id: 1, method, params })) ?? ''
   const answer: unknown = JSON.parse(text)
   const result = isObject(answer) ? answer['result'] : undefined
   const error = isObject(answer) ? answer['error'] : undefined

@@ -102,7 +102,7 @@ describe('a response with something wrong gets no answer', () => {
 })
 
 test('a stranger cannot hide a response or a cancellation in a batch', async () => {
-  const { server, runs } = createAttackedServer({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { server, runs } = createAttackedServer({ use: [authenticate({ verifiers: [verifier] })] })
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(serving.close)
   const http = await rawHttp(Number(new URL(serving.url).port))

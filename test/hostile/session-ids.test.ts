@@ -16,7 +16,7 @@ const by = (who: string): Headers => ({ authorization: `Bearer good-${who}` })
 const echo = request(5, 'tools/call', { name: 'echo', arguments: { text: 'a' } })
 
 describe.each(each)('$name', ({ open }) => {
-  const { server, runs } = createAttackedServer({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { server, runs } = createAttackedServer({ use: [authenticate({ verifiers: [verifier] })] })
   let standing: DeployedServer
   beforeAll(async () => {
     standing = await open(server)

@@ -1,6 +1,7 @@
 /** Frames no proper client would send, readers that stall, and every way to go away. */
 
 import { defineServer, tool } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer, serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { fakeClock } from 'sluice/testing'
@@ -30,7 +31,7 @@ function watched(server: Server): Watched {
       ...server,
       attach(connection, send) {
         made.push(connection)
-        return server.attach(connection, send)
+        return toTransportServer(server).attach(connection, send)
       },
     },
     open: () => made.filter(({ closed }) => !closed).length,
@@ -171,7 +172,8 @@ test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve 
   const { server, open } = watched(
     createServer(
       defineServer({
-        info: { name: 'long', version: '1' },
+        name: 'long',
+        version: '1',
         tools: [tool({ name: 'long', description: 'A long text', run: () => long })],
       }),
       { clock },

@@ -1,8 +1,10 @@
 /** What no JSON can hold, from programs that call `handle` and from tools that throw or return anything at all. */
 
 import type { LogLine, Server } from 'sluice'
-import { defineServer, fail, log, RpcError, tool } from 'sluice'
+import { defineServer, fail, RpcError, tool } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import { callOf } from '../kit/clients/valid-messages.ts'
 import { canary, createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
@@ -69,7 +71,7 @@ test.each<readonly [string, unknown]>([
   const answer = await server.handle(message)
   expect(answer).not.toBeNull()
   checkAnswer(answer)
-  const text = await server.handleText(message)
+  const text = await toTransportServer(server).handleText(message)
   checkAnswer(JSON.parse(text ?? 'null'), text ?? '')
 })
 
@@ -110,7 +112,8 @@ const thrown: readonly (readonly [string, () => unknown])[] = [
 const throwing = (make: () => unknown, logger?: (line: LogLine) => void): Server =>
   createServer(
     defineServer({
-      info: { name: 'x', version: '1' },
+      name: 'x',
+      version: '1',
       tools: [
         tool({
           name: 'throws',
@@ -122,7 +125,7 @@ const throwing = (make: () => unknown, logger?: (line: LogLine) => void): Server
         tool({ name: 'rejects', description: 'x', run: () => Promise.reject(make()) }),
       ],
     }),
-    logger ? { log: log({ info: logger, warn: logger, error: logger }) } : {},
+    logger ? { use: [log({ info: logger, warn: logger, error: logger })] } : {},
   )
 
 test.each(thrown)('a tool that throws %s is one error result, and what it threw stays inside', async (_, make) => {
@@ -130,7 +133,7 @@ test.each(thrown)('a tool that throws %s is one error result, and what it threw 
   const server = throwing(make, (line) => lines.push(line))
   for (const name of ['throws', 'rejects'])
     for (const message of [callOf(1, name), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } }]) {
-      const text = await server.handleText(message)
+      const text = await toTransportServer(server).handleText(message)
       expect(text, name).not.toBeNull()
       checkAnswer(JSON.parse(text ?? 'null'), text ?? '')
       checkAnswer(await server.handle(message))
@@ -143,12 +146,13 @@ test('with the codes of plain JSON-RPC nothing more gets out', async () => {
   for (const [, make] of thrown) {
     const server = createServer(
       defineServer({
-        info: { name: 'x', version: '1' },
+        name: 'x',
+        version: '1',
         tools: [tool({ name: 'throws', description: 'x', run: () => Promise.reject(make()) })],
       }),
       { errors: 'json-rpc' },
     )
-    const text = await server.handleText({
+    const text = await toTransportServer(server).handleText({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
@@ -188,7 +192,8 @@ test.each<readonly [string, () => unknown]>([
 ])('a tool that returns %s gets one answer out', async (_, make) => {
   const server = createServer(
     defineServer({
-      info: { name: 'x', version: '1' },
+      name: 'x',
+      version: '1',
       tools: [tool({ name: 'returns', description: 'x', run: () => make() as string })],
     }),
   )
@@ -196,7 +201,7 @@ test.each<readonly [string, () => unknown]>([
     callOf(1, 'returns'),
     { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'returns' } },
   ]) {
-    const text = await server.handleText(message)
+    const text = await toTransportServer(server).handleText(message)
     const answer: unknown = JSON.parse(text ?? 'null')
     checkAnswer(answer, text ?? '')
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 1 })

@@ -23,7 +23,7 @@ async function serve() {
       return 'x'.repeat(1024 * 1024)
     },
   })
-  const definition = defineServer({ info: { name: 'long', version: '1' }, tools: [...many, long] })
+  const definition = defineServer({ name: 'long', version: '1', tools: [...many, long] })
   const serving = await serveHttp(createServer(definition, { clock }), { port: 0 })
   onTestFinished(serving.close)
   const port = Number(new URL(serving.url).port)

@@ -28,8 +28,8 @@ function counted(uri: string, counts: { matches: number }): Resource {
 function serving() {
   const counts = { matches: 0 }
   const resources = Array.from({ length: 30 }, (_, at) => counted(`kind${at}://{+path}`, counts))
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, resources }), {
-    authenticate: authenticate({ verifiers: [verifier] }),
+  const server = createServer(defineServer({ name: 'x', version: '1', resources }), {
+    use: [authenticate({ verifiers: [verifier] })],
   })
   const ask = (method: string, params: object, token?: string) =>
     server.handle(
@@ -115,7 +115,7 @@ test('a URI is encoded once to find its resource and once to read it, however ma
   const resources = Array.from({ length: 30 }, (_, at) =>
     resource({ uri: `note://{+path}/${at}`, name: `n${at}`, read: () => 'read' }),
   )
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, resources }))
+  const server = createServer(defineServer({ name: 'x', version: '1', resources }))
   const params = { uri: `note://${'ü'.repeat(100)}/29` }
   const encoded = await encodedBy(async () =>
     expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'resources/read', params })).toHaveProperty('result'),

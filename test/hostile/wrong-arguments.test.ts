@@ -49,7 +49,7 @@ describe.each(schemas)('%s', (_, schema) => {
       },
     }
     const counting = tool({ name: 'count', description: 'Counts', input: seen, run: () => 'counted' })
-    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [counting] }))
+    const server = createServer(defineServer({ name: 'x', version: '1', tools: [counting] }))
     const call = async (list: readonly unknown[]) => {
       const params = { name: 'count', arguments: { list } }
       const answer = await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
@@ -95,7 +95,7 @@ describe('what the published schema cannot say', () => {
       return value === 'right'
     })
     const taking = tool({ name: 'take', description: 'Takes', input, run: () => 'taken' })
-    const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+    const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))
     const params = { name: 'take', arguments: { list } }
     expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
       result: { isError: true, _meta: { 'dev.sluice/error': { reason: 'invalidArguments' } } },
@@ -127,7 +127,7 @@ describe('what the published schema cannot say', () => {
 test('a large Valibot call that is right runs on what its schema makes of it', async () => {
   const input = toStandardJsonSchema(v.object({ list: v.array(v.string()), more: v.optional(v.string(), 'filled in') }))
   const taking = tool({ name: 'take', description: 'Takes', input, run: ({ list, more }) => `${list.length} ${more}` })
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+  const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))
   const params = { name: 'take', arguments: { list: Array.from({ length: 300 }, () => 'right') } }
   expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
     result: { isError: false, content: [{ text: '300 filled in' }] },
@@ -137,7 +137,7 @@ test('a large Valibot call that is right runs on what its schema makes of it', a
 test('a large Zod schema that checks asynchronously still does', async () => {
   const input = z.object({ list: z.array(z.string().refine(async (value) => value === 'right')) })
   const taking = tool({ name: 'take', description: 'Takes', input, run: () => 'taken' })
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [taking] }))
+  const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))
   const params = { name: 'take', arguments: { list: Array.from({ length: 300 }, () => 'right') } }
   expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
     result: { isError: false, content: [{ text: 'taken' }] },

@@ -1,8 +1,9 @@
 /** Arrays of messages: 2025-03-26 has them, nobody else does. */
 
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { envelope, toInitialize } from '../kit/clients/envelope.ts'
 import { messagesOf, post } from '../kit/clients/http-events.ts'
@@ -172,9 +173,9 @@ test('over HTTP a call of a batch reports progress, and one that is overdue take
       return signal.aborted ? 'stopped' : 'went on'
     },
   })
-  const { url, close } = await serveHttp(defineServer({ info: { name: 'a', version: '1' }, tools: [slow, steady] }), {
+  const { url, close } = await serveHttp(defineServer({ name: 'a', version: '1', tools: [slow, steady] }), {
     port: 0,
-    runtime: { log: log(silent) },
+    use: [log(silent)],
   })
   onTestFinished(close)
   const session = { 'mcp-session-id': (await post(url, initialize('2025-03-26'))).headers.get('mcp-session-id') ?? '' }

@@ -164,7 +164,8 @@ describe.each([...legacy, modern] as const)('a server with one tool, on %s', (re
   const small = (): ReturnType<typeof createServer> =>
     createServer(
       defineServer({
-        info: { name: 'small', version: '1' },
+        name: 'small',
+        version: '1',
         tools: [tool({ name: 'only', description: 'The only one', run: () => 'x' })],
       }),
     )

@@ -28,7 +28,8 @@ const numbered = (): Server => {
   const numbers = Array.from({ length: 11 }, (_, index) => `n${index}`)
   return createServer(
     defineServer({
-      info: { name: 'numbered', version: '1' },
+      name: 'numbered',
+      version: '1',
       tools: numbers.map((name) => tool({ name, description: name, run: () => name })),
       prompts: numbers.map((name) => prompt({ name, description: name, run: () => name })),
       resources: numbers.flatMap((name) => [

@@ -1,7 +1,8 @@
 /** Tools that block the event loop, on a real server: whom the gate refuses because of it, and whom it does not. */
 
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, onTestFinished, test } from 'vitest'
 import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
 
@@ -27,8 +28,12 @@ const quick = tool({ name: 'quick', description: 'Answers at once', run: () => '
 
 async function serve(options: Parameters<typeof admission>[0]) {
   const silent = { info() {}, warn() {}, error() {} }
-  const definition = defineServer({ info: { name: 'busy', version: '1' }, tools: [block, brief, quick] })
-  const serving = await serveHttp(definition, { port: 0, admission: admission(options), runtime: { log: log(silent) } })
+  const definition = defineServer({ name: 'busy', version: '1', tools: [block, brief, quick] })
+  const serving = await serveHttp(definition, {
+    port: 0,
+    admission: admission(options),
+    use: [log(silent)],
+  })
   onTestFinished(serving.close)
   return async (name: string): Promise<Response> => {
     const message = callOf(1, name)

@@ -7,14 +7,14 @@ import { anonymous, pipeline } from '../../packages/sluice/src/core/call.ts'
 import { createHub } from '../../packages/sluice/src/core/hub.ts'
 import type { Params } from '../../packages/sluice/src/core/json.ts'
 import type { LogLine } from '../../packages/sluice/src/core/log.ts'
-import { authorize } from '../../packages/sluice/src/layers/authorize.ts'
-import { concurrency } from '../../packages/sluice/src/layers/concurrency.ts'
-import { rateLimit } from '../../packages/sluice/src/layers/rate-limit.ts'
+import { authorizeLayer } from '../../packages/sluice/src/layers/authorize.ts'
+import { concurrencyLayer } from '../../packages/sluice/src/layers/concurrency.ts'
+import { rateLimitLayer } from '../../packages/sluice/src/layers/rate-limit.ts'
 import { run } from '../../packages/sluice/src/layers/run.ts'
 import { createTenants } from '../../packages/sluice/src/layers/tenant-registry.ts'
-import { tenants } from '../../packages/sluice/src/layers/tenants.ts'
-import { timeout } from '../../packages/sluice/src/layers/timeout.ts'
-import { validate } from '../../packages/sluice/src/layers/validate.ts'
+import { tenantsLayer } from '../../packages/sluice/src/layers/tenants.ts'
+import { timeoutLayer } from '../../packages/sluice/src/layers/timeout.ts'
+import { validateLayer } from '../../packages/sluice/src/layers/validate.ts'
 import type { MessageContext } from '../../packages/sluice/src/protocol/dispatch.ts'
 import { createDispatch } from '../../packages/sluice/src/protocol/dispatch.ts'
 import { prompt } from '../../packages/sluice/src/protocol/prompts.ts'
@@ -65,7 +65,8 @@ function make(rate = { burst: 1000, perSecond: 1000 }) {
   })
   const registry = compileRegistry(
     {
-      info: { name: 'test', version: '1' },
+      name: 'test',
+      version: '1',
       tools: [remember, plain('of-a'), plain('of-b'), plain('for-admins', ['admin'])],
       prompts: [guarded],
     },
@@ -77,12 +78,12 @@ function make(rate = { burst: 1000, perSecond: 1000 }) {
   }
   const layers = [
     believe,
-    tenants({ claim: 'tenant', tools: (id) => has[id ?? ''] ?? new Set() }, tenantRegistry),
-    rateLimit({ rate }, store.take),
-    authorize((call) => registry.refusal(call)),
-    timeout(clock),
-    concurrency(),
-    validate,
+    tenantsLayer({ claim: 'tenant', tools: (id) => has[id ?? ''] ?? new Set() }, tenantRegistry),
+    rateLimitLayer(rate, store.take),
+    authorizeLayer((call) => registry.refusal(call)),
+    timeoutLayer(clock),
+    concurrencyLayer(),
+    validateLayer,
   ]
   const modern = pipeline(layers, run)
   const dispatch = createDispatch({
@@ -90,7 +91,7 @@ function make(rate = { burst: 1000, perSecond: 1000 }) {
     modern,
     bridged: modern,
     caller: anonymous,
-    tenant: tenantRegistry.nobody,
+    tenant: tenantRegistry.none,
     rejected: () => {},
     errors: 'mcp',
     newErrorId: () => 'ref',

@@ -1,10 +1,11 @@
 /** `/metrics` of a port with several servers. */
 
-import { defineServer, metrics } from 'sluice'
+import { defineServer } from 'sluice'
 import { createServer, serveMany } from 'sluice/node'
+import { metrics } from 'sluice/plugins'
 import { expect, onTestFinished, test } from 'vitest'
 
-const named = (name: string) => createServer(defineServer({ info: { name, version: '1' } }), { metrics: metrics() })
+const named = (name: string) => createServer(defineServer({ name, version: '1' }), { use: [metrics()] })
 
 test('several servers on one port share one page, on which every series names its server', async () => {
   const [a, b] = [named('a'), named('b')]

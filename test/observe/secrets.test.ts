@@ -14,9 +14,9 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../packages/sluice/src/core/call.ts'
-import { observe } from '../../packages/sluice/src/layers/observe.ts'
+import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
 import { run } from '../../packages/sluice/src/layers/run.ts'
-import { validate } from '../../packages/sluice/src/layers/validate.ts'
+import { validateLayer } from '../../packages/sluice/src/layers/validate.ts'
 import { createAudit } from '../../packages/sluice/src/observe/audit.ts'
 import { logObserver } from '../../packages/sluice/src/observe/log-observer.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
@@ -75,8 +75,8 @@ function watched() {
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
   const layers = [
     traceLayer({ tracerProvider, meterProvider }, clock),
-    observe([audit.observer, logObserver(logger), metrics.observer], clock, reference),
-    validate,
+    observeLayer([audit.observer, logObserver(logger), metrics.observer], clock, reference),
+    validateLayer,
     audit.layer,
   ]
   const serve = (call: Call, handler: Handler = run): Promise<unknown> =>

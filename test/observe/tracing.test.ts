@@ -16,7 +16,7 @@ import { aCall, fakeClock } from 'sluice/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../packages/sluice/src/core/call.ts'
-import { observe } from '../../packages/sluice/src/layers/observe.ts'
+import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
 import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
 
 const spans = new InMemorySpanExporter()
@@ -43,7 +43,7 @@ const other = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
 const answer = async () => ({ content: [] })
 const clock = fakeClock()
 function traced(handler: Handler = answer): (call: Call) => Promise<unknown> {
-  const layers = [traceLayer({ tracerProvider, meterProvider }, clock), observe([], clock, () => 'ref-1')]
+  const layers = [traceLayer({ tracerProvider, meterProvider }, clock), observeLayer([], clock, () => 'ref-1')]
   const serve = pipeline(layers, handler)
   return (call) => serve(call).catch((thrown: unknown) => thrown)
 }

@@ -9,7 +9,8 @@ import { z } from 'zod'
 import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 const definition = defineServer({
-  info: { name: 'ways', version: '1' },
+  name: 'ways',
+  version: '1',
   tools: [
     tool({
       name: 'echo',
@@ -25,7 +26,7 @@ const serve = (server: Server): ReturnType<typeof toFetch> =>
 
 const everything = (): ReturnType<typeof toFetch> => {
   const open = serve(createServer(definition))
-  const guarded = serve(createServer(definition, { authenticate: authenticate({ verifiers: [verifier] }) }))
+  const guarded = serve(createServer(definition, { use: [authenticate({ verifiers: [verifier] })] }))
   const handler: typeof open = Object.assign(
     (...given: Parameters<typeof open>) =>
       new URL(given[0].url).pathname.startsWith('/guarded/') ? guarded(...given) : open(...given),

@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineServer, health, limit, once, tool } from 'sluice'
+import { defineServer, rateLimit, tool } from 'sluice'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
+import { health, idempotency } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { holdLock, watchEventLoop } from '../kit/processes/sqlite-lock.ts'
 
@@ -27,7 +28,8 @@ export interface HeldLockReport {
 }
 
 const definition = defineServer({
-  info: { name: 'held', version: '1.0.0' },
+  name: 'held',
+  version: '1.0.0',
   tools: [
     tool({
       name: 'write',
@@ -46,8 +48,8 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldLockR
   const path = join(folder, 'store.db')
   const store = sqliteStore(path)
   const server = createServer(definition, {
-    ...{ store, clock: nodeClock, once: once(), health: health() },
-    limit: limit({ rate: { burst: 100_000, perSecond: 100_000 } }),
+    ...{ store, clock: nodeClock, use: [idempotency(), health()] },
+    use: [rateLimit({ burst: 100_000, perSecond: 100_000 })],
   })
   const { url, close } = await serveHttp(server, { port: 0, sessions: false })
   const lost: string[] = []

@@ -6,21 +6,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createClient } from 'redis'
-import type { Params, Runtime, Server, Store } from 'sluice'
-import {
-  apiKeys,
-  audit,
-  authenticate,
-  defineServer,
-  health,
-  limit,
-  metrics,
-  once,
-  tenant,
-  tool,
-  verifyAudit,
-} from 'sluice'
+import type { Params, Server, ServerOptions, Store } from 'sluice'
+import { apiKeys, audit, authenticate, defineServer, rateLimit, tenants, tool } from 'sluice'
+import { verifyAudit } from 'sluice/audit'
+import { toTransportServer } from 'sluice/extend'
 import { createServer, nodeClock } from 'sluice/node'
+import { health, idempotency, metrics } from 'sluice/plugins'
 import { redisStore } from 'sluice/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
@@ -70,14 +61,15 @@ const byName = {
 }
 let made = 0
 
-async function serve(more: Partial<Runtime> = {}) {
+async function serve(more: Partial<ServerOptions> = {}) {
   const store = redisStore({ url: redis.url, prefix: `layers${++made}` })
   const keys = apiKeys(store)
   const { secret: key } = await keys.create({ subject: 'machine', tenants: ['acme'] })
   const runs: string[] = []
   const named = (name: string) => tool({ name, description: 'Counts its runs', run: () => `run ${runs.push(name)}` })
   const definition = defineServer({
-    info: { name: `layers${made}`, version: '1' },
+    name: `layers${made}`,
+    version: '1',
     tools: [
       ...['plain', 'limited', 'keyed'].map(named),
       tool({
@@ -94,14 +86,17 @@ async function serve(more: Partial<Runtime> = {}) {
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    authenticate: authenticate({ verifiers: [byName, keys] }),
-    tenant: tenant({ claim: ({ claims }) => claims['org'] ?? claims['tenants'] }),
-    limit: limit({ tools: { limited: { burst: 3, perSecond: 0.001 } } }),
-    once: once(),
-    audit: audit(),
-    metrics: metrics(),
-    health: health(),
     ...more,
+    use: [
+      authenticate({ verifiers: [byName, keys] }),
+      tenants({ claim: ({ claims }) => claims['org'] ?? claims['tenants'] }),
+      rateLimit({ tools: { limited: { burst: 3, perSecond: 0.001 } } }),
+      idempotency(),
+      audit(),
+      metrics(),
+      health(),
+      ...(more.use ?? []),
+    ],
   })
   onTestFinished(async () => {
     await recover()
@@ -122,7 +117,7 @@ async function call(server: Server, name: string, meta: Params = {}, token = 'an
   const { result, error } = answer as { result?: Params; error?: { data: Params } }
   return error ? String(error.data['reason']) : result?.['isError'] ? 'isError' : 'done'
 }
-const readiness = async (server: Server) => (await server.page('/readyz', '127.0.0.1'))?.status
+const readiness = async (server: Server) => (await toTransportServer(server).page('/readyz', '127.0.0.1'))?.status
 const key = { 'dev.sluice/idempotencyKey': 'order-1' }
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(20)
@@ -169,7 +164,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     expect(await readiness(server)).toBe(200)
     await fail(state)
     await eventually(async () => (await readiness(server)) === 503)
-    expect(await server.page('/healthz', '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(await toTransportServer(server).page('/healthz', '127.0.0.1')).toMatchObject({ status: 200 })
     await recover()
     await eventually(async () => (await readiness(server)) === 200)
   }, 60_000)
@@ -184,7 +179,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
   }, 60_000)
 
   test('an audit that must come first refuses what it cannot record', async () => {
-    const { server, runs } = await serve({ audit: audit({ blocking: true }) })
+    const { server, runs } = await serve({ use: [audit({ blocking: true })] })
     await fail(state)
     expect(await call(server, 'plain')).toBe('storeUnavailable')
     expect(runs).toEqual([])
@@ -193,10 +188,10 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
   }, 60_000)
 
   test('records past what may wait are dropped and counted', async () => {
-    const { server } = await serve({ audit: audit({ maxQueued: 4 }) })
+    const { server } = await serve({ use: [audit({ maxQueued: 4 })] })
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
-    const { body } = (await server.page('/metrics', '127.0.0.1')) ?? { body: '' }
+    const { body } = (await toTransportServer(server).page('/metrics', '127.0.0.1')) ?? { body: '' }
     expect(Number(/^sluice_audit_dropped_total\{server="[^"]+"\} (\d+)$/m.exec(body)?.[1])).toBeGreaterThan(0)
   }, 60_000)
 })

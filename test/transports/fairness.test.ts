@@ -19,7 +19,7 @@ const talk = tool({
     return 'done'
   },
 })
-const server = () => createServer(defineServer({ info: { name: 'talks', version: '1' }, tools: [talk] }))
+const server = () => createServer(defineServer({ name: 'talks', version: '1', tools: [talk] }))
 async function serve(): Promise<string> {
   const serving = await serveHttp(server(), { port: 0, sse: sse(), websocket: websocket() })
   onTestFinished(serving.close)

@@ -1,7 +1,8 @@
 /** transports/node/http-message.ts: a request that is answered makes no error. With its stack, one costs a sixth of the request. */
 
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
 
@@ -20,8 +21,8 @@ vi.mock('../../packages/sluice/src/core/error.ts', async (original) => {
 test('requests that are answered make no error, from their first byte to the end of their connection', async () => {
   const hello = tool({ name: 'hello', description: 'Says hello', run: () => 'hello' })
   const silent = { info() {}, warn() {}, error() {} }
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [hello] })
-  const serving = await serveHttp(definition, { port: 0, admission: admission(), runtime: { log: log(silent) } })
+  const definition = defineServer({ name: 'x', version: '1', tools: [hello] })
+  const serving = await serveHttp(definition, { port: 0, admission: admission(), use: [log(silent)] })
   onTestFinished(serving.close)
   const call = async (name: string): Promise<unknown> => {
     const message = callOf(1, name)

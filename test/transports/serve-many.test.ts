@@ -6,8 +6,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { ServerDefinition } from 'sluice'
-import { authenticate, defineServer, health, tool } from 'sluice'
+import { authenticate, defineServer, tool } from 'sluice'
 import { admission, createServer, protectedResource, serveMany } from 'sluice/node'
+import { health } from 'sluice/plugins'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'
@@ -16,7 +17,8 @@ import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 const named = (name: string): ServerDefinition =>
   defineServer({
-    info: { name, version: '1' },
+    name,
+    version: '1',
     tools: [tool({ name: 'who', description: 'Says which server it is', run: () => name })],
   })
 const whoIs = async (transport: unknown): Promise<unknown> => {
@@ -77,7 +79,7 @@ test('a session of one is unknown to the other, by whichever way', async () => {
 })
 
 test('OAuth clients find each server’s own page, and the challenge names it', async () => {
-  const guarded = (name: string) => createServer(named(name), { authenticate: authenticate({ verifiers: [verifier] }) })
+  const guarded = (name: string) => createServer(named(name), { use: [authenticate({ verifiers: [verifier] })] })
   const resource = (name: string) =>
     protectedResource({
       resource: `https://mcp.example.com/${name}/mcp`,
@@ -108,8 +110,8 @@ test('OAuth clients find each server’s own page, and the challenge names it', 
 })
 
 test('health is told for each below its path, and for all at the root', async () => {
-  const healthy = createServer(named('a'), { health: health() })
-  const other = createServer(named('b'), { health: health() })
+  const healthy = createServer(named('a'), { use: [health()] })
+  const other = createServer(named('b'), { use: [health()] })
   const { urls, close } = await serveMany({ '/a': { server: healthy }, '/b': { server: other } }, { port: 0 })
   onTestFinished(close)
   const { origin } = new URL(urls['/a'] ?? '')
@@ -126,7 +128,8 @@ test('one gate counts for all of them', async () => {
   const entered = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string>()
   const slow = defineServer({
-    info: { name: 'slow', version: '1' },
+    name: 'slow',
+    version: '1',
     tools: [
       tool({
         name: 'slow',

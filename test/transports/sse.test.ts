@@ -15,9 +15,9 @@ import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { verifier } from '../kit/servers/verifier.fixture.ts'
 
-type Runtime = Parameters<typeof createAttackedServer>[0]
+type ServerOptions = Parameters<typeof createAttackedServer>[0]
 const serve = async (
-  runtime?: Runtime,
+  runtime?: ServerOptions,
 ): Promise<AttackedServer & { readonly serving: HttpServing; readonly port: number }> => {
   const all = createAttackedServer(runtime)
   const serving = await serveHttp(all.server, { port: 0, sse: sse() })
@@ -94,7 +94,7 @@ test('an id of one transport is unknown to the other', async () => {
 })
 
 test('credentials are asked for with every message, and a session belongs to who opened it', async () => {
-  const { port, runs } = await serve({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { port, runs } = await serve({ use: [authenticate({ verifiers: [verifier] })] })
   const refused = await fetch(`http://127.0.0.1:${port}/sse`, { headers: { accept: 'text/event-stream' } })
   expect(refused.status).toBe(401)
   expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/)
@@ -111,7 +111,7 @@ test('credentials are asked for with every message, and a session belongs to who
 
 test('a stream ends when its credential does', async () => {
   const clock = fakeClock()
-  const { port } = await serve({ clock, authenticate: authenticate({ verifiers: [verifier] }) })
+  const { port } = await serve({ clock, use: [authenticate({ verifiers: [verifier] })] })
   const stream = await open(port, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
   await endpointOf(stream)
   await clock.advance(5_000)

@@ -18,12 +18,12 @@ import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { verifier } from '../kit/servers/verifier.fixture.ts'
 
-type Runtime = Parameters<typeof createAttackedServer>[0]
+type ServerOptions = Parameters<typeof createAttackedServer>[0]
 interface Served extends AttackedServer {
   readonly serving: HttpServing
   readonly url: string
 }
-async function serve(runtime?: Runtime, options: SocketOptions = {}): Promise<Served> {
+async function serve(runtime?: ServerOptions, options: SocketOptions = {}): Promise<Served> {
   const all = createAttackedServer(runtime)
   const serving = await serveHttp(all.server, { port: 0, websocket: websocket(options) })
   onTestFinished(() => serving.close())
@@ -97,7 +97,7 @@ test('our transport carries the official client of v1', async () => {
 })
 
 test.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)('our transport carries v2 in mode %j', async (mode) => {
-  const { url } = await serve({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { url } = await serve({ use: [authenticate({ verifiers: [verifier] })] })
   const client = new ClientV2({ name: 'new', version: '1' }, { versionNegotiation: { mode } })
   await client.connect(webSocketTransport(url, { token: 'good-ann' }))
   onTestFinished(() => client.close())
@@ -118,7 +118,7 @@ test('both eras share one socket', async () => {
 })
 
 test('an upgrade is refused before it happens: origin, host, subprotocol, credentials', async () => {
-  const { url } = await serve({ authenticate: authenticate({ verifiers: [verifier] }) })
+  const { url } = await serve({ use: [authenticate({ verifiers: [verifier] })] })
   const good = { authorization: 'Bearer good-ann' }
   expect(await refusal(url, { ...good, origin: 'https://evil.example' })).toBe(403)
   expect(await refusal(url, { ...good, origin: 'https://evil.example', cookie: 'session=1' })).toBe(403)
@@ -140,7 +140,7 @@ test('a plain request to it is told to upgrade', async () => {
 
 test('a socket ends when its credential does', async () => {
   const clock = fakeClock()
-  const { url } = await serve({ clock, authenticate: authenticate({ verifiers: [verifier] }) })
+  const { url } = await serve({ clock, use: [authenticate({ verifiers: [verifier] })] })
   const socket = await open(url, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
   socket.send(request(1, 'ping'))
   await socket.next()
@@ -223,7 +223,7 @@ test('a server that drains lets quiet sockets go, and the others finish their ca
       return held.promise
     },
   })
-  const server = createServer(defineServer({ info: { name: 'slow', version: '1' }, tools: [slow] }), { clock })
+  const server = createServer(defineServer({ name: 'slow', version: '1', tools: [slow] }), { clock })
   const serving = await serveHttp(server, { port: 0, websocket: websocket() })
   const url = serving.url.replace('http', 'ws').replace(/mcp$/, 'ws')
   const [quiet, busy] = [await open(url), await open(url)]

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import type { Store } from 'sluice'
-import { authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
+import { authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { admission, createServer, fileLogger, nodeClock, serveHttp } from 'sluice/node'
+import { health, idempotency, log, metrics } from 'sluice/plugins'
 import { reportUrl } from '../served.ts'
 import { define } from '../sluice/server.ts'
 
@@ -34,14 +35,16 @@ export async function serveFull(more: { readonly store?: Store } = {}): Promise<
     ...more,
     clock: nodeClock,
     secret: 'another thirty-two characters long',
-    log: log(fileLogger(join(folder, 'requests.log'))),
-    authenticate: authenticate({ verifiers: [jwt({ secret, issuer, audience })] }),
-    tenant: tenant({ claim: 'tenants' }),
-    limit: limit({ rate: highLimit }),
-    concurrency: concurrency(),
-    once: once(),
-    metrics: metrics(),
-    health: health(),
+    use: [
+      log(fileLogger(join(folder, 'requests.log'))),
+      authenticate({ verifiers: [jwt({ secret, issuer, audience })] }),
+      tenants({ claim: 'tenants' }),
+      rateLimit({ rate: highLimit }),
+      concurrency(),
+      idempotency(),
+      metrics(),
+      health(),
+    ],
   })
   const http = await serveHttp(server, { port: 0, admission: admission({ perPeer: highLimit }) })
   reportUrl(http.url, { authorization: `Bearer ${token}` })

@@ -1,7 +1,9 @@
 /**
  * Wall time of single calls in a fresh process, the first one included, as the documents' own tests take it.
  */
+
 import { performance } from 'node:perf_hooks'
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { callMessage, listMessage } from '../../lib/messages.ts'
 import { define } from './server.ts'
@@ -30,6 +32,6 @@ const server = createServer(define(200))
 const [list, call] = [listMessage('2026-07-28'), callMessage('2026-07-28')]
 process.send?.({
   list: await time(() => server.handle(JSON.parse(list))),
-  call: await time(() => server.handleText(JSON.parse(call))),
+  call: await time(() => toTransportServer(server).handleText(JSON.parse(call))),
 })
 process.disconnect?.()

@@ -1,4 +1,5 @@
 /** Sluice in process through its two doors, `handle` and `text`, with few and with many tools. */
+import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { callMessage, echoText, listMessage } from '../../lib/messages.ts'
 import { type Case, serveCases } from '../cases.ts'
@@ -11,8 +12,9 @@ const cases: Record<string, Case> = {}
 for (const count of [1, 50, 200]) {
   const server = createServer(define(count))
   cases[`handle-${count}`] = { expect: echoText, call: () => server.handle(JSON.parse(call)) }
-  cases[`text-${count}`] = { expect: echoText, call: () => server.handleText(JSON.parse(call)) }
-  if (count === 200) cases['list-200'] = { expect: 'neighbour_199', call: () => server.handleText(JSON.parse(list)) }
+  cases[`text-${count}`] = { expect: echoText, call: () => toTransportServer(server).handleText(JSON.parse(call)) }
+  if (count === 200)
+    cases['list-200'] = { expect: 'neighbour_199', call: () => toTransportServer(server).handleText(JSON.parse(list)) }
 }
 
 await serveCases(cases)

@@ -8,6 +8,6 @@ import { reportUrl } from '../served.ts'
 const tools = toolShapes(1).map(({ name, description, schema }) =>
   tool({ name, description, input: schema, run: ({ text }) => sleep(20, text) }),
 )
-const definition = defineServer({ info: { name: 'bench', version: '1.0.0' }, tools })
+const definition = defineServer({ name: 'bench', version: '1.0.0', tools })
 const http = await serveHttp(definition, { port: 0, admission: admission({ concurrency: 10 }) })
 reportUrl(http.url)

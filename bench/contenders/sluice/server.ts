@@ -4,7 +4,8 @@ import { toolShapes } from '../../lib/tools.ts'
 
 export const define = (count: number, scopes: readonly string[] = []) =>
   defineServer({
-    info: { name: 'bench', version: '1.0.0' },
+    name: 'bench',
+    version: '1.0.0',
     tools: toolShapes(count).map(({ name, description, schema }) =>
       tool({ name, description, input: schema, scopes, run: ({ text }) => text }),
     ),

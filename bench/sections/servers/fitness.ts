@@ -2,12 +2,14 @@
  * The fitness server: what a year costs a model in tokens, whether one tenant's list depends on how many others there are,
  * and whether importing many files takes more memory than importing a few.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { ask } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { createServer, nodeClock } from 'sluice/node'
+import { elicitation } from 'sluice/plugins'
 import { createArchive } from '../../../servers/fitness/src/archive.ts'
 import { defineFitness } from '../../../servers/fitness/src/definition.ts'
 import { importInto } from '../../../servers/fitness/src/files/import.ts'
@@ -33,10 +35,10 @@ export async function fitness(): Promise<Section> {
   const reader = createFileReader(nodeClock)
   const server = createServer(defineFitness({ archive, files: reader, strava: undefined, clock: nodeClock, logger }), {
     clock: nodeClock,
-    ask: ask(),
+    use: [elicitation()],
   })
   const call = async (name: string, args: object): Promise<Result> => {
-    const text = await server.handleText({
+    const text = await toTransportServer(server).handleText({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',

@@ -1,8 +1,8 @@
 /** Tests packages/cli/src/doctor/approvals.ts. */
 
 import { join } from 'node:path'
-import { surroundings } from 'sluice'
 import { approvals } from 'sluice/approvals'
+import { createServices } from 'sluice/extend'
 import { sqliteStore } from 'sluice/sqlite'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
@@ -41,7 +41,7 @@ test('doctor finds that the file of the store is younger than the approvals in i
   const store = sqliteStore(join(cwd, '.sluice', 'sluice.db'))
   const desk = approvals()
   const clock = fakeClock(Date.now() - 60 * minute)
-  desk(surroundings({ name: 'test', store, clock, secret: 'nothing is sealed here, so nothing is lost' }))
+  desk(createServices({ name: 'test', store, clock, secret: 'nothing is sealed here, so nothing is lost' }))
   await desk.grants.list()
   await store.close()
   const { out } = await sluice(cwd, ['doctor'], free)

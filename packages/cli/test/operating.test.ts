@@ -7,9 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { OpenedServer } from 'sluice'
-import { apiKeys, ask, audit, authenticate, defineServer, once, tenant, tool } from 'sluice'
+import { apiKeys, audit, authenticate, defineServer, tenants, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { testClient } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
@@ -96,7 +97,7 @@ const refund = tool({
   run: () => 'done',
 })
 
-const shop = defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: [refund] })
+const shop = defineServer({ name: 'shop', version: '1.0.0', tools: [refund] })
 
 /** A server on that folder's store, whose caller asked for two gated calls. */
 async function twoTickets(folder: string, why?: string): Promise<readonly string[]> {
@@ -105,12 +106,14 @@ async function twoTickets(folder: string, why?: string): Promise<readonly string
   const keys = apiKeys(store)
   const server = createServer(shop, {
     store,
-    authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ claim: 'tenants' }),
-    ask: ask(),
-    approvals: approvals(),
-    once: once(),
-    audit: audit(),
+    use: [
+      authenticate({ verifiers: [keys] }),
+      tenants({ claim: 'tenants' }),
+      elicitation(),
+      approvals(),
+      idempotency(),
+      audit(),
+    ],
   })
   const { secret } = await keys.create({ subject: 'ann', tenants: ['acme'] })
   const client = await testClient(server)

@@ -19,8 +19,8 @@ async function aRecord(cwd: string): Promise<void> {
   const store = sqliteStore(join(data, 'sluice.db'))
   const name = `say_${'x'.repeat(100)}`
   const say = tool({ name, description: 'Says it', input: z.object({}), run: () => 'said' })
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [say] })
-  const server = createServer(definition, { store, audit: audit() })
+  const definition = defineServer({ name: 'x', version: '1', tools: [say] })
+  const server = createServer(definition, { store, use: [audit()] })
   const client = await testClient(server)
   for (let n = 0; n < records; n++) await client.call(name, {})
   await server.close()

@@ -22,7 +22,8 @@ const never = (signal: AbortSignal): Promise<string> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 const input = z.object({})
 const definition = defineServer({
-  info: { name: 'x', version: '1' },
+  name: 'x',
+  version: '1',
   tools: [
     tool({ name: 'slow', description: 'd', input, run: (_, { signal }) => never(signal) }),
     tool({ name: 'hasty', description: 'd', input, timeoutMs: 10, run: (_, { signal }) => never(signal) }),

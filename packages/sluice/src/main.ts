@@ -3,18 +3,15 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import {
-  createServer,
-  nodeClock,
-  nodeRuntime,
-  onSignals,
-  serveHttp,
-  serveStdio,
-  sessions,
-  stderrLogger,
-} from './node.ts'
+import type { Clock } from './core/clock.ts'
+import type { Logger } from './core/log.ts'
+import type { Store } from './core/store.ts'
+import type { PluginList } from './install.ts'
+import { createServer, nodeClock, onSignals, serveHttp, serveStdio, sessions, stderrLogger } from './node.ts'
 import type { OpenServer } from './open-server.ts'
-import type { Runtime } from './server.ts'
+import { customLayer } from './plugins/custom-layer.ts'
+import { log } from './plugins/log.ts'
+import { memoryStore } from './stores/memory.ts'
 import { makePrivateFolder } from './stores/private-files.ts'
 import type { Environment } from './transports/node/environment.ts'
 import { removeVariables, takeEnvironment } from './transports/node/environment.ts'
@@ -35,8 +32,8 @@ export interface MainOptions {
   readonly commands?: { readonly [name: string]: Command }
   /** What serves it over HTTP instead, where callers must be known: the binary alone does not then. */
   readonly httpAlternative?: string
-  /** What the binary brings besides the defaults, such as approvals. */
-  readonly runtime?: Runtime
+  /** Plugins of the binary besides the defaults, such as approvals, which need the store. */
+  readonly use?: (services: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) => PluginList
 }
 
 /** Work that a binary does instead of serving. */
@@ -138,10 +135,14 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
   if (!opened) return
   removeVariables(opened.secrets ?? [])
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)
+  const store = memoryStore(nodeClock)
   const server = createServer(opened.definition, {
-    ...nodeRuntime(logger),
-    ...(opened.layers && { layers: opened.layers }),
-    ...options.runtime,
+    store,
+    use: [
+      log(logger),
+      ...(opened.layers ?? []).map(customLayer),
+      ...(options.use?.({ store, clock: nodeClock, logger }) ?? []),
+    ],
   })
   opened.started?.(server)
   const { maxMessageBytes: most } = opened

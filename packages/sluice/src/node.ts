@@ -1,12 +1,18 @@
 /** Serving on Node: HTTP and stdio. */
 
 import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import type { Logger } from './core/log.ts'
+import type { Plugin } from './core/plugin.ts'
 import { readSecret } from './core/secrets.ts'
-import { ask, health, log, once } from './parts.ts'
+import { elicitation } from './plugins/elicitation.ts'
+import { health } from './plugins/health.ts'
+import { idempotency } from './plugins/idempotency.ts'
+import { log } from './plugins/log.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
-import type { Server } from './protocol/server.ts'
-import type { Runtime } from './server.ts'
+import type { Server, TransportServer } from './protocol/server.ts'
+import { toTransportServer } from './protocol/server.ts'
+import type { ServerOptions } from './server.ts'
 import { createServer as createPortableServer } from './server.ts'
 import { memoryStore } from './stores/memory.ts'
 import { nodeClock } from './transports/node/clock.ts'
@@ -16,6 +22,7 @@ import type { NodeHttpOptions } from './transports/node/http-handler.ts'
 import { stderrLogger } from './transports/node/json-logger.ts'
 import type { HttpListener, ListenOptions, Mount } from './transports/node/listen.ts'
 import { listen } from './transports/node/listen.ts'
+import { onSignals } from './transports/node/signals.ts'
 import type { StdioListener, StdioOptions } from './transports/node/stdio.ts'
 import { listenStdio } from './transports/node/stdio.ts'
 import type { StrayPolicy } from './transports/node/strays.ts'
@@ -66,32 +73,50 @@ export function secretFromEnvironment(env: Environment = process.env): readonly 
   return takenSecret
 }
 
-/** Runs a definition on Node: with its clock and, unless `store` names another, a store in this process's memory. */
-export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
-  const { clock = nodeClock } = runtime
-  return createPortableServer(definition, { ...runtime, clock, store: runtime.store ?? memoryStore(clock) })
+/**
+ * Runs a definition on Node, with defaults for what "use" leaves out: the log on stderr, elicitation, idempotency, health
+ * pages, and a store in this process's memory.
+ */
+export function createServer(definition: ServerDefinition, options: ServerOptions = {}): Server {
+  const { clock = nodeClock } = options
+  const store = options.store ?? memoryStore(clock)
+  return createPortableServer(definition, {
+    ...options,
+    clock,
+    store,
+    use: [...nodeDefaults(), ...(options.use ?? [])],
+  })
 }
 
-/** What a definition runs on when nothing else is said: questions are asked, keys kept, the log is on stderr. */
-export const nodeRuntime = (logger: Logger = stderrLogger()): Runtime => ({
-  clock: nodeClock,
-  log: log(logger),
-  ask: ask(),
-  once: once(),
-  health: health(),
-})
+/** Returns the plugins that every server on Node has. A plugin in "use" replaces the default in its slot. */
+export const nodeDefaults = (logger: Logger = stderrLogger()): readonly Plugin[] => [
+  { ...log(logger), isDefault: true },
+  { ...elicitation(), isDefault: true },
+  { ...idempotency(), isDefault: true },
+  { ...health(), isDefault: true },
+]
 
-const toServer = (from: ServerDefinition | Server, runtime: Runtime = {}): Server =>
-  'handle' in from ? from : createServer(from, { ...nodeRuntime(), ...runtime })
+/** A server that is served: one that was created, or a definition together with its plugins. */
+interface ServedServer {
+  /** Plugins for a definition. A created server has its own. */
+  readonly use?: ServerOptions['use']
+}
 
-/** A gated tool would be there and never run: whoever wrote it wants to know before the first call. */
-function toNetworkServer(from: ServerDefinition | Server, runtime: Runtime = {}): Server {
+function toServer(from: ServerDefinition | Server, { use }: ServedServer): TransportServer {
+  if (!('handle' in from)) return toTransportServer(createServer(from, use && { use }))
+  if (use)
+    throw new TypeError('"use" goes with a definition: this server is created already, so pass it to createServer')
+  return toTransportServer(from)
+}
+
+/** Refuses a gated tool that no person could approve, so that its author learns it before the first call. */
+function toNetworkServer(from: ServerDefinition | Server, served: ServedServer): TransportServer {
   const gated = 'handle' in from ? undefined : from.tools?.find(({ policy }) => policy.approval !== 'never')
-  if (gated && !runtime.approvals)
+  if (gated && !served.use?.some((plugin) => plugin && plugin.slot === 'approvals'))
     throw new TypeError(
-      `tool "${gated.name}" needs approvals, and nobody could give one: make the server yourself, with createServer(definition, { approvals: approvals({ … }), authenticate: authenticate({ … }), once: once() })`,
+      `tool "${gated.name}" needs approvals: add createApprovals({ store }) and authenticate({ … }) to "use" of createServer`,
     )
-  return toServer(from, runtime)
+  return toServer(from, served)
 }
 
 /** A server that listens: where, and how to end it. */
@@ -108,8 +133,8 @@ export interface StrayOptions {
    */
   readonly strays?: StrayPolicy
 }
-/** Where to listen and what HTTP does besides; `runtime` is what `createServer` takes. */
-export type ServeHttpOptions = ListenOptions & StrayOptions & { readonly runtime?: Runtime }
+/** Where to listen and what HTTP serves. */
+export type ServeHttpOptions = ListenOptions & StrayOptions & ServedServer
 
 /** Listens, and takes care of errors that the tools leave behind until it is closed. */
 async function listenHandlingStrays(
@@ -136,19 +161,18 @@ async function listenHandlingStrays(
   }
 }
 
-/** Streamable HTTP on 127.0.0.1:3000/mcp unless said otherwise. */
+/** Serves Streamable HTTP, on 127.0.0.1:3000/mcp by default. */
 export async function serveHttp(from: ServerDefinition | Server, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { urls, ...listening } = await listenHandlingStrays(
-    [{ base: '', server: toNetworkServer(from, options.runtime), options: {} }],
+    [{ base: '', server: toNetworkServer(from, options), options: {} }],
     options,
   )
   return { ...listening, url: urls[0] ?? '' }
 }
 
-/** One of several servers on a port: with what differs from the port's options. */
-export interface ServerMount extends NodeHttpOptions {
+/** One of several servers on a port, with the options that differ from the port's. */
+export interface ServerMount extends NodeHttpOptions, ServedServer {
   readonly server: ServerDefinition | Server
-  readonly runtime?: Runtime
 }
 /** Servers that listen together: where each is, and how to end them. */
 export interface ManyServing extends Omit<HttpListener, 'urls'> {
@@ -156,15 +180,15 @@ export interface ManyServing extends Omit<HttpListener, 'urls'> {
   readonly urls: { readonly [base: string]: string }
 }
 
-/** Several servers on one port, behind one gate, each below a path of its own: `/memory` has its endpoint at `/memory/mcp`. */
+/** Serves several servers on one port, behind one admission control. The server at `/memory` has its endpoint at `/memory/mcp`. */
 export async function serveMany(
-  sites: { readonly [base: string]: ServerMount },
+  mounts: { readonly [base: string]: ServerMount },
   options: ListenOptions & StrayOptions = {},
 ): Promise<ManyServing> {
-  const [first, ...rest] = Object.entries(sites).map(
-    ([base, { server, runtime, ...own }]): Mount => ({ base, server: toNetworkServer(server, runtime), options: own }),
-  )
-  if (!first) throw new TypeError('sites: name at least one')
+  const [first, ...rest] = Object.entries(mounts).map(([base, { server, use, ...options }]): Mount => {
+    return { base, server: toNetworkServer(server, use ? { use } : {}), options }
+  })
+  if (!first) throw new TypeError('serveMany: name at least one server')
   const { urls, ...listening } = await listenHandlingStrays([first, ...rest], options)
   return {
     ...listening,
@@ -172,12 +196,12 @@ export async function serveMany(
   }
 }
 
-/** The process's own stdin and stdout. */
+/** Serves the process's own stdin and stdout. */
 export function serveStdio(
   from: ServerDefinition | Server,
-  options: StdioOptions & StrayOptions & { readonly runtime?: Runtime } = {},
+  options: StdioOptions & StrayOptions & ServedServer = {},
 ): StdioListener {
-  const server = toServer(from, options.runtime)
+  const server = toServer(from, options)
   const serving = listenStdio(withOrigin(server), options)
   // Pipes that were handed in are not all that this process does.
   if (options.input !== undefined || options.output !== undefined) return serving
@@ -187,4 +211,36 @@ export function serveStdio(
   }
   const unwatch = handleStrays([server], options.strays === 'end' ? end : undefined)
   return { ...serving, closed: serving.closed.finally(unwatch) }
+}
+
+/** Where a served program listens: on stdin and stdout, or at a URL. */
+export type Serving = (StdioListener & { readonly url?: undefined }) | HttpServing
+
+/**
+ * Serves a definition as the command line says: `--stdio`, or `--http` (the default) with `--port` and `--host`. Prints the
+ * address on stderr, and ends cleanly on SIGTERM and SIGINT.
+ */
+export async function serve(from: ServerDefinition | Server, served: ServedServer = {}): Promise<Serving> {
+  const { values } = parseArgs({
+    args: process.argv.slice(2),
+    strict: false,
+    options: {
+      stdio: { type: 'boolean' },
+      http: { type: 'boolean' },
+      port: { type: 'string' },
+      host: { type: 'string' },
+    },
+  })
+  if (values['stdio'] === true && values['http'] !== true) return serveStdio(from, served)
+  const port = Number(values['port'] ?? 3000)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new TypeError(`--port takes a number from 0 to 65535, not "${values['port']}"`)
+  const serving = await serveHttp(from, {
+    ...served,
+    port,
+    ...(typeof values['host'] === 'string' && { host: values['host'] }),
+  })
+  onSignals(serving)
+  process.stderr.write(`Serving MCP on ${serving.url}\n`)
+  return serving
 }

@@ -2,13 +2,14 @@ import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import type { Via } from './core/call.ts'
 import type { LogLine } from './core/log.ts'
+import { createServices } from './createServices.ts'
 import { createServer } from './node.ts'
-import { ask, audit, health, limit, log, metrics, once, tenant } from './parts.ts'
+import { audit, elicitation, health, idempotency, log, metrics, rateLimit, tenants } from './parts.ts'
 import { form, visit } from './protocol/questions.ts'
+import { toTransportServer } from './protocol/server.ts'
 import { tool } from './protocol/tools.ts'
-import type { Runtime } from './server.ts'
+import type { ServerOptions } from './server.ts'
 import { memoryStore } from './stores/memory.ts'
-import { surroundings } from './surroundings.ts'
 import { aCall } from './testing/call.ts'
 import type { TestClient } from './testing/client.ts'
 import { testClient } from './testing/client.ts'
@@ -30,21 +31,23 @@ const callOf = (name: string, meta: object = {}) => ({
 })
 
 test('a server whose tool asks does not start without ask, and the message says what to do', () => {
-  expect(() => createServer({ info, tools: [plain, asking] })).toThrow('tool "deploy" asks questions: add ask: ask()')
-  const server = createServer({ info, tools: [plain] })
-  expect(() => server.update({ info, tools: [asking] })).toThrow('tool "deploy"')
-  expect(() => createServer({ info, tools: [asking] }, { ask: ask() })).not.toThrow()
+  expect(() => createServer({ ...info, tools: [plain, asking] })).toThrow(
+    'tool "deploy" asks questions: add ask: ask()',
+  )
+  const server = createServer({ ...info, tools: [plain] })
+  expect(() => server.update({ ...info, tools: [asking] })).toThrow('tool "deploy"')
+  expect(() => createServer({ ...info, tools: [asking] }, { use: [elicitation()] })).not.toThrow()
 })
 
 test('a key that nobody would remember is refused, and nothing runs', async () => {
   const run = vi.fn(() => 'paid')
   const tools = [tool({ name: 'pay', description: 'Pays', run })]
   const keyed = callOf('pay', { 'dev.sluice/idempotencyKey': '0123456789abcdef-0123' })
-  expect(await createServer({ info, tools }).handle(keyed)).toMatchObject({
+  expect(await createServer({ ...info, tools }).handle(keyed)).toMatchObject({
     error: { message: expect.stringContaining('remembers none, so nothing was run') },
   })
   expect(run).not.toHaveBeenCalled()
-  const keeping = createServer({ info, tools }, { once: once() })
+  const keeping = createServer({ ...info, tools }, { use: [idempotency()] })
   await keeping.handle(keyed)
   await keeping.handle(keyed)
   expect(run).toHaveBeenCalledTimes(1)
@@ -53,7 +56,7 @@ test('a key that nobody would remember is refused, and nothing runs', async () =
 test('a tool that needs an approval is refused where nobody can give one', async () => {
   const run = vi.fn(() => 'gone')
   const server = createServer({
-    info,
+    ...info,
     tools: [tool({ name: 'drop', description: 'Drops', approval: 'always', stateless: true, run })],
   })
   expect(await server.handle(callOf('drop'))).toMatchObject({ error: { data: { reason: 'forbidden' } } })
@@ -62,32 +65,32 @@ test('a tool that needs an approval is refused where nobody can give one', async
 
 test.each<[string, object]>([
   ['options instead of a part', { limit: { rate: { burst: 1, perSecond: 1 } } }],
-  ['a part in the place of another', { limit: audit() }],
+  ['a part in the place of another', { use: [audit()] }],
   ['true', { metrics: true }],
 ])('%s is refused at the start, not ignored', (_, runtime) => {
-  expect(() => createServer({ info }, runtime as Runtime)).toThrow('this takes a part')
+  expect(() => createServer({ ...info }, runtime as ServerOptions)).toThrow('this takes a part')
 })
 
 test.each([0, -1, Number.NaN])(
   'pages of %d entries are refused at the start: every list would look empty',
   (pageSize) => {
-    expect(() => createServer({ info, tools: [plain] }, { pageSize })).toThrow('pageSize')
+    expect(() => createServer({ ...info, tools: [plain] }, { pageSize })).toThrow('pageSize')
   },
 )
 
 test('tenants without anybody who vouches for callers do not start', () => {
-  expect(() => createServer({ info }, { tenant: tenant({ claim: 'org' }) })).toThrow('tenant needs authenticate')
+  expect(() => createServer({ ...info }, { use: [tenants({ claim: 'org' })] })).toThrow('tenant needs authenticate')
 })
 
 test('pages belong to the parts that bring them', async () => {
   const paths = ['/healthz', '/readyz', '/metrics', '/other'] as const
-  const found = async (runtime: Runtime) => {
-    const { page } = createServer({ info }, runtime)
+  const found = async (runtime: ServerOptions) => {
+    const { page } = createServer({ ...info }, runtime)
     return Promise.all(paths.map(async (path) => (await page(path, '127.0.0.1'))?.status))
   }
   expect(await found({})).toEqual([undefined, undefined, undefined, undefined])
-  expect(await found({ health: health() })).toEqual([200, 200, undefined, undefined])
-  expect(await found({ metrics: metrics() })).toEqual([undefined, undefined, 200, undefined])
+  expect(await found({ use: [health()] })).toEqual([200, 200, undefined, undefined])
+  expect(await found({ use: [metrics()] })).toEqual([undefined, undefined, 200, undefined])
 })
 
 test('what never became a call reaches the log and the metrics', async () => {
@@ -95,13 +98,10 @@ test('what never became a call reaches the log and the metrics', async () => {
   const note = (line: LogLine): void => {
     lines.push(line)
   }
-  const server = createServer(
-    { info },
-    { log: log({ info: note, warn: note, error: note }), metrics: metrics(), health: health() },
-  )
+  const server = createServer({ ...info }, { use: [log({ info: note, warn: note, error: note }), metrics(), health()] })
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'nothing/here' })
   expect(lines).toMatchObject([{ event: 'method_not_found', reason: 'methodNotFound' }])
-  expect((await server.page('/metrics', '::1'))?.body).toMatch(
+  expect((await toTransportServer(server).page('/metrics', '::1'))?.body).toMatch(
     /sluice_refused_total\{server="[^"]+",reason="methodNotFound"\} 1/,
   )
 })
@@ -123,7 +123,7 @@ test('a call is silent once it is answered, whatever its work still has to say',
   })
   const via: Via = { transport: 'memory', peer: '', header: () => undefined }
   const meta = { progressToken: 'p' }
-  await createServer({ info, tools: [chatty] }).handle(callOf('chatty', meta), {
+  await createServer({ ...info, tools: [chatty] }).handle(callOf('chatty', meta), {
     via,
     send: (sent) => heard.push(sent),
   })
@@ -140,8 +140,8 @@ test.each<[string, string, (client: TestClient) => void]>([
     lines.push(line)
   }
   const server = createServer(
-    { info, tools: [asking] },
-    { ask: ask(), log: log({ info: note, warn: note, error: note }), metrics: metrics() },
+    { ...info, tools: [asking] },
+    { use: [elicitation(), log({ info: note, warn: note, error: note }), metrics()] },
   )
   const capabilities = { elicitation: {} }
   const answered = (): unknown => then(client)
@@ -151,7 +151,9 @@ test.each<[string, string, (client: TestClient) => void]>([
     { outcome: 'input_required' },
     { outcome: reason, tool: 'deploy', reference: expect.any(String) },
   ])
-  expect((await server.page('/metrics', '::1'))?.body).toMatch(new RegExp(`sluice_requests_total.*"${reason}".* 1`))
+  expect((await toTransportServer(server).page('/metrics', '::1'))?.body).toMatch(
+    new RegExp(`sluice_requests_total.*"${reason}".* 1`),
+  )
 })
 
 test('a client that must visit a page first gets a reference that is in the log', async () => {
@@ -166,8 +168,8 @@ test('a client that must visit a page first gets a reference that is in the log'
     run: () => 'paid',
   })
   const server = createServer(
-    { info, tools: [paying] },
-    { ask: ask(), log: log({ info: note, warn: note, error: note }) },
+    { ...info, tools: [paying] },
+    { use: [elicitation(), log({ info: note, warn: note, error: note })] },
   )
   const client = await testClient(server, { revision: '2025-11-25', capabilities: { elicitation: { url: {} } } })
   const refused = await client.send('tools/call', { name: 'pay', arguments: {} })
@@ -175,10 +177,10 @@ test('a client that must visit a page first gets a reference that is in the log'
   expect(lines.at(-1)).toMatchObject({ outcome: 'urlRequired', tool: 'pay' })
 })
 
-test('a part can be used alone, with surroundings of one’s own', async () => {
+test('a part can be used alone, with createServices of one’s own', async () => {
   const clock = fakeClock()
-  const around = surroundings({ name: 'alone', store: memoryStore(clock), clock })
-  const { layer } = limit({ rate: { burst: 1, perSecond: 1 } })(around)
+  const around = createServices({ name: 'alone', store: memoryStore(clock), clock })
+  const { layer } = rateLimit({ burst: 1, perSecond: 1 })(around)
   const serve = layer?.(async () => ({ content: [] }))
   await serve?.(aCall())
   await expect(serve?.(aCall())).rejects.toMatchObject({ reason: 'rateLimited' })

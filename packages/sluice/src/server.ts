@@ -1,140 +1,160 @@
-/**
- * Puts it together: a definition and a runtime in, the two doors `handle` and `text` out. The order of the layers is
- * written here, once.
- */
+/** Puts a server together from a definition and plugins. The order of the layers is written here, once. */
 
+import type { Bus } from './core/bus.ts'
 import type { Layer, ServerEvent, Via } from './core/call.ts'
 import { anonymous, pipeline } from './core/call.ts'
+import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import type { Params } from './core/json.ts'
 import type { LogLine } from './core/log.ts'
+import type { Secret } from './core/secrets.ts'
 import type { Stop } from './core/stop.ts'
-import { authorize } from './layers/authorize.ts'
+import type { Store } from './core/store.ts'
+import type { PluginList } from './install.ts'
+import { install } from './install.ts'
+import { authorizeLayer } from './layers/authorize.ts'
 import { refuseIdempotencyKeys } from './layers/idempotency-key.ts'
-import { observe } from './layers/observe.ts'
+import { observeLayer } from './layers/observe.ts'
 import { refuseWithoutApprovals } from './layers/refuse-without-approvals.ts'
 import { run } from './layers/run.ts'
 import { ownerTenant } from './layers/tenant-registry.ts'
 import type { RunningCalls, Stragglers } from './layers/timeout.ts'
-import { timeout } from './layers/timeout.ts'
-import { validate } from './layers/validate.ts'
+import { timeoutLayer } from './layers/timeout.ts'
+import { validateLayer } from './layers/validate.ts'
 import { idOf, isOneWay } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
 import type { MessageContext } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
-import type { Reply } from './protocol/encode.ts'
+import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { batchText, errorText } from './protocol/encode.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compileRegistry } from './protocol/registry.ts'
-import type { Server } from './protocol/server.ts'
+import type { Send, TransportServer } from './protocol/server.ts'
 import { notificationFor } from './protocol/subscriptions.ts'
-import type { Runtime } from './runtime.ts'
-import { assemble } from './runtime.ts'
-
-export type { Runtime } from './runtime.ts'
 
 const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
 
 const memoryContext: MessageContext = { via: memoryVia }
-/** Handed on as it is where it is whole: transports make one per call, with methods of their own. */
+/** Returns a complete context as it is: transports make one per call, whose methods need their object. */
 const toContext = (context: Partial<MessageContext> = memoryContext): MessageContext =>
   isComplete(context) ? context : { ...context, via: memoryVia }
 const isComplete = (context: Partial<MessageContext>): context is MessageContext => context.via !== undefined
 
-/** Runs a definition with the parts an operator hands in. Without `store` nothing can be kept: `sluice/node` brings one. */
-export function createServer(definition: ServerDefinition, runtime: Runtime = {}): Server {
-  const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000, maxResultLength = 4 * 1024 * 1024 } = runtime
-  let phase: 'open' | 'draining' | 'leaving' = 'open'
-  const { around, pieces } = assemble(definition.info.name, runtime, () => phase !== 'open')
-  const { clock, logger, reference, tenants } = around
-  const all = Object.values(pieces)
-  const shared = around.store.shared && { store: around.own, bus: around.bus, name: around.name }
-  const hub = (shared && around.store.shared?.(shared, clock)) ?? createHub(around.bus, around.name)
+/** What an operator decides for a server. */
+export interface ServerOptions {
+  /** Where state is kept. The portable `createServer` has none by default; that of `sluice/node` keeps it in memory. */
+  readonly store?: Store | undefined
+  readonly bus?: Bus | undefined
+  readonly clock?: Clock | undefined
+  /**
+   * Seals what travels through clients. Two values while rotating: the first seals, both open. By default a random one is
+   * made on first use, which is enough for one process and useless for two.
+   */
+  readonly secret?: Secret | undefined
+  /** Plugins, in any order: each has its slot in the pipeline. */
+  readonly use?: PluginList
+  /** `json-rpc` gives clients before 2026-07-28 the codes of plain JSON-RPC servers instead of MCP's. */
+  readonly errors?: ErrorStyle
+  /** Entries on one page of a list: 500 by default. */
+  readonly pageSize?: number
+  /**
+   * How many characters of JSON a tool, resource, prompt or completer may return: 4 Mi by default. Without a limit one
+   * result of 400 MB ends the process. A longer result is answered with `resultTooLarge`.
+   */
+  readonly maxResultLength?: number
+  /** How long a question to a client before 2026-07-28 may stay open: five minutes by default. */
+  readonly answerWithinMs?: number
+}
+
+/** Runs a definition with the plugins of an operator. It keeps nothing without a store: `sluice/node` brings one. */
+export function createServer(definition: ServerDefinition, options: ServerOptions = {}): TransportServer {
+  const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000, maxResultLength = 4 * 1024 * 1024 } = options
+  let phase: 'open' | 'draining' | 'closing' = 'open'
+  const { store, bus, clock: ownClock, secret } = options
+  const { services, slots, custom, all } = install(options.use ?? [], {
+    ...{ name: definition.name, store, bus, clock: ownClock, secret, closing: () => phase !== 'open' },
+  })
+  const { clock, logger, newErrorId, tenants } = services
+  const shared = services.store.shared && { store: services.serverStore, bus: services.bus, name: services.name }
+  const hub = (shared && services.store.shared?.(shared, clock)) ?? createHub(services.bus, services.name)
   const connections = new Set<Connection>()
   let exposed = false
-  /** They may refuse it. */
-  function tell(from: ServerDefinition, isExposed: boolean): void {
-    const to = { exposed: isExposed, authenticated: runtime.authenticate !== undefined }
-    for (const piece of all) piece.defined?.(from, to)
+  /** Lets each plugin veto the definition by throwing. */
+  function assertAccepted(from: ServerDefinition, isExposed: boolean): void {
+    const exposure = { exposed: isExposed, authenticated: slots.authenticate !== undefined }
+    for (const contribution of all) contribution.accepts?.(from, exposure)
   }
   function compiled(from: ServerDefinition): Registry {
-    if (!runtime.ask) assertNoQuestions(from)
-    tell(from, exposed)
-    return compileRegistry(defineServer(from), {
-      hub,
-      pageSize,
-      errors,
-      methods: all.flatMap((piece) => piece.methods ?? []),
-    })
+    if (!slots.elicitation) assertNoQuestions(from)
+    assertAccepted(from, exposed)
+    const methods = all.flatMap((contribution) => contribution.methods ?? [])
+    return compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
   }
   let current = definition
   let registry = compiled(definition)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
-  const underway: RunningCalls = new Set()
+  const running: RunningCalls = new Set()
   const gauge = (name: string, help: string, read: () => number): unknown =>
-    around.counts.push({ name, help, type: 'gauge', read })
+    services.gauges.push({ name, help, type: 'gauge', read })
   gauge('sluice_stragglers', 'Work whose caller left.', () => stragglers.running)
-  gauge('sluice_underway', 'Calls under way.', () => underway.size)
+  gauge('sluice_underway', 'Calls in flight.', () => running.size)
   gauge('sluice_connections', 'Connections.', () => connections.size)
   gauge('sluice_listeners', 'Listeners.', () => hub.listenerCount)
 
-  const sinks = withoutUndefined(all.map(({ sink }) => sink))
-  /** From the outside in. `limit` stands before `authorize`: guessed names must reach the limiter too. */
+  const observers = withoutUndefined(all.map(({ observer }) => observer))
+  /** From the outside in. `rateLimit` stands before `authorize`, so that guessed names reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
-    pieces.tracing?.layer,
-    observe(sinks, clock, reference, pieces.log?.arrived),
-    pieces.authenticate?.layer,
+    slots.tracing?.layer,
+    observeLayer(observers, clock, newErrorId),
+    slots.authenticate?.layer,
     resolveTarget,
-    pieces.tenant?.layer,
-    pieces.limit?.layer,
-    authorize((call) => registry.refusal(call)),
-    timeout(clock, stragglers, underway),
-    pieces.concurrency?.layer,
-    validate,
-    ...(runtime.layers ?? []),
-    pieces.ask?.layer,
-    pieces.approvals?.layer ?? refuseWithoutApprovals,
-    pieces.audit?.layer,
-    pieces.once?.layer ?? refuseIdempotencyKeys,
+    slots.tenants?.layer,
+    slots.rateLimit?.layer,
+    authorizeLayer((call) => registry.refusal(call)),
+    timeoutLayer(clock, stragglers, running),
+    slots.concurrency?.layer,
+    validateLayer,
+    ...custom.map(({ layer }) => layer),
+    slots.elicitation?.layer,
+    slots.approvals?.layer ?? refuseWithoutApprovals,
+    slots.audit?.layer,
+    slots.idempotency?.layer ?? refuseIdempotencyKeys,
   ]
   const modern = pipeline(withoutUndefined(layers), run)
-  const refused = (line: LogLine): void => {
-    for (const piece of all) piece.refused?.(line)
+  const rejected = (line: LogLine): void => {
+    for (const observer of observers) observer.rejected?.(line)
   }
   const dispatch = createDispatch({
     registry: () => registry,
     modern,
-    bridged: pipeline(withoutUndefined([pieces.ask?.bridge?.(sinks)]), modern),
+    bridged: pipeline(withoutUndefined([slots.elicitation?.legacyBridge(observers)]), modern),
     caller: anonymous,
-    tenant: runtime.tenant ? tenants.nobody : tenants.of(ownerTenant),
+    tenant: slots.tenants ? tenants.none : tenants.of(ownerTenant),
     publish: hub.publish,
-    isShuttingDown: () => phase === 'leaving',
-    notified: pieces.log?.notified,
-    ...{ rejected: refused, errors, newErrorId: reference, maxResultLength },
+    isShuttingDown: () => phase === 'closing',
+    notified: slots.log?.observer?.notified,
+    ...{ rejected, errors, newErrorId, maxResultLength },
   })
 
-  function hear(connection: Connection, send: (news: Params, position: string) => void, after?: string): () => void {
-    const pass = (event: ServerEvent, position: string): void => {
-      if (connection.pendingSync) {
-        const then = (): void => say(event, position)
-        connection.pendingSync.then(then, then)
-        return
-      }
-      say(event, position)
+  function subscribe(connection: Connection, send: Send, after?: string): () => void {
+    const deliver = (event: ServerEvent, position: string): void => {
+      const notification = notificationFor(connection, event)
+      if (notification && !connection.closed) send(notification, position)
     }
-    const say = (event: ServerEvent, position: string): void => {
-      const news = notificationFor(connection, event)
-      if (news && !connection.closed) send(news, position)
+    const listener = (event: ServerEvent, position: string): void => {
+      if (!connection.pendingSync) return deliver(event, position)
+      const then = (): void => deliver(event, position)
+      connection.pendingSync.then(then, then)
     }
-    return after === undefined ? hub.subscribe(pass) : hub.subscribeAfter(after, pass)
+    return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }
-  /** Under way, as far as they take longer than a turn; on connections also those that wait for a person. Some twice. */
+  /** Calls that outlive a turn of the loop, and those on connections that wait for a person. Some are listed twice. */
   const calls = (): readonly Stop[] => [
-    ...underway,
+    ...running,
     ...[...connections].flatMap(({ inFlight }) => [...inFlight.values()]),
   ]
   function toText(reply: Reply): string {
@@ -144,11 +164,11 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       return errorText(reply.id, unprintable(thrown))
     }
   }
-  /** A result that is no JSON (a BigInt, a cycle) is a bug of the tool, and the caller still gets an answer. */
+  /** A result that is not JSON (a BigInt, a cycle) is a bug of the tool. The caller still gets an answer. */
   function unprintable(thrown: unknown): ReturnType<typeof toWire> {
-    const named = reference()
-    logger.error({ event: 'unprintable', reference: named, ...bugOf(thrown) })
-    return toWire(thrown, 'legacy', named)
+    const reference = newErrorId()
+    logger.error({ event: 'unprintable', reference, ...bugOf(thrown) })
+    return toWire(thrown, 'legacy', reference)
   }
 
   return {
@@ -161,27 +181,27 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     async handleText(message, context) {
       const reply = await dispatch(message, toContext(context))
       if (reply === null) return null
-      return 'length' in reply ? batchText(reply, toText, reference) : toText(reply)
+      return 'length' in reply ? batchText(reply, toText, newErrorId) : toText(reply)
     },
     reject(thrown, via, message) {
-      const named = reference()
+      const reference = newErrorId()
       const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
       const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
-      refused({ event: 'refused', id: idOf(message), reason, reference: named, transport: via.transport, ...why })
+      rejected({ event: 'refused', id: idOf(message), reason, reference, transport: via.transport, ...why })
       // An id that came with a response is not one that the client waits for.
       const id = isOneWay(message) ? undefined : idOf(message)
-      return errorText(id, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', named))
+      return errorText(id, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', reference))
     },
     attach(connection, send) {
-      const silence = send && hear(connection, send)
+      const unsubscribe = send && subscribe(connection, send)
       connections.add(connection)
       return () => {
-        silence?.()
+        unsubscribe?.()
         connections.delete(connection)
       }
     },
     answerWithinMs,
-    subscribe: hear,
+    subscribe,
     async eventsReady() {
       await hub.ready()
     },
@@ -195,32 +215,33 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
     },
     listChanged: (kind) => hub.publish({ kind }),
     assertSafeToExpose() {
-      tell(current, true)
+      assertAccepted(current, true)
       exposed = true
     },
     async ready() {
-      await Promise.all(all.map(async (piece) => piece.ready?.()))
+      await Promise.all(all.map(async (contribution) => contribution.ready?.()))
     },
     resourceUpdated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
-    authenticates: runtime.authenticate !== undefined,
-    gauges: around.counts,
+    authenticates: slots.authenticate !== undefined,
+    exposes: slots.authenticate?.expose,
+    gauges: services.gauges,
     async page(path, peer) {
-      for (const piece of all) {
-        const found = await piece.page?.(path, peer)
+      for (const { routes } of all) {
+        const found = await routes?.(path, peer)
         if (found) return found
       }
       return undefined
     },
     async authorizeConnection(via, stop, method) {
-      for (const piece of all) await piece.admit?.(via, stop, method)
+      await slots.authenticate?.authorizeConnection(via, stop, method)
     },
     drain() {
       phase = 'draining'
     },
     async shutDown(graceMs) {
-      phase = 'leaving'
+      phase = 'closing'
       hub.closeSubscriptions()
       const until = clock.now() + graceMs
       while (calls().length > 0 && clock.now() < until)
@@ -228,26 +249,25 @@ export function createServer(definition: ServerDefinition, runtime: Runtime = {}
       for (const stop of calls()) stop.stop(shuttingDown())
     },
     async close() {
-      phase = 'leaving'
+      phase = 'closing'
       hub.closeSubscriptions()
       await hub.close()
       for (const connection of [...connections]) connection.close()
-      await Promise.all(all.map(async (piece) => piece.close?.()))
+      await Promise.all(all.map(async (contribution) => contribution.close?.()))
     },
   }
 }
 
-/** How often it is looked whether calls are over. */
+/** How often a shutdown checks for calls in flight. */
 const pollMs = 20
 
-/** At the start, not at the first call that would have asked: by then somebody relies on it. */
+/** Fails at the start, because at the first question a person would already rely on the tool. */
 function assertNoQuestions({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
   const asking = [...tools, ...resources, ...prompts].find(({ asks }) => asks)
-  if (asking)
-    throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add ask: ask() to the options of createServer`)
+  if (asking) throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add elicitation() to "use"`)
 }
 
-/** A stranger is refused before its URI is compared with any template. */
+/** Resolves URIs after authentication, so that strangers cannot make the server compare them with templates. */
 const resolveTarget: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve() } : call)
 
 const withoutUndefined = <T>(values: readonly (T | undefined)[]): readonly T[] =>

@@ -17,7 +17,10 @@ const perPage = 100
 
 export const defineFitness = (ground: App): ServerDefinition =>
   defineServer({
-    info: { name: 'fitness', version, title: 'Fitness', description },
+    name: 'fitness',
+    version,
+    title: 'Fitness',
+    description,
     instructions:
       'Activities, training load and goals of one athlete or team. While there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the person.',
     tools: [...activityTools(ground), ...analysisTools(ground), ...goalTools(ground), ...connectionTools(ground)],

@@ -5,7 +5,8 @@
 
 import type { HostContext, Logger, Server } from 'sluice'
 import { dataFolder } from 'sluice/main'
-import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, nodeClock, stderrLogger } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { open } from './open.ts'
 
 /** A JSON-RPC response, with the members that `processRequest` may set. */
@@ -102,7 +103,7 @@ function toDocumentedResponse(
 /** Opens a processor of its own on the site's data, for one athlete. */
 export async function openRequestProcessor(site: HostContext): Promise<RequestProcessor> {
   const { definition, close } = await open(site)
-  const server = createServer(definition, { ...nodeRuntime(site.logger), errors: 'json-rpc', clock: site.clock })
+  const server = createServer(definition, { errors: 'json-rpc', clock: site.clock, use: [log(site.logger)] })
   return {
     processRequest: toProcessRequest(server),
     async close() {

@@ -5,9 +5,10 @@
 
 import type { VersionNegotiationMode } from '@modelcontextprotocol/client'
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { apiKeys, ask, authenticate, memoryStore, tenant } from 'sluice'
+import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { nodeClock } from 'sluice/node'
+import { elicitation } from 'sluice/plugins'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { AuthenticatedServer } from '../../../test/kit/servers/authenticated.fixture.ts'
 import { serveAuthenticated } from '../../../test/kit/servers/authenticated.fixture.ts'
@@ -38,7 +39,7 @@ async function serveFitness(): Promise<AuthenticatedServer> {
   const serving = await serveAuthenticated({
     definition: opened.definition,
     authorizationServers: [issuer.url],
-    runtime: { ask: ask(), tenant: tenant({ claim: 'tenants' }) },
+    use: [elicitation(), tenants({ claim: 'tenants' })],
     authenticate: (url) =>
       authenticate({
         verifiers: [keys, jwt({ jwks: `${issuer.url}/jwks`, issuer: issuer.url, audience: url })],

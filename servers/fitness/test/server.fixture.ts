@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, LogLine } from 'sluice'
-import { apiKeys, ask, authenticate, memoryStore, tenant } from 'sluice'
+import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
 import { createServer, nodeClock } from 'sluice/node'
+import { elicitation } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock, testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
@@ -58,12 +59,14 @@ export async function openFitness(more: Partial<App> = {}, clock: FakeClock = fa
     {
       store,
       clock,
-      ask: ask(),
-      authenticate: authenticate({
-        verifiers: [keys],
-        publicMethods: ['initialize', 'ping', 'server/discover', 'tools/list'],
-      }),
-      tenant: tenant({ claim: 'tenants' }),
+      use: [
+        elicitation(),
+        authenticate({
+          verifiers: [keys],
+          publicMethods: ['initialize', 'ping', 'server/discover', 'tools/list'],
+        }),
+        tenants({ claim: 'tenants' }),
+      ],
     },
   )
   onTestFinished(() => server.close())

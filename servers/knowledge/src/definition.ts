@@ -1,6 +1,7 @@
 /** A base of articles as an MCP server. Plain data: the same on Node and on the edge. */
 
-import { defineServer, type Layer, Prepared, type ServerDefinition } from 'sluice'
+import { defineServer, type Layer, type ServerDefinition } from 'sluice'
+import { Prepared } from 'sluice/extend'
 import type { App } from './app.ts'
 import { promptsOf } from './prompts.ts'
 import { resourcesOf } from './resources.ts'
@@ -16,7 +17,9 @@ const nameOf = (title: string): string => {
 /** The server of a base. */
 export const knowledge = (base: App): ServerDefinition =>
   defineServer({
-    info: { name: nameOf(base.title), version, title: `${base.title} knowledge base` },
+    name: nameOf(base.title),
+    version,
+    title: `${base.title} knowledge base`,
     instructions: `Articles about ${base.title}. Search before you answer, then get the article by the slug you were given; never guess a slug. Cite articles as [collection/slug].`,
     tools: toolsOf(base),
     resources: resourcesOf(base),
@@ -25,7 +28,7 @@ export const knowledge = (base: App): ServerDefinition =>
 
 /** Some clients read name and version at the top of the initialize result; MCP has them in `serverInfo`. Here they are in both. */
 export const flatInfo =
-  ({ info: { name, version } }: ServerDefinition): Layer =>
+  ({ name, version }: ServerDefinition): Layer =>
   (next) =>
     async function flatInfo(call) {
       const answer = await next(call)

@@ -8,11 +8,12 @@
 
 import { createServer } from 'sluice'
 import { type FetchHandler, type HttpOptions, toFetch } from 'sluice/fetch'
+import { customLayer } from 'sluice/plugins'
 import { flatInfo, knowledge } from './definition.ts'
 import { fromIndex } from './index-file.ts'
 
 /** Without sessions: the next request may meet another isolate, and nothing here needs one. */
 export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
   const definition = knowledge(fromIndex(index))
-  return toFetch(createServer(definition, { layers: [flatInfo(definition)] }), options)
+  return toFetch(createServer(definition, { use: [customLayer(flatInfo(definition))] }), options)
 }

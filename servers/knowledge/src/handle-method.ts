@@ -1,6 +1,7 @@
 /** One function over one base, for programs that bring their own transport: a message in, its answer out. Needs nothing of Node. */
 
 import { createServer } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { asdlc } from './asdlc.ts'
 import { flatInfo, knowledge } from './definition.ts'
 
@@ -19,7 +20,7 @@ export interface JsonRpcResponse {
 }
 
 const definition = knowledge(asdlc)
-const server = createServer(definition, { layers: [flatInfo(definition)] })
+const server = createServer(definition, { use: [customLayer(flatInfo(definition))] })
 
 /** `null` for what must not be answered. Never rejects. */
 export const handleMethod = async (request: JsonRpcRequest): Promise<JsonRpcResponse | null> =>

@@ -25,7 +25,13 @@ export const open: OpenServer = async (site) => {
 
 async function serveIndex(path: string): Promise<OpenedServer> {
   const definition = knowledge(load(path, await readFile(path, 'utf8')))
-  return { definition, layers: [flatInfo(definition)], stateless: true, state: 'ready', close: async () => {} }
+  return {
+    definition,
+    stateless: true,
+    state: 'ready',
+    close: async () => {},
+    layers: [flatInfo(definition)],
+  }
 }
 
 function load(path: string, json: string): App {
@@ -63,13 +69,13 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
   }
   return {
     definition,
-    layers: [flatInfo(definition)],
     stateless: true,
     state: stateOf(path, reading, base.articles.length),
     started(server) {
       unwatch = watchFolder(path, clock, () => look(server))
     },
     close: async () => unwatch(),
+    layers: [flatInfo(definition)],
   }
 }
 

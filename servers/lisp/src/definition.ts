@@ -30,7 +30,10 @@ const workflow = (name: string, description: string, text: string): ReturnType<t
 
 export const defineLisp = (sessions: App): ServerDefinition =>
   defineServer({
-    info: { name: 'lisp', version, title: 'Live Lisp', description },
+    name: 'lisp',
+    version,
+    title: 'Live Lisp',
+    description,
     instructions:
       'A live Common Lisp image. Reading tools run at once; whatever runs or changes code waits for a person to approve exactly that code. The image opens by itself. After an error look with debugger_restarts and debugger_frames.',
     tools: [...replTools(sessions), ...debuggerTools(sessions), ...codeTools(sessions)],

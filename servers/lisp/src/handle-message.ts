@@ -4,9 +4,11 @@
  */
 
 import type { HostContext, Server } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { memoryStore } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
-import { createServer, handleText, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, handleText, nodeClock, stderrLogger } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { open } from './open.ts'
 
 /** Handles messages until it is closed. */
@@ -26,11 +28,13 @@ export const toHandleMessage =
 /** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
 export async function openMessageHandler(site: HostContext): Promise<MessageHandler> {
   const { definition, close } = await open(site)
+  const { clock, logger } = site
+  const store = memoryStore(clock)
   const server = createServer(definition, {
-    ...nodeRuntime(site.logger),
     errors: 'json-rpc',
-    clock: site.clock,
-    approvals: approvals({ approver: 'client' }),
+    clock,
+    store,
+    use: [log(logger), createApprovals({ store, clock, logger, approver: 'client' })],
   })
   return {
     handleMessage: toHandleMessage(server),

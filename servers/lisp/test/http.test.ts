@@ -5,10 +5,11 @@
 
 import { Client as ClientV2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { apiKeys, ask, authenticate, memoryStore, once, tenant } from 'sluice'
+import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
 import type { ApprovalsOptions, Decider } from 'sluice/approvals'
 import { approvals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
@@ -29,9 +30,12 @@ async function serveLisp(options: ApprovalsOptions = {}) {
   const desk = approvals({ url: 'https://console.example', ...options })
   const sessions = createApp({ folder, env: process.env })
   const server = createServer(defineLisp(sessions), {
-    ...{ store, clock, ask: ask(), once: once(), approvals: desk },
-    authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ claim: 'tenants' }),
+    ...{ store, clock, use: [elicitation(), idempotency(), desk] },
+    use: [
+      authenticate({ verifiers: [keys] }),
+      tenants({ claim: 'tenants' }),
+      ...({ store, clock, use: [elicitation(), idempotency(), desk] }.use ?? []),
+    ],
   })
   const { url, close } = await serveHttp(server, { port: 0 })
   onTestFinished(async () => {

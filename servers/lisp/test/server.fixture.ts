@@ -2,9 +2,9 @@
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { ask, once } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer, nodeClock } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
 import { installProgram } from '../../../test/kit/processes/programs.ts'
@@ -37,7 +37,7 @@ export async function openLisp(env: Readonly<Record<string, string | undefined>>
   const sessions = createApp({ folder, env })
   onTestFinished(() => sessions.close())
   const desk = approvals({ approver: 'client' })
-  const server = createServer(defineLisp(sessions), { clock: nodeClock, ask: ask(), once: once(), approvals: desk })
+  const server = createServer(defineLisp(sessions), { clock: nodeClock, use: [elicitation(), idempotency(), desk] })
   const client = await testClient(server, { revision: '2025-11-25' })
   onTestFinished(() => server.close())
   /** Calls, lets the person say yes where one is needed, and calls again. */

@@ -4,9 +4,11 @@
  */
 
 import type { HostContext, Logger, Server } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { memoryStore } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import { dataFolder } from 'sluice/main'
-import { createServer, nodeClock, nodeRuntime, stderrLogger } from 'sluice/node'
+import { createServer, nodeClock, stderrLogger } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import { open } from './open.ts'
 
 /** A bare result, such as `{ content, isError }` or `{ tools }`, or an error. */
@@ -62,12 +64,17 @@ const toDocumentedError = (error: NonNullable<BareResponse['error']>): NonNullab
 /** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
 export async function openRequestHandler(site: HostContext): Promise<RequestHandler> {
   const { definition, layers, close } = await open(site)
+  const { clock, logger } = site
+  const store = memoryStore(clock)
   const server = createServer(definition, {
-    ...nodeRuntime(site.logger),
     errors: 'json-rpc',
-    clock: site.clock,
-    approvals: approvals({ approver: 'client' }),
-    ...(layers && { layers }),
+    clock,
+    store,
+    use: [
+      log(logger),
+      createApprovals({ store, clock, logger, approver: 'client' }),
+      ...(layers ?? []).map(customLayer),
+    ],
   })
   return {
     handleRequest: toHandleRequest(server),

@@ -1,13 +1,14 @@
 /** Deleting one memory after the other must not be the way round the approval that deleting all of them needs. */
 
-import { memoryStore, once } from 'sluice'
+import { memoryStore } from 'sluice'
 import { approvals } from 'sluice/approvals'
+import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import type { OpenedMemory } from './server.fixture.ts'
 import { noon, openMemory, textOf } from './server.fixture.ts'
 
-const gated = () => ({ approvals: approvals({ approver: 'client' }), once: once() })
+const gated = () => ({ use: [approvals({ approver: 'client' }), idempotency()] })
 
 const addMany = async ({ add }: OpenedMemory, count: number, more?: object): Promise<readonly string[]> => {
   const ids: string[] = []
@@ -68,7 +69,7 @@ test('where nobody can approve, a burst is refused', async () => {
 
 test('a rule of the operator gates every deletion', async () => {
   const rules = [{ tool: 'delete_memory', approval: 'always' }] as const
-  const memory = await openMemory({ runtime: { approvals: approvals({ approver: 'client', rules }), once: once() } })
+  const memory = await openMemory({ use: [approvals({ approver: 'client', rules }), idempotency()] })
   const ids = await addMany(memory, 2)
   expect(deletedIn(await deleteAll(memory, ids))).toBe(0)
 })

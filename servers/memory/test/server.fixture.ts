@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Runtime } from 'sluice'
+import type { ServerOptions } from 'sluice'
 import { createServer } from 'sluice/node'
 import type { FakeClock, TestClient, TestClientOptions } from 'sluice/testing'
 import { fakeClock, testClient } from 'sluice/testing'

@@ -1,8 +1,9 @@
 /** Workspaces and tenants: what is in one is not in another, whoever asks and however. */
 
-import { authenticate, once, tenant } from 'sluice'
+import { authenticate, tenants } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { open } from '../src/index.ts'
@@ -92,7 +93,7 @@ test('nothing is cleared without an approval, and the phrase is asked for before
 })
 
 test('an approved clearing empties the workspace it named, once, and no other', async () => {
-  const runtime = { approvals: approvals({ approver: 'client' }), once: once() }
+  const runtime = { use: [approvals({ approver: 'client' }), idempotency()] }
   const { client, add, search, call, text } = await openMemory({ runtime })
   await call('create_workspace', { workspace_id: 'other' })
   await add('to be cleared')
@@ -110,7 +111,7 @@ test('an approved clearing empties the workspace it named, once, and no other', 
 })
 
 test('an approval to clear one workspace does not clear the one that is current now', async () => {
-  const runtime = { approvals: approvals({ approver: 'client' }), once: once() }
+  const runtime = { use: [approvals({ approver: 'client' }), idempotency()] }
   const { client, add, search, call, text } = await openMemory({ runtime })
   await call('create_workspace', { workspace_id: 'scratch' })
   await add('precious')
@@ -130,20 +131,22 @@ test('two tenants with the same words see nothing of each other, and the archive
   onTestFinished(opened.close)
   const server = createServer(opened.definition, {
     clock,
-    authenticate: authenticate({
-      verifiers: [
-        {
-          verify: async (who) => ({
-            subject: who,
-            credential: who,
-            scopes: new Set<string>(),
-            claims: { tenant: who },
-            expires: Number.POSITIVE_INFINITY,
-          }),
-        },
-      ],
-    }),
-    tenant: tenant({ claim: 'tenant' }),
+    use: [
+      authenticate({
+        verifiers: [
+          {
+            verify: async (who) => ({
+              subject: who,
+              credential: who,
+              scopes: new Set<string>(),
+              claims: { tenant: who },
+              expires: Number.POSITIVE_INFINITY,
+            }),
+          },
+        ],
+      }),
+      tenants({ claim: 'tenant' }),
+    ],
   })
   const call = async (who: string, name: string, args: object = {}): Promise<string> =>
     JSON.stringify(

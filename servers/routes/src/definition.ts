@@ -12,7 +12,10 @@ import { routeTools } from './tools/routes.ts'
 export function defineRoutes(planner: App, history: History): ServerDefinition {
   const { database, provider } = planner
   return defineServer({
-    info: { name: 'routes', version, title: 'Routes', description },
+    name: 'routes',
+    version,
+    title: 'Routes',
+    description,
     instructions: `Plans routes with calculate_route. Provider: ${provider.name}.${
       provider.approximate ? ' Distances and times are approximate; say so when you pass them on.' : ''
     }`,

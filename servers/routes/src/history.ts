@@ -9,7 +9,8 @@ import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Call, Clock, Layer, Logger } from 'sluice'
-import { clientOf, RpcError, traceIdOf } from 'sluice'
+import { RpcError } from 'sluice'
+import { clientOf, traceIdOf } from 'sluice/extend'
 
 export interface HistoryRow {
   readonly id: string

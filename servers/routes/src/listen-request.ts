@@ -4,8 +4,9 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { Clock, Logger, Runtime, ServerDefinition } from 'sluice'
-import { defineServer, tool, traceIdOf } from 'sluice'
+import type { Clock, Logger, ServerDefinition, ServerOptions } from 'sluice'
+import { defineServer, tool } from 'sluice'
+import { traceIdOf } from 'sluice/extend'
 import { createServer, handleText, nodeClock, stderrLogger } from 'sluice/node'
 import * as z from 'zod'
 import { version } from './package.ts'
@@ -41,7 +42,7 @@ export interface ListenOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** Whatever else guards the block: keys, limits, slots. */
-  readonly runtime?: Omit<Runtime, 'clock' | 'errors'>
+  readonly runtime?: Omit<ServerOptions, 'clock' | 'errors'>
 }
 
 /** The names of the tools: what is called must be one of them. Arguments are the next block's to check. */
@@ -84,7 +85,8 @@ interface HandedOverRequest extends Omit<ListenedRequest, 'metadata'> {
 
 const toForwardingServer = (tools: readonly string[]): ServerDefinition =>
   defineServer({
-    info: { name: 'routes', version },
+    name: 'routes',
+    version,
     tools: tools.map((name) =>
       tool({
         name,

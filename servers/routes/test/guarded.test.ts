@@ -3,8 +3,9 @@
  * They are those of the earlier revisions; 2026-07-28 keeps them for itself.
  */
 
-import { apiKeys, authenticate, limit, memoryStore } from 'sluice'
+import { apiKeys, authenticate, memoryStore, rateLimit } from 'sluice'
 import { admission, createServer, serveHttp } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { messagesOf, post } from '../../../test/kit/clients/http-events.ts'
@@ -34,9 +35,7 @@ async function serve() {
   const keys = apiKeys(memoryStore(clock), { clock })
   const server = createServer(definition, {
     clock,
-    authenticate: authenticate({ verifiers: [keys] }),
-    limit: limit({ rate: { burst: 2, perSecond: 0.1 } }),
-    layers: [history.layer],
+    use: [authenticate({ verifiers: [keys] }), rateLimit({ burst: 2, perSecond: 0.1 }), customLayer(history.layer)],
   })
   const { url, close } = await serveHttp(server, { port: 0, admission: admission({ concurrency: 1, queue: 0 }) })
   onTestFinished(() => {

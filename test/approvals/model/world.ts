@@ -1,10 +1,11 @@
 /** Real servers on one store, as processes that can die at any access to it, and a store that can fail at any. */
 
 import type { Params, Server, Store } from 'sluice'
-import { defineServer, once, RpcError, tool } from 'sluice'
+import { defineServer, RpcError, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
 import { z } from 'zod'
 import { decideMs, runMs, timeoutMs } from './ticket-model.ts'
@@ -90,12 +91,11 @@ export function startProcess(world: ModelWorld): Process {
       return `paid ${key}`
     },
   })
-  const server: Server = createServer(defineServer({ info: { name: 'till', version: '1' }, tools: [pay] }), {
+  const server: Server = createServer(defineServer({ name: 'till', version: '1', tools: [pay] }), {
     store: faulty,
     clock,
     secret: 'a secret that all processes share',
-    approvals: desk,
-    once: once(),
+    use: [desk, idempotency()],
   })
   let ids = 0
   return {

@@ -1,6 +1,7 @@
 /** In memory, through the client that users test their own servers with. */
 
 import type { Server } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { testClient } from 'sluice/testing'
 import { Inbox } from './inbox.ts'
 import type { Params, ProtocolClient, ProtocolClientOptions } from './protocol.ts'
@@ -14,7 +15,7 @@ export async function openMemory(server: Server, options: ProtocolClientOptions)
   const overheard: Server = {
     ...server,
     attach: (connection, send) =>
-      server.attach(connection, (message, position) => {
+      toTransportServer(server).attach(connection, (message, position) => {
         heard.push({ ...message })
         send?.(message, position)
       }),

@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Params, Server, Via } from 'sluice'
 import { RpcError } from 'sluice'
+import { toTransportServer } from 'sluice/extend'
 import { sessions, toFetch } from 'sluice/fetch'
 import { frame, UnsafeMessage } from '../../../packages/sluice/src/core/frame.ts'
 import { isOneWay } from '../../../packages/sluice/src/protocol/classify.ts'
@@ -47,10 +48,12 @@ const openText = async (server: Server): Promise<MessagePath> => {
     async send(bytes) {
       try {
         if (!isUtf8(bytes)) throw new RpcError('parseError', 'Parse error: not UTF-8')
-        return { text: (await server.handleText(frame(bytes.toString('utf8')), { via })) ?? undefined }
+        return {
+          text: (await toTransportServer(server).handleText(frame(bytes.toString('utf8')), { via })) ?? undefined,
+        }
       } catch (thrown) {
         const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
-        const text = server.reject(thrown, via, value)
+        const text = toTransportServer(server).reject(thrown, via, value)
         return { text: isOneWay(value) ? undefined : text }
       }
     },

@@ -3,8 +3,9 @@
  * run on the build, as examples/fleet.ts is; says where it listens on stdout.
  */
 
-import { apiKeys, authenticate, form, health, limit, resource, sample, tool } from 'sluice'
-import { createServer, nodeRuntime, onSignals, serveHttp } from 'sluice/node'
+import { apiKeys, ask, authenticate, rateLimit, resource, tool } from 'sluice'
+import { createServer, onSignals, serveHttp } from 'sluice/node'
+import { health, log } from 'sluice/plugins'
 import { redisBus, redisStore } from 'sluice/redis'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
@@ -35,7 +36,8 @@ async function nextVersion(key: string): Promise<number> {
 
 const server = createServer(
   {
-    info: { name: 'fleet', version: '1.0.0' },
+    name: 'fleet',
+    version: '1.0.0',
     tools: [
       tool({ name: 'where', description: 'Which process', run: () => ({ self }) }),
       tool({ name: 'limited', description: 'Which process, a few times', run: () => ({ self }) }),
@@ -82,14 +84,14 @@ const server = createServer(
       tool({
         name: 'greet',
         description: 'Asks for a name',
-        ask: () => ({ who: form('Who are you?', name) }),
+        ask: () => ({ who: ask.form('Who are you?', name) }),
         run: (_, { answers }) => ({ self, name: answers.who.name }),
       }),
       tool({
         name: 'summarize',
         description: 'Asks a model',
         ask: () => ({
-          text: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'x' } }], maxTokens: 5 }),
+          text: ask.sample({ messages: [{ role: 'user', content: { type: 'text', text: 'x' } }], maxTokens: 5 }),
         }),
         run: (_, { answers }) => ({ self, model: answers.text.model }),
       }),
@@ -126,18 +128,19 @@ const server = createServer(
     ],
   },
   {
-    ...nodeRuntime(silent),
     store,
     bus,
     secret: 'the same in every process of it',
-    health: health(),
-    limit: limit({
-      rate: { burst: 100_000, perSecond: 100_000 },
-      tools: { limited: { burst: 20, perSecond: 0.001 } },
-    }),
-    ...(env('KEYS') && {
-      authenticate: authenticate({ verifiers: [apiKeys(store, { bus })], publicMethods: ['initialize', 'ping'] }),
-    }),
+    use: [
+      log(silent),
+      health(),
+      rateLimit({
+        burst: 100_000,
+        perSecond: 100_000,
+        tools: { limited: { burst: 20, perSecond: 0.001 } },
+      }),
+      env('KEYS') && authenticate({ verifiers: [apiKeys(store, { bus })], publicMethods: ['initialize', 'ping'] }),
+    ],
   },
 )
 const serving = await serveHttp(server, {

@@ -11,7 +11,7 @@ import type { Handler } from '../../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../../packages/sluice/src/core/error.ts'
 import { silentLogger } from '../../../packages/sluice/src/core/log.ts'
-import { idempotency } from '../../../packages/sluice/src/layers/idempotency.ts'
+import { idempotencyLayer } from '../../../packages/sluice/src/layers/idempotency.ts'
 import { sqliteStore } from '../../../packages/sluice/src/stores/sqlite.ts'
 import { aCall } from '../../../packages/sluice/src/testing/call.ts'
 
@@ -61,7 +61,7 @@ const work: Handler = async ({ meta }) => {
 
 const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
 const serve = pipeline(
-  [idempotency(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
+  [idempotencyLayer(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
   work,
 )
 

@@ -11,9 +11,10 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
-import { ask, defineServer, log, once, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
 import { createServer, secretFromEnvironment, stderrLogger } from 'sluice/node'
+import { elicitation, idempotency, log } from 'sluice/plugins'
 import { cashier } from '../servers/payments.fixture.ts'
 
 const secret = secretFromEnvironment()
@@ -53,8 +54,8 @@ const spy = tool({
   },
 })
 const desk = approvals({ url: 'https://console.example' })
-const server = createServer(defineServer({ info: { name: 'spied', version: '1' }, tools: [spy] }), {
-  ...{ secret, approvals: desk, once: once(), ask: ask(), log: log(stderrLogger()) },
+const server = createServer(defineServer({ name: 'spied', version: '1', tools: [spy] }), {
+  ...{ secret, use: [desk, idempotency(), elicitation(), log(stderrLogger())] },
 })
 const _meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

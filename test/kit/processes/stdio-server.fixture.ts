@@ -51,7 +51,8 @@ const ways: { readonly [way: string]: () => unknown } = {
 const options: { readonly graceMs?: number } = JSON.parse(process.argv[2] ?? '{}')
 
 const server = defineServer({
-  info: { name: 'misbehaving', version: '1.0.0' },
+  name: 'misbehaving',
+  version: '1.0.0',
   tools: [
     tool({
       name: 'stray',

@@ -1,10 +1,11 @@
 /** A server with tools that need approvals, the people around it, and a count of what really happened. */
 
-import type { Params, Runtime, Server, Store, Tool } from 'sluice'
-import { apiKeys, ask, authenticate, defineServer, form, memoryStore, once, tenant, tool } from 'sluice'
+import type { Params, Server, ServerOptions, Store, Tool } from 'sluice'
+import { apiKeys, ask, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
 import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
 import { z } from 'zod'
@@ -24,7 +25,7 @@ export interface ApprovalsFixture {
   request(method: string, params?: Params, more?: RequestOptions): Promise<Params>
   keyFor(subject: string, tenants: readonly string[], scopes?: readonly string[]): Promise<string>
 }
-export type ApprovalsFixtureRuntime = Omit<Runtime, 'clock'> & {
+export type ApprovalsFixtureRuntime = Omit<ServerOptions, 'clock'> & {
   readonly tools?: typeof gatedTools
   readonly clock?: FakeClock
 }
@@ -67,7 +68,7 @@ export const gatedTools = (ran: unknown[]): readonly Tool[] => [
     input: z.object({ parcel: z.string() }),
     approval: 'always',
     stateless: true,
-    ask: () => ({ where: form('Where to?', z.object({ city: z.string() })) }),
+    ask: () => ({ where: ask.form('Where to?', z.object({ city: z.string() })) }),
     run({ parcel }, { answers }) {
       ran.push({ parcel, ...answers.where })
       return `Sent to ${answers.where.city}`
@@ -114,11 +115,15 @@ export async function openApprovalsFixture(
   const ran: unknown[] = []
   const keys = apiKeys(store, { clock })
   const desk = approvals(options)
-  const server = createServer(defineServer({ info: { name: 'shop', version: '1.0.0' }, tools: tools(ran) }), {
-    ...{ store, clock, approvals: desk, once: once(), ask: ask() },
-    authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ claim: 'tenants' }),
+  const server = createServer(defineServer({ name: 'shop', version: '1.0.0', tools: tools(ran) }), {
+    ...{ store, clock, use: [desk, idempotency(), elicitation()] },
     ...runtime,
+    use: [
+      authenticate({ verifiers: [keys] }),
+      tenants({ claim: 'tenants' }),
+      ...({ store, clock, use: [desk, idempotency(), elicitation()] }.use ?? []),
+      ...(runtime.use ?? []),
+    ],
   })
   const keyFor: ApprovalsFixture['keyFor'] = async (subject, tenants, scopes = []) =>
     (await keys.create({ subject, tenants: [...tenants], scopes: [...scopes] })).secret
@@ -139,7 +144,7 @@ export async function openApprovalsFixture(
     return { ...(await server.handle(message)) }
   }
   return {
-    ...{ server, approvals: desk, clock, store, ran, request, keyFor },
+    ...{ server, clock, store, ran, request, keyFor, use: [desk] },
     call: (name, args = {}, more = {}) => request('tools/call', { name, arguments: args }, more),
   }
 }

@@ -1,8 +1,9 @@
 /** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
 
-import type { LogLine, Runtime, Server, ServerDefinition } from 'sluice'
-import { ask, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
+import type { LogLine, Server, ServerDefinition, ServerOptions } from 'sluice'
+import { ask, defineServer, prompt, resource, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency, log } from 'sluice/plugins'
 import * as z from 'zod'
 
 /** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */
@@ -18,14 +19,15 @@ export interface AttackedServer {
   readonly log: LogLine[]
 }
 
-export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
+export function createAttackedServer(runtime: ServerOptions = {}): AttackedServer {
   const runs = new Map<string, number>()
   const lines: LogLine[] = []
   const note = (name: string): void => {
     runs.set(name, (runs.get(name) ?? 0) + 1)
   }
   const definition = defineServer({
-    info: { name: 'attacked', version: '1.0.0' },
+    name: 'attacked',
+    version: '1.0.0',
     tools: [
       tool({
         name: 'echo',
@@ -105,7 +107,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       tool({
         name: 'bug-ask',
         description: 'Throws while asking',
-        ask: (): { where: ReturnType<typeof form> } => {
+        ask: (): { where: ReturnType<typeof ask.form> } => {
           throw bug()
         },
         run: () => 'never',
@@ -113,7 +115,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       tool({
         name: 'asks',
         description: 'Needs a form',
-        ask: () => ({ where: form('Where?', z.object({ region: z.string() })) }),
+        ask: () => ({ where: ask.form('Where?', z.object({ region: z.string() })) }),
         run(_, { answers }) {
           note('asks')
           return String(answers.where.region)
@@ -231,10 +233,8 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
     if (lines.length < 1000) lines.push(line)
   }
   const server = createServer(definition, {
-    log: log({ info: keep, warn: keep, error: keep }),
-    ask: ask(),
-    once: once(),
     ...runtime,
+    use: [log({ info: keep, warn: keep, error: keep }), elicitation(), idempotency(), ...(runtime.use ?? [])],
   })
   return { server, definition, runs, log: lines }
 }

@@ -1,8 +1,8 @@
 /** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
 
-import type { Call, Layer, LogLine, Runtime, ServerDefinition } from 'sluice'
-import { log } from 'sluice'
+import type { Call, Layer, LogLine, ServerDefinition, ServerOptions } from 'sluice'
 import { createServer, protectedResource, serveHttp } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import { freePort } from '../processes/programs.ts'
 
 export interface AuthenticatedServer {
@@ -20,7 +20,7 @@ export interface ServeOptions {
   /** What it has besides. */
   readonly runtime?: Runtime
   /** Made when the address is known, since tokens name it. */
-  authenticate(url: string): NonNullable<Runtime['authenticate']>
+  authenticate(url: string): NonNullable<ServerOptions['authenticate']>
 }
 
 export async function serveAuthenticated(options: ServeOptions): Promise<AuthenticatedServer> {
@@ -38,9 +38,12 @@ export async function serveAuthenticated(options: ServeOptions): Promise<Authent
   }
   const server = createServer(definition, {
     ...runtime,
-    log: log({ info: note, warn: note, error: note }),
-    authenticate: options.authenticate(url),
-    layers: [watch],
+    use: [
+      log({ info: note, warn: note, error: note }),
+      options.authenticate(url),
+      customLayer(watch),
+      ...(runtime.use ?? []),
+    ],
   })
   const resource = protectedResource({ resource: url, authorizationServers, scopes })
   try {

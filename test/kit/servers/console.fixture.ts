@@ -4,16 +4,14 @@ import { request } from 'node:http'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
 import {
   apiKeys,
-  ask,
   audit,
   authenticate,
   concurrency,
   defineServer,
   fail,
-  limit,
   memoryStore,
-  once,
-  tenant,
+  rateLimit,
+  tenants,
   tool,
 } from 'sluice'
 import type { WebhookOptions } from 'sluice/approvals'
@@ -21,6 +19,7 @@ import { approvals } from 'sluice/approvals'
 import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import * as z from 'zod'
 
 /** Real time, which a test can leap over. */
@@ -50,7 +49,10 @@ export function adjustableClock(): AdjustableClock {
 }
 
 export const shopDefinition = defineServer({
-  info: { name: 'shop', version: '1.2.3', title: 'The shop', description: 'Orders and refunds' },
+  name: 'shop',
+  version: '1.2.3',
+  title: 'The shop',
+  description: 'Orders and refunds',
   tools: [
     tool({
       name: 'refund',
@@ -82,7 +84,8 @@ export const shopDefinition = defineServer({
 
 /** A server whose refunds never end by themselves. */
 export const stuckDefinition = defineServer({
-  info: { name: 'stuck', version: '1' },
+  name: 'stuck',
+  version: '1',
   tools: [
     tool({
       name: 'refund',
@@ -141,22 +144,24 @@ export async function openConsoleFixture({
     createServer(each, {
       store,
       clock,
-      ask: ask(),
-      once: once(),
-      audit: audit(),
-      approvals: desk,
-      authenticate: authenticate({ verifiers: [keys] }),
-      tenant: tenant({ claim: 'tenants' }),
-      limit: limit({ rate: { burst: 100_000, perSecond: 100_000 } }),
-      concurrency: concurrency(),
-      console: panel.watch,
+      use: [
+        elicitation(),
+        idempotency(),
+        audit(),
+        desk,
+        authenticate({ verifiers: [keys] }),
+        tenants({ claim: 'tenants' }),
+        rateLimit({ burst: 100_000, perSecond: 100_000 }),
+        concurrency(),
+        panel.watch,
+      ],
     })
   const server = serve(definition)
-  const others = new Map(also.map((each) => [each.info.name, serve(each)]))
+  const others = new Map(also.map((each) => [each.name, serve(each)]))
   const serving = await panel.listen({ port: 0, ...options })
   return {
     url: serving.url,
-    ...{ store, clock, consoleApp: panel, serving, server, approvals: desk },
+    ...{ store, clock, consoleApp: panel, serving, server, use: [desk] },
     async createAgentKey(subject = 'agent', tenants = ['acme']) {
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret

@@ -14,7 +14,10 @@ async function simulateWork(ms: number): Promise<void> {
 }
 
 const warehouse = defineServer({
-  info: { name: 'warehouse', version: '0.9.0', title: 'Warehouse', description: 'What lies where, and what to order' },
+  name: 'warehouse',
+  version: '0.9.0',
+  title: 'Warehouse',
+  description: 'What lies where, and what to order',
   tools: [
     tool({
       name: 'find_stock',
@@ -41,7 +44,10 @@ const warehouse = defineServer({
 })
 
 const letters = defineServer({
-  info: { name: 'letters', version: '2.0.1', title: 'Letters', description: 'Mail to customers' },
+  name: 'letters',
+  version: '2.0.1',
+  title: 'Letters',
+  description: 'Mail to customers',
   tools: [
     tool({
       name: 'search_mail',

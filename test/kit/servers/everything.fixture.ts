@@ -5,9 +5,10 @@
  * `node test/kit/servers/everything.fixture.ts` serves it over HTTP and prints where, `--stdio` over a pipe; both on the build.
  */
 
-import type { Runtime, Server, ServerDefinition } from 'sluice'
-import { ask, defineServer, once, prompt, resource, tool } from 'sluice'
+import type { Server, ServerDefinition, ServerOptions } from 'sluice'
+import { defineServer, prompt, resource, tool } from 'sluice'
 import { createServer, serveHttp, serveStdio } from 'sluice/node'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { contentTools, icons } from './everything/content-tools.ts'
 import { elicitationTools } from './everything/elicitation-tools.ts'
 import { longRunningTools } from './everything/long-running-tools.ts'
@@ -23,7 +24,7 @@ const passing = {
   resources: resource({ uri: 'note://passing', name: 'passing', read: () => 'Still there' }),
 }
 
-export function createEverything(runtime: Runtime = {}): Server {
+export function createEverything(runtime: ServerOptions = {}): Server {
   const shown = { tools: false, prompts: false, resources: false }
   const tools = [
     ...contentTools,
@@ -35,20 +36,22 @@ export function createEverything(runtime: Runtime = {}): Server {
   ]
   const current = (): ServerDefinition =>
     defineServer({
-      info: {
-        name: 'everything',
-        version: '1.2.3',
-        title: 'Everything',
-        description: 'A server with everything in it',
-        websiteUrl: 'https://example.com/everything',
-        icons,
-      },
+      name: 'everything',
+      version: '1.2.3',
+      title: 'Everything',
+      description: 'A server with everything in it',
+      websiteUrl: 'https://example.com/everything',
+      icons,
       instructions: 'Try one after the other',
       tools: [...tools, ...(shown.tools ? [passing.tools] : [])],
       prompts: [...prompts, ...(shown.prompts ? [passing.prompts] : [])],
       resources: [...resources, ...(shown.resources ? [passing.resources] : [])],
     })
-  const server: Server = createServer(current(), { pageSize, ask: ask(), once: once(), ...runtime })
+  const server: Server = createServer(current(), {
+    pageSize,
+    ...runtime,
+    use: [elicitation(), idempotency(), ...(runtime.use ?? [])],
+  })
   return server
 }
 

@@ -9,7 +9,8 @@ export function createPagedServer(): { readonly server: Server; tell(): void } {
   const named = (name: string, scopes: readonly string[] = []): ReturnType<typeof tool> =>
     tool({ name, description: name, scopes, run: () => name })
   const definition = defineServer({
-    info: { name: 'lists', version: '1' },
+    name: 'lists',
+    version: '1',
     tools: [
       tool({
         name: 'many',

@@ -6,10 +6,11 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock, Params, Server, Store } from 'sluice'
-import { defineServer, memoryStore, once, tool } from 'sluice'
+import { defineServer, memoryStore, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { idempotency } from 'sluice/plugins'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { z } from 'zod'
@@ -66,12 +67,11 @@ export function openPaymentServer(
       return `paid ${amount} by ${process.pid}`
     },
   })
-  const server = createServer(defineServer({ info: { name: 'till', version: '1' }, tools: [pay] }), {
+  const server = createServer(defineServer({ name: 'till', version: '1', tools: [pay] }), {
     store,
     ...(clock && { clock }),
     secret: 'a secret that all processes share',
-    approvals: desk,
-    once: once(),
+    use: [desk, idempotency()],
   })
   let ids = 0
   return {

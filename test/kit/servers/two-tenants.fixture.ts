@@ -12,17 +12,15 @@ import {
   authenticate,
   concurrency,
   defineServer,
-  limit,
-  log,
   memoryStore,
-  metrics,
-  once,
   prompt,
+  rateLimit,
   resource,
-  tenant,
+  tenants,
   tool,
 } from 'sluice'
 import { createServer, nodeClock } from 'sluice/node'
+import { idempotency, log, metrics } from 'sluice/plugins'
 import * as z from 'zod'
 import { waitAtRandom } from './wait-at-random.ts'
 
@@ -56,7 +54,8 @@ const input = z.object({ text: z.string() })
 const timeoutMs = 3_600_000
 const define = () =>
   defineServer({
-    info: { name: 'shared', version: '1' },
+    name: 'shared',
+    version: '1',
     tools: [
       tool({
         name: 'work',
@@ -143,14 +142,16 @@ export async function createTwoTenants({ store = memoryStore(nodeClock), audited
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    log: log({ info: look, warn: look, error: look }),
-    authenticate: authenticate({ verifiers: [keys] }),
-    tenant: tenant({ claim: 'tenants', tools: (id) => own.get(id ?? '') ?? new Set() }),
-    limit: limit({ rate: endless }),
-    concurrency: concurrency({ perTenant: 10_000, queue: 10_000 }),
-    once: once(),
-    metrics: metrics(),
-    ...(audited && { audit: audit() }),
+    tenant: tenants({ claim: 'tenants', tools: (id) => own.get(id ?? '') ?? new Set() }),
+    use: [
+      log({ info: look, warn: look, error: look }),
+      authenticate({ verifiers: [keys] }),
+      rateLimit(endless),
+      concurrency({ perTenant: 10_000, queue: 10_000 }),
+      idempotency(),
+      metrics(),
+      audited && audit(),
+    ],
   })
   return { server, store, tokens, leakedLines: strayLines }
 }

@@ -7,7 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'sluice'
-import { audit, readAllAudit, verifyAudit } from 'sluice'
+import { audit } from 'sluice'
+import { readAllAudit, verifyAudit } from 'sluice/audit'
 import { sqliteStore } from 'sluice/sqlite'
 import { openApprovalsFixture, owner, requiredIn } from '../../kit/servers/approvals.fixture.ts'
 import type { Soak } from '../soak.ts'
@@ -41,7 +42,7 @@ export const run: Soak = async ({ times, random, progress }) => {
 
 /** Every fifth is denied. How many were approved. */
 async function live(store: Store, calls: number, say: (line: string) => void): Promise<number> {
-  const { call, approvals, server } = await openApprovalsFixture({}, { store, audit: audit() })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, use: [audit()] })
   let approved = 0
   for (let amount = 0; amount < calls; amount++) {
     const { request_id: id } = requiredIn(await call('pay', { amount }))

@@ -9,7 +9,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'sluice'
-import { audit, defineServer, memoryStore, pruneAudit } from 'sluice'
+import { audit, defineServer, memoryStore } from 'sluice'
+import { pruneAudit } from 'sluice/audit'
 import { createConsole } from 'sluice/console'
 import { createServer, nodeClock } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
@@ -29,7 +30,7 @@ export const run: Soak = async ({ times, progress }) => {
   progress(`audit-turns: ${rows} rows are there`)
   const panel = createConsole({ store, clock: nodeClock })
   const info = { name: 'turns', version: '1' }
-  const server = createServer(defineServer({ info }), { store, secret, audit: audit(), console: panel.watch })
+  const server = createServer(defineServer({ ...info }), { store, secret, use: [audit(), panel.watch] })
   const serving = await panel.listen({ port: 0 })
   const { secret: key } = await panel.operators.create({ name: 'auditor', scopes: ['audit:export'] })
   const lost: string[] = []

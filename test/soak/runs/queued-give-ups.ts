@@ -1,7 +1,8 @@
 /** Clients that give up while they are queued for admission, by FIN and by RST: afterwards all slots are free. */
 
-import { defineServer, log, tool } from 'sluice'
+import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import type {
   AdmissionControl,
   CreateAdmissionControl,
@@ -19,14 +20,14 @@ export const run: Soak = async ({ times, random }) => {
     description: 'Takes a moment',
     run: () => new Promise<string>((resolve) => setTimeout(resolve, 100, 'done')),
   })
-  const definition = defineServer({ info: { name: 'gate', version: '1' }, tools: [work] })
+  const definition = defineServer({ name: 'gate', version: '1', tools: [work] })
   const silent = { info() {}, warn() {}, error() {} }
   let made: AdmissionControl | undefined
   const watched: CreateAdmissionControl = (around) => {
     made = admission({ concurrency: slots, queue: atOnce })(around)
     return made
   }
-  const serving = await serveHttp(definition, { port: 0, admission: watched, runtime: { log: log(silent) } })
+  const serving = await serveHttp(definition, { port: 0, admission: watched, use: [log(silent)] })
   const port = Number(new URL(serving.url).port)
   const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
   let [queued, served] = [0, 0]

@@ -1,12 +1,11 @@
 /** `sluice approvals`: what agents want to do, decided from a terminal by whoever holds the data folder. */
 
-import { audit, RpcError, surroundings } from 'sluice'
+import { RpcError } from 'sluice'
 import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
-import { approvals, effectLines, markedText } from 'sluice/approvals'
-import type { Config } from '../config/schema.ts'
+import { createApprovals, effectLines, markedText } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import { owner } from '../host/identities.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
-import type { OpenStore } from '../host/store.ts'
 import { ago, CommandError, exitCodes, styled, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { StoreCommandOptions } from './with-store.ts'
@@ -21,50 +20,40 @@ export interface DecideOptions extends StoreCommandOptions {
   readonly as?: string
 }
 
-interface OpenedApprovals {
-  readonly desk: Approvals
-  /** Waits for what is to be recorded. */
-  close(): Promise<void>
-}
-
-/** Through the store, not through a server: whoever can open it is the operator. What they decide is recorded all the same. */
-function openApprovals({ store, bus }: OpenStore, config: Config): OpenedApprovals {
-  const { webhook: _, holdMs: _1, rules, ...terms } = config.approvals
-  const desk = approvals({
-    ...omitUndefined(terms),
-    rules: rules.map((rule) =>
-      omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
-    ),
-  })
-  const context = { name: 'command', store, bus, secret: 'nothing is sealed here, so nothing is lost' }
-  const kept = config.audit
-    ? audit(omitUndefined({ ...config.audit, retention: undefined }))(surroundings(context))
-    : undefined
-  desk(surroundings({ ...context, ...(kept?.record && { record: kept.record }) }))
-  return { desk, close: async () => kept?.close?.() }
-}
-
-const withApprovals = (
+/** Works on the store, not through a server: a person who can open the store is its operator. Decisions are recorded. */
+async function withApprovals(
   context: CommandContext,
   options: StoreCommandOptions,
-  work: (desk: Approvals) => Promise<number>,
-): Promise<number> =>
-  withStore(context, options, async (opened, config) => {
-    const { desk, close } = openApprovals(opened, config)
+  work: (approvals: Approvals) => Promise<number>,
+): Promise<number> {
+  return withStore(context, options, async ({ store, bus }, config) => {
+    const { webhook: _, holdMs: _1, rules, ...terms } = config.approvals
+    const audit = config.audit
+      ? createAudit({ ...omitUndefined({ ...config.audit, retention: undefined }), store })
+      : undefined
+    const approvals = createApprovals({
+      ...omitUndefined(terms),
+      ...{ store, bus, audit },
+      rules: rules.map((rule) =>
+        omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
+      ),
+    })
     try {
-      return await work(desk)
+      return await work(approvals)
     } finally {
-      await close()
+      approvals.close()
+      await audit?.close()
     }
   })
+}
 
 const unknownTicket = (id: string): CommandError =>
   new CommandError(`There is no ticket ${id}, or its time is up; sluice approvals list shows them`)
 
 export const approvalsList = (context: CommandContext, options: ListOptions): Promise<number> =>
-  withApprovals(context, options, async (desk) => {
+  withApprovals(context, options, async (approvals) => {
     const { terminal } = context
-    const { tickets } = await desk.list(
+    const { tickets } = await approvals.list(
       omitUndefined({ status: options.status as TicketStatus | undefined, tenant: options.tenant, limit: 200 }),
     )
     if (options.json) terminal.out(toJson(tickets))
@@ -89,8 +78,8 @@ export const approvalsList = (context: CommandContext, options: ListOptions): Pr
   })
 
 export const approvalsShow = (context: CommandContext, id: string, options: StoreCommandOptions): Promise<number> =>
-  withApprovals(context, options, async (desk) => {
-    const ticket = await desk.get(id)
+  withApprovals(context, options, async (approvals) => {
+    const ticket = await approvals.get(id)
     if (!ticket) throw unknownTicket(id)
     context.terminal.out(options.json ? toJson(ticket) : describeTicket(context, ticket))
     return exitCodes.ok
@@ -102,9 +91,9 @@ export const approvalsDecide = (
   approved: boolean,
   options: DecideOptions,
 ): Promise<number> =>
-  withApprovals(context, options, async (desk) => {
+  withApprovals(context, options, async (approvals) => {
     const by: Decider = { subject: options.as ?? owner, via: 'command', tenants: 'all', operator: true }
-    const ticket = await desk
+    const ticket = await approvals
       .decide(id, { approved, ...omitUndefined({ note: options.note }) }, by)
       .catch((thrown: unknown) => {
         throw thrown instanceof RpcError && thrown.reason === 'approvalInvalid' ? unknownTicket(id) : thrown

@@ -1,7 +1,5 @@
-/** `sluice audit`: search, verify, export and prune the record of what was called. */
-
-import type { AuditVerdict } from 'sluice'
-import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice'
+import type { AuditVerdict } from 'sluice/audit'
+import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice/audit'
 import { limitsOf, retentionOf } from '../host/retention.ts'
 import { clock } from '../host/run.ts'
 import { secretOf } from '../host/store.ts'

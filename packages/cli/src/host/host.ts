@@ -1,14 +1,18 @@
-/** The pipeline a configuration describes: one store, one desk, one console, and a runtime for each server on them. */
+/** The pipeline that a configuration describes: one store, one audit, approvals, a console, and the options of each server. */
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Caller, Logger, OpenedServer, Runtime, Verifier } from 'sluice'
-import { apiKeys, ask, audit, authenticate, concurrency, health, limit, log, metrics, once, tenant } from 'sluice'
-import type { Approvals } from 'sluice/approvals'
-import { approvals } from 'sluice/approvals'
+import type { Caller, Logger, OpenedServer, PluginList, ServerOptions, Verifier } from 'sluice'
+import { apiKeys, authenticate, concurrency, rateLimit, tenants } from 'sluice'
+import type { Approvals, ApprovalsOptions } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
+import type { AuditOptions } from 'sluice/audit'
+import { createAudit } from 'sluice/audit'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
+import type { AuthenticateOptions, RateLimitOptions } from 'sluice/plugins'
+import { customLayer, idempotency, log, metrics } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 import { omitUndefined, toBucket, toBuckets } from './omit-undefined.ts'
@@ -21,7 +25,7 @@ export interface Host {
   readonly console: Console | undefined
   readonly approvals: Approvals
   /** For one of the servers on it. */
-  runtimeFor(opened: OpenedServer): Runtime
+  optionsFor(opened: OpenedServer): ServerOptions
 }
 
 export interface HostOptions {
@@ -36,54 +40,46 @@ export interface HostOptions {
 export async function createHost(config: Config, { env, logger, owner, stdio = false }: HostOptions): Promise<Host> {
   const opened = await openStore(config, env)
   const { store, bus } = opened
-  const desk = approvals(approvalsOf(config, env, stdio, () => consoleApp?.url))
-  const consoleApp =
-    config.console && !stdio ? createConsole({ store, bus, desk, clock: nodeClock, logger, owner }) : undefined
+  const clock = nodeClock
+  const secret = secretOf(config, env)
+  const audit = config.audit ? createAudit({ ...auditOf(config.audit), store, clock, logger, secret }) : undefined
+  const common = { store, bus, clock, logger, audit }
+  let consoleApp: Console | undefined
+  const approvals = createApprovals({ ...approvalsOf(config, env, stdio, () => consoleApp?.url), ...common })
+  if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
-  const runtime: Runtime = {
-    store,
-    ...(bus && { bus }),
-    clock: nodeClock,
-    secret: secretOf(config, env),
-    log: log(logger),
-    ask: ask(),
-    once: once(omitUndefined(config.once)),
-    health: health(),
-    approvals: desk,
-    errors: config.errors,
-    ...(known && config.tenant && { tenant: tenant(tenantOf(config.tenant, env)) }),
-    ...(config.limit && {
-      limit: limit(
-        omitUndefined({
-          rate: config.limit.rate && toBucket(config.limit.rate),
-          tools: config.limit.tools && toBuckets(config.limit.tools),
-        }),
-      ),
-    }),
-    ...(config.concurrency && { concurrency: concurrency(omitUndefined(config.concurrency)) }),
-    ...(config.audit && { audit: audit(auditOf(config.audit)) }),
-    ...(config.metrics && { metrics: metrics() }),
-    ...(config.tracing && { tracing: (await import('sluice/tracing')).tracing() }),
-    ...(consoleApp && { console: consoleApp.watch }),
-  }
+  const plugins: PluginList = [
+    log(logger),
+    idempotency(omitUndefined(config.once)),
+    approvals,
+    audit,
+    known && config.tenant && tenants(tenantOf(config.tenant, env)),
+    config.limit && rateLimit(rateLimitOf(config.limit)),
+    config.concurrency && concurrency(omitUndefined(config.concurrency)),
+    config.metrics && metrics(),
+    config.tracing && (await import('sluice/tracing')).tracing(),
+    consoleApp?.watch,
+  ]
   return {
     opened,
     console: consoleApp,
-    approvals: desk,
-    runtimeFor: ({ publicMethods, layers }) => ({
-      ...runtime,
-      ...omitUndefined({ layers }),
-      ...(known && {
-        authenticate: authenticate({
-          ...known,
-          ...omitUndefined({ publicMethods: known.publicMethods ?? publicMethods }),
-        }),
-      }),
+    approvals,
+    optionsFor: ({ publicMethods, layers = [] }) => ({
+      ...{ store, bus, clock, secret, errors: config.errors },
+      use: [
+        ...plugins,
+        ...layers.map(customLayer),
+        known &&
+          authenticate({
+            ...known,
+            ...omitUndefined({ publicMethods: known.publicMethods ?? publicMethods }),
+          }),
+      ],
     }),
   }
 }
 
-type Callers = Parameters<typeof authenticate>[0]
+type Callers = AuthenticateOptions
 
 /** `undefined` if nobody has to say who they are. On a pipe the only caller is who started us, unless a token says who that is. */
 async function callersOf(
@@ -136,14 +132,14 @@ async function verifiersOf(
   return verifiers
 }
 
-function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): Parameters<typeof audit>[0] {
+function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): AuditOptions {
   return omitUndefined({ ...rest, retention: retentionOf(retention) })
 }
 
 function tenantOf(
   { from, header, tools }: NonNullable<Config['tenant']>,
   env: HostOptions['env'],
-): Parameters<typeof tenant>[0] {
+): Parameters<typeof tenants>[0] {
   const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
   return {
     claim: from,
@@ -157,7 +153,7 @@ function approvalsOf(
   env: HostOptions['env'],
   stdio: boolean,
   url: () => string | undefined,
-): Parameters<typeof approvals>[0] {
+): ApprovalsOptions {
   const { webhook, rules, approver, holdMs: waitMs, ...times } = settings
   const secret = env['SLUICE_WEBHOOK_SECRET']
   if (webhook !== undefined && !secret)
@@ -173,3 +169,6 @@ function approvalsOf(
     ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
   }
 }
+
+const rateLimitOf = ({ rate, tools }: NonNullable<Config['limit']>): RateLimitOptions =>
+  omitUndefined({ ...(rate && toBucket(rate)), tools: tools && toBuckets(tools) })

@@ -1,6 +1,4 @@
-/** How long the audit is kept: days and megabytes for people, milliseconds and bytes for the library. */
-
-import type { Retention, RetentionLimits } from 'sluice'
+import type { Retention, RetentionLimits } from 'sluice/audit'
 import type { Config } from '../config/schema.ts'
 
 type Settings = NonNullable<NonNullable<Config['audit']>['retention']>

@@ -20,7 +20,7 @@ export interface RunningServers {
 }
 
 export function toServer({ opened }: NamedServer, host: Host, config: Config): Server {
-  const server = createServer(withDeadline(opened.definition, config.timeoutMs), host.runtimeFor(opened))
+  const server = createServer(withDeadline(opened.definition, config.timeoutMs), host.optionsFor(opened))
   opened.started?.(server)
   return server
 }

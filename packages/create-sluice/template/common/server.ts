@@ -3,7 +3,8 @@ import * as z from 'zod'
 import pkg from './package.json' with { type: 'json' }
 
 export const server = defineServer({
-  info: { name: pkg.name, version: pkg.version },
+  name: pkg.name,
+  version: pkg.version,
   tools: [
     tool({
       name: 'shout',

@@ -22,7 +22,7 @@ import { claimOf } from './claim.ts'
 import type { Decider } from './decide.ts'
 import { invalidTicket } from './decide.ts'
 import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
-import type { Office } from './office.ts'
+import type { ApprovalEngine } from './engine.ts'
 import { approvalDenied, approvalRequired, declinedToOpen, ticketInState } from './replies.ts'
 import type { RuleVerdict } from './rules.ts'
 import type { Proposal } from './ticket.ts'
@@ -30,7 +30,7 @@ import type { VersionedState } from './ticket-store.ts'
 import { waitForDecision } from './wait-for-decision.ts'
 
 export interface ApprovalLayerDeps {
-  readonly office: Office
+  readonly engine: ApprovalEngine
   /** The server's name, and its version as it is now. */
   readonly name: string
   readonly version: () => string
@@ -64,8 +64,8 @@ export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Tar
   verdict.approval === 'tool' ? policy.approval : verdict.approval
 
 export function approvalLayer(deps: ApprovalLayerDeps): Layer {
-  const { office, name, version, serverStore, clock, logger, seal, ready, record, waitMs } = deps
-  const { ticketStore, time, policy, grants } = office
+  const { engine, name, version, serverStore, clock, logger, seal, ready, record, waitMs } = deps
+  const { ticketStore, time, policy, grants } = engine
 
   return (next) => {
     // Most calls need none, and pass without a promise of this layer's own.
@@ -102,7 +102,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
 
     async function gated(call: Call, verdict: RuleVerdict): Promise<ApprovalOutcome> {
       const { args, ticket, withdrawn } = splitArguments(call.target, call.args)
-      const { approver } = office
+      const { approver } = engine
       const refresh = async (): Promise<CurrentDraft> => ({
         draft: await bindingOf(call, args, verdict, { server: name, version: version(), approver }),
         refresh,
@@ -139,7 +139,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       call.facts['ticket'] = id
       const { subject, credential } = call.caller
       const by: Decider = { subject, credential, via: 'protocol', tenants: [proposal.tenant], operator: false }
-      await office.decide(id, { approved: false }, by)
+      await engine.decide(id, { approved: false }, by)
       return approvalDenied(proposal, [])
     }
 
@@ -183,7 +183,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       // Left over by a process that died while it added the ticket.
       if (status === 'pending' && named && (await ticketStore.findByBinding(proposal)) !== id) return 'new'
       if (!isSame) {
-        if (!(await office.voidTicket(proposal, live))) return 'again'
+        if (!(await engine.voidTicket(proposal, live))) return 'again'
         throw approvalVoid(proposal.tool, proposal.effect, current.draft.effect)
       }
       return status === 'pending' ? pending(call, proposal, current) : { answer: await run(call, proposal) }
@@ -264,7 +264,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
             throw invalidTicket()
           if (!(await ticketStore.transition(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
           record(tenant, 'spent', { ticket: id, digest })
-          office.notifyChange(id, 'running')
+          engine.notifyChange(id, 'running')
           return checked.run(call, given)
         },
       }
@@ -273,9 +273,9 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     async function propose(draft: TicketDraft, from: string | undefined): Promise<Proposal | undefined> {
       const id = crypto.randomUUID()
       const { tenant, caller } = draft
-      const slot = await ticketStore.takeSlot(tenant, caller.subject, id, office.maxPending)
+      const slot = await ticketStore.takeSlot(tenant, caller.subject, id, engine.maxPending)
       if (slot === undefined)
-        throw new RpcError('rateLimited', `There are ${office.maxPending} calls waiting for an approval already`, {
+        throw new RpcError('rateLimited', `There are ${engine.maxPending} calls waiting for an approval already`, {
           data: { retryAfterMs: 60_000 },
         })
       const [previous, { at, epoch }] = await Promise.all([ticketStore.lastApproved(draft), time.now()])
@@ -284,16 +284,16 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         id,
         slot,
         createdAt: at,
-        expiresAt: at + office.times.decideMs,
+        expiresAt: at + engine.times.decideMs,
         epoch,
         ...(previous !== undefined && { previous }),
       }
       if (!(await ticketStore.add(proposal, from))) return undefined
-      time.advanceAfter(proposal.expiresAt + office.times.runMs)
+      time.advanceAfter(proposal.expiresAt + engine.times.runMs)
       const { tool, digest, definition } = draft
       record(tenant, 'proposed', { ticket: id, tool, caller: caller.subject, digest, definition })
-      await office.announce(proposal)
-      office.notifyChange(id, 'pending')
+      await engine.announce(proposal)
+      engine.notifyChange(id, 'pending')
       return proposal
     }
 
@@ -301,7 +301,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
       const { id } = proposal
       if (waitMs > 0) {
-        await waitForDecision(call, id, { desk: office, clock, waitMs })
+        await waitForDecision(call, id, { desk: engine, clock, waitMs })
         if (call.stop.reason) throw call.stop.reason
         const live = await ticketStore.readState(id)
         if (live && live.state.status !== 'pending') {
@@ -310,7 +310,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         }
       }
       call.facts['approval'] = 'required'
-      return approvalRequired(call, proposal, office.urlOf(id), seal, office.times.decideMs)
+      return approvalRequired(call, proposal, engine.urlOf(id), seal, engine.times.decideMs)
     }
   }
 
@@ -322,7 +322,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
     const { status } = claim
     if (await ticketStore.transition(proposal.id, live, { ...live.state, status }))
-      office.notifyChange(proposal.id, status)
+      engine.notifyChange(proposal.id, status)
   }
 }
 

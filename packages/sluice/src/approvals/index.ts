@@ -1,119 +1,115 @@
-/** Approvals: calls that a person must allow first, and the desk where people do. */
+/** Approvals: calls that a person must allow first, and the service through which people do. */
 
-import type { Part, Piece, Surroundings } from '../core/part.ts'
+import type { Bus } from '../core/bus.ts'
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Logger } from '../core/log.ts'
+import { silentLogger } from '../core/log.ts'
+import type { AuditLog, SlotPlugin } from '../core/plugin.ts'
+import { noAudit } from '../core/plugin.ts'
 import { createSeal } from '../core/seal.ts'
 import type { Store } from '../core/store.ts'
 import type { Target } from '../core/target.ts'
+import { memoryBus } from '../stores/memory-bus.ts'
 import { approvalLayer } from './approval-layer.ts'
-import type { Desk, DeskOptions } from './desk.ts'
-import type { Office } from './office.ts'
-import { createOffice } from './office.ts'
+import { createApprovalEngine } from './engine.ts'
 import { respond } from './respond.ts'
-import { createRules } from './rules.ts'
+import type { ApprovalsOptions, ApprovalsService } from './service.ts'
 
 export { approvalArguments } from './arguments.ts'
 export type { Decider } from './decide.ts'
-export type { Desk, DeskOptions, TicketChange, TicketQuery } from './desk.ts'
 export { effectLines } from './effect.ts'
 export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant } from './grants.ts'
 export type { MarkedPiece } from './marked-text.ts'
 export { markedPieces, markedText } from './marked-text.ts'
 export type { Hint, Rule, RuleView } from './rules.ts'
+export type { ApprovalsOptions, ApprovalsService, TicketChange, TicketQuery } from './service.ts'
 export type { HeaderLookup } from './signature.ts'
 export type { Approver, Decision, DecisionChannel, Proposal, TicketStatus, TicketView } from './ticket.ts'
 export type { TimeMark } from './time.ts'
 export { readApprovalTime } from './time.ts'
 export type { WebhookOptions, WebhookPost } from './webhook.ts'
 
-/** What `approvals` takes: the desk’s options, and how long a call waits for a quick decision. */
-export interface ApprovalsOptions extends DeskOptions {
-  /**
-   * How long a call waits for a quick human before it is answered that an approval is needed: not at all unless said. It
-   * holds the call's slot and eats its time, of which at most half.
-   */
-  readonly waitMs?: number
+/** What approvals are bound to when they are made. */
+export interface CreateApprovalsOptions extends ApprovalsOptions {
+  /** The store of the servers: tickets, rules and grants of all of them are there. */
+  readonly store: Store
+  /** The bus of the servers. By default changes are announced within this process only. */
+  readonly bus?: Bus | undefined
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Records what people decide. Needed if the servers have an audit. */
+  readonly audit?: AuditLog | undefined
 }
 
-/** An approval is worth nothing where anybody can be anybody. */
-const anonymousCallersError = ({ name }: Target): TypeError =>
-  new TypeError(
-    `tool "${name}" needs approvals, so over a network callers must be known: add authenticate: authenticate({ … }) to the options of createServer, or serve it on stdio`,
-  )
+/** Approvals of all servers that share a store: a plugin for each of them, and the service through which people decide. */
+export interface Approvals extends ApprovalsService, SlotPlugin<'approvals'> {
+  /** Ends timers and the webhook. The last server that closes calls it; programs without a server call it themselves. */
+  close(): void
+}
 
-/** A part for `createServer`, and the desk of all servers it was given to. They share one store. */
-export type Approvals = Part<'approvals'> & Desk
-
-/**
- * `const desk = approvals({ … })`, then `createServer(definition, { approvals: desk, once: once(), … })` for each server.
- * Without a server, as in a command, `desk(surroundings({ name, store }))` puts it on a store.
- */
-export function approvals(options: ApprovalsOptions = {}): Approvals {
-  let bound: { readonly store: Store; readonly office: Office } | undefined
+/** Creates the approvals of all servers that share a store: `createServer(definition, { store, use: [approvals, …] })`. */
+export function createApprovals(options: CreateApprovalsOptions): Approvals {
+  const { store, bus = memoryBus(), clock = systemClock, logger = silentLogger, audit = noAudit } = options
+  const engine = createApprovalEngine({ store, bus, clock, logger, record: audit.record }, options)
   let servers = 0
-
-  function officeOn(services: Surroundings): Office {
-    bound ??= { store: services.store, office: createOffice(services, options) }
-    if (bound.store !== services.store)
-      throw new TypeError(
-        'approvals: servers that share a desk share a store: give createServer the same store for each',
-      )
-    return bound.office
-  }
-  function office(): Office {
-    if (!bound) throw new TypeError('approvals: there is no store yet: give this to createServer first')
-    return bound.office
+  let isChecked = false
+  /** Checks again until the store passes: a store that was unavailable at the start is not unfit. */
+  async function ready(): Promise<void> {
+    if (isChecked) return
+    await engine.ready()
+    isChecked = true
   }
 
-  function part(services: Surroundings): Piece<'approvals'> {
-    const here = officeOn(services)
-    const { name, own, clock, logger, secrets, record } = services
-    let version = ''
-    // Asked again until it is fit: a store that was away at the start is not unfit.
-    let fit = false
-    async function ready(): Promise<void> {
-      if (fit) return
-      await here.ready()
-      fit = true
-    }
-    servers++
-    return {
-      part: 'approvals',
-      layer: approvalLayer({
-        ...{ office: here, name, serverStore: own, clock, logger, record, ready },
-        version: () => version,
-        seal: createSeal(secrets, `state ${name}`, clock),
-        waitMs: options.waitMs ?? 0,
-      }),
-      methods: [respond(here)],
-      defined({ info, tools = [] }, { exposed, authenticated }) {
-        const gated = exposed && !authenticated && tools.find((tool) => rules.mayNeedApproval(tool, name))
-        if (gated) throw anonymousCallersError(gated)
-        version = info.version
-      },
-      ready,
-      async close() {
-        if (--servers === 0) here.close()
-      },
-    }
-  }
-
-  const rules = createRules(options.rules)
-  const desk: Desk = {
-    list: async (query) => office().list(query),
-    get: async (id) => office().get(id),
-    pending: async (tenants) => office().pending(tenants),
-    decide: async (id, decision, by) => office().decide(id, decision, by),
-    resolve: async (id, verdict, by) => office().resolve(id, verdict, by),
-    acceptsWebhook: options.webhook !== undefined,
-    handleWebhook: async (header, body) => office().handleWebhook(header, body),
-    watch: (listener) => office().watch(listener),
-    rules: rules.views,
-    grants: {
-      maxMs: options.grants?.maxMs ?? 0,
-      list: async (query) => office().grants.list(query),
-      create: async (grant, by) => office().grants.create(grant, by),
-      revoke: async (id, by) => office().grants.revoke(id, by),
+  return {
+    slot: 'approvals',
+    create(services) {
+      const { name, serverStore, secrets } = services
+      if (services.store !== store)
+        throw new TypeError('approvals: servers share a store with their approvals, so pass the same "store" to both')
+      if (services.audit.record !== audit.record)
+        throw new TypeError(
+          'approvals: decisions must be in the audit of the server, so make one with createAudit({ store }), pass it to createApprovals as "audit", and add it to "use"',
+        )
+      let version = ''
+      servers++
+      return {
+        layer: approvalLayer({
+          ...{ engine, name, serverStore, clock: services.clock, logger: services.logger, ready },
+          record: audit.record,
+          version: () => version,
+          seal: createSeal(secrets, `state ${name}`, services.clock),
+          waitMs: options.waitMs ?? 0,
+        }),
+        methods: [respond(engine)],
+        accepts(definition, { exposed, authenticated }) {
+          const { tools = [] } = definition
+          const gated = exposed && !authenticated && tools.find((tool) => engine.policy.mayNeedApproval(tool, name))
+          if (gated) throw anonymousCallers(gated)
+          version = definition.version
+        },
+        ready,
+        async close() {
+          if (--servers === 0) engine.close()
+        },
+      }
     },
+    list: engine.list,
+    get: engine.get,
+    pending: engine.pending,
+    decide: engine.decide,
+    resolve: engine.resolve,
+    acceptsWebhook: engine.acceptsWebhook,
+    handleWebhook: engine.handleWebhook,
+    watch: engine.watch,
+    rules: engine.rules,
+    grants: engine.grants,
+    close: engine.close,
   }
-  return Object.assign(part, desk)
 }
+
+/** An approval is worth nothing if any caller can claim any name. */
+const anonymousCallers = ({ name }: Target): TypeError =>
+  new TypeError(
+    `tool "${name}" needs approvals, so network callers must be known: add authenticate({ … }) to "use", or serve it on stdio`,
+  )

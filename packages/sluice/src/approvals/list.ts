@@ -1,6 +1,6 @@
 /** Tickets a page at a time: undecided ones first, by age, then the rest, newest first. */
 
-import type { Desk, TicketQuery } from './desk.ts'
+import type { ApprovalsService, TicketQuery } from './service.ts'
 import type { TicketView } from './ticket.ts'
 import type { TicketStore } from './ticket-store.ts'
 
@@ -9,7 +9,7 @@ const maxPageSize = 200
 /** Looked at for one page where a filter lets little through; the next page goes on from there. */
 const maxScanned = 2000
 
-export const createList = (ticketStore: TicketStore, get: Desk['get']): Desk['list'] =>
+export const createList = (ticketStore: TicketStore, get: ApprovalsService['get']): ApprovalsService['list'] =>
   async function list({ tenant, status, tool, after, limit = defaultPageSize } = {}) {
     const size = Math.min(Math.max(1, limit), maxPageSize)
     const tickets: TicketView[] = []
@@ -45,7 +45,7 @@ export const createList = (ticketStore: TicketStore, get: Desk['get']): Desk['li
 const countBatchSize = 1000
 
 /** By the index alone: reading ten thousand tickets to count them would take longer than deciding one. */
-export const createPendingCount = (ticketStore: TicketStore): Desk['pending'] =>
+export const createPendingCount = (ticketStore: TicketStore): ApprovalsService['pending'] =>
   async function pending(tenants) {
     let count = 0
     for (let cursor: string | undefined; ; ) {

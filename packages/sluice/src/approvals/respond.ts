@@ -8,10 +8,10 @@ import type { Call, Via } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { isLoopback } from '../core/loopback.ts'
-import type { ExtraMethod } from '../core/part.ts'
+import type { ExtraMethod } from '../core/plugin.ts'
 import { refuseAnonymous } from './approval-layer.ts'
 import { parseApproved } from './arguments.ts'
-import type { Office } from './office.ts'
+import type { ApprovalEngine } from './engine.ts'
 
 /** Lets a caller decide for others. An agent's credential should never have it. */
 const scope = 'approvals:decide'
@@ -30,18 +30,18 @@ function refuseUndeclared({ revision, capabilities: { extensions } }: Call): voi
 /** Document 003's words. */
 const denialMessage = 'User denied approval. You can retry by invoking the tool again.'
 
-export const respond = (office: Pick<Office, 'approver' | 'decide'>): ExtraMethod => ({
+export const respond = (engine: Pick<ApprovalEngine, 'approver' | 'decide'>): ExtraMethod => ({
   name: 'approval/respond',
   extension,
-  scopes: office.approver === 'client' ? [] : [scope],
+  scopes: engine.approver === 'client' ? [] : [scope],
   async run(call): Promise<Answer> {
     refuseUndeclared(call)
     const { id, approved, message } = parse(call)
     refuseAnonymous(call)
     const { caller, tenant, via } = call
-    if (office.approver === 'client' && !isLocal(via))
+    if (engine.approver === 'client' && !isLocal(via))
       throw new RpcError('forbidden', 'Here the client’s own word counts, so it is taken on this machine only')
-    await office.decide(
+    await engine.decide(
       id,
       { approved, ...(message !== undefined && { note: message }) },
       {

@@ -2,7 +2,7 @@
 
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Desk } from './desk.ts'
+import type { ApprovalsService } from './service.ts'
 
 /** How often the client hears that it still waits. */
 const progressIntervalMs = 5_000
@@ -18,7 +18,7 @@ export function waitForDecision(
     desk,
     clock,
     waitMs,
-  }: { readonly desk: Pick<Desk, 'watch' | 'get'>; readonly clock: Clock; readonly waitMs: number },
+  }: { readonly desk: Pick<ApprovalsService, 'watch' | 'get'>; readonly clock: Clock; readonly waitMs: number },
 ): Promise<void> {
   const until = clock.now() + Math.min(waitMs, call.target.policy.timeoutMs / 2)
   return new Promise((resolve) => {

@@ -10,7 +10,7 @@ import type { Logger } from '../core/log.ts'
 import { isSafeUrl } from '../core/loopback.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { Decider } from './decide.ts'
-import type { Desk } from './desk.ts'
+import type { ApprovalsService } from './service.ts'
 import type { HeaderLookup, WebhookSigner } from './signature.ts'
 import { createWebhookSigner } from './signature.ts'
 import type { Proposal } from './ticket.ts'
@@ -38,7 +38,7 @@ export interface Webhook {
   /** Looks for what other processes left behind. */
   start(): void
   /** A signed decision. Throws `unauthorized` where the signature is not good, and whatever `decide` throws. */
-  handleWebhook(header: HeaderLookup, body: string): ReturnType<Desk['decide']>
+  handleWebhook(header: HeaderLookup, body: string): ReturnType<ApprovalsService['decide']>
   close(): void
 }
 
@@ -46,7 +46,7 @@ export interface WebhookDeps {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  readonly desk: Pick<Desk, 'get' | 'decide' | 'watch'>
+  readonly desk: Pick<ApprovalsService, 'get' | 'decide' | 'watch'>
   /** After that there is nothing left to decide. */
   readonly decideMs: number
 }

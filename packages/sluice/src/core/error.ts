@@ -167,3 +167,6 @@ export interface Bug {
   readonly errorMessage: string
   readonly stack?: string
 }
+
+/** Returns an id for one failure, record or process: short enough to read out, long enough not to repeat in a day's log. */
+export const newErrorId = (): string => crypto.randomUUID().slice(0, 13)

@@ -1,7 +1,8 @@
-/** What there is to say about one message once it is over: made once by the observe layer, read by every sink. */
+/** What an observer learns of messages: the observe layer makes one record per call, and every observer reads it. */
 
-import type { Call } from './call.ts'
+import type { Call, Via } from './call.ts'
 import type { Reason } from './error.ts'
+import type { LogLine } from './log.ts'
 
 /** How it ended, from a finite set: safe as a metric label. */
 export type CallOutcome = 'complete' | 'input_required' | 'approval_required' | 'toolError' | Reason
@@ -19,5 +20,14 @@ export interface EndedCall {
   readonly thrown: unknown
 }
 
-/** Returns at once. One that throws is ignored: telling of an answer must not change it. */
-export type Observer = (event: EndedCall) => void
+/** Each method returns at once. What an observer throws is ignored: an observer must not change an answer. */
+export interface Observer {
+  /** A request arrived; no layer has seen it. */
+  readonly arrived?: (call: Call) => void
+  /** A call ended, with a result or a refusal. */
+  readonly ended?: (event: EndedCall) => void
+  /** A message was refused before it became a call. */
+  readonly rejected?: (line: LogLine) => void
+  /** A notification arrived. The returned function is called when it has been handled. */
+  readonly notified?: (method: string, via: Via) => () => void
+}

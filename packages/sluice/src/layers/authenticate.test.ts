@@ -7,7 +7,7 @@ import { createStop } from '../core/stop.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { AuthenticateOptions } from './authenticate.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticateLayer } from './authenticate.ts'
 import type { Verifier } from './identities/authenticate-credential.ts'
 
 const named = (subject: string, rest: Partial<Caller> = {}): Caller => ({
@@ -29,7 +29,7 @@ function serving(options: Partial<AuthenticateOptions> = {}) {
     seen.push(call)
     return { content: [] }
   }
-  return { clock, seen, serve: pipeline([authenticate({ verifiers: [verifier], ...options }, clock)], work) }
+  return { clock, seen, serve: pipeline([authenticateLayer({ verifiers: [verifier], ...options }, clock)], work) }
 }
 const refusalOf = (served: Promise<unknown>): Promise<unknown> =>
   served.then(
@@ -165,7 +165,7 @@ test('a verifier with a bug lets nobody in', async () => {
 })
 
 test('without a verifier it does not start', () => {
-  expect(() => authenticate({ verifiers: [] }, fakeClock())).toThrow('verifiers')
+  expect(() => authenticateLayer({ verifiers: [] }, fakeClock())).toThrow('verifiers')
 })
 
 test('a session belongs to the first principal on it; to another it is not there', async () => {
@@ -191,7 +191,7 @@ function streaming(verify: Verifier['verify'], onChange?: NonNullable<Verifier['
   const call = aCall({ via: via('http', 'Bearer x'), stop: createStop() })
   const endless = { ...call.target, policy: { ...call.target.policy, timeoutMs: Number.POSITIVE_INFINITY } }
   const open = pipeline(
-    [authenticate({ verifiers: [{ verify, ...(onChange && { onChange }) }] }, clock)],
+    [authenticateLayer({ verifiers: [{ verify, ...(onChange && { onChange }) }] }, clock)],
     (inside) => new Promise((_, reject) => inside.stop.onStop(reject)),
   )
   const ended = refusalOf(open({ ...call, target: endless }))

@@ -33,7 +33,7 @@ export function publicMethods({
 }
 
 /** `identify` and `watch` are handed in where others judge by them too. */
-export function authenticate(
+export function authenticateLayer(
   options: AuthenticateOptions,
   clock: Clock,
   identify: AuthenticateCredential = createCredentialAuthenticator(options, clock),

@@ -19,7 +19,7 @@ export function visibility({ target, caller, tenant }: Call): 'allowed' | 'chall
 }
 
 /** `refusal` words it as if the target were not there. */
-export const authorize =
+export const authorizeLayer =
   (refusal: (call: Call) => RpcError): Layer =>
   (next) =>
     function authorize(call) {

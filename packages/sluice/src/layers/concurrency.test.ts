@@ -4,13 +4,13 @@ import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { anonymous, pipeline } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Count } from '../core/part.ts'
+import type { Gauge } from '../core/plugin.ts'
 import { createStop } from '../core/stop.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { ConcurrencyOptions } from './concurrency.ts'
-import { concurrency } from './concurrency.ts'
-import { timeout } from './timeout.ts'
+import { concurrencyLayer } from './concurrency.ts'
+import { timeoutLayer } from './timeout.ts'
 
 interface Work {
   readonly name: string
@@ -21,9 +21,9 @@ interface Work {
 /** Work that ends when the test says so. */
 function make(options: ConcurrencyOptions) {
   const working: Work[] = []
-  const counts: Count[] = []
+  const counts: Gauge[] = []
   const clock = fakeClock()
-  const serve = pipeline([timeout(clock), concurrency(options, [], counts)], (call) => {
+  const serve = pipeline([timeoutLayer(clock), concurrencyLayer(options, [], counts)], (call) => {
     return new Promise<Answer>((resolve, reject) => {
       const done = (): void => {
         working.splice(working.indexOf(work), 1)
@@ -173,7 +173,7 @@ test('a cancelled call leaves its place in the queue to others', async () => {
 })
 
 test('a layer further in that throws instead of rejecting costs no slot', async () => {
-  const serve = concurrency({ perTenant: 1, queue: 0 })(() => {
+  const serve = concurrencyLayer({ perTenant: 1, queue: 0 })(() => {
     throw new Error('synchronous')
   })
   for (let i = 0; i < 3; i++) await expect(serve(of('a', '1'))).rejects.toThrow('synchronous')

@@ -3,7 +3,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Count, Use } from '../core/part.ts'
+import type { Gauge, Quota } from '../core/plugin.ts'
 import type { SlotClaim, Slots } from '../core/slots.ts'
 import { createSlots, defaultQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
@@ -29,10 +29,10 @@ const methodsThatRunCode: ReadonlySet<string> = new Set(['completion/complete', 
 const maxIdleTenants = 1000
 
 /** Inside the deadline, which ends the waiting too. */
-export function concurrency(
+export function concurrencyLayer(
   { perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {},
-  uses: Use[] = [],
-  counts: Count[] = [],
+  uses: Quota[] = [],
+  counts: Gauge[] = [],
 ): Layer {
   const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? defaultQueue(slots) })
   const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
@@ -48,7 +48,7 @@ export function concurrency(
     return made
   }
 
-  const using = (read: (slots: Slots) => number, most: number): Use['of'] =>
+  const using = (read: (slots: Slots) => number, most: number): Quota['of'] =>
     function of(tenant) {
       const slots = ofTenants.get(tenant)
       return slots && { used: read(slots), most }

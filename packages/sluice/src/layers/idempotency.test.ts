@@ -12,8 +12,8 @@ import { memoryStore } from '../stores/memory.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { IdempotencyOptions } from './idempotency.ts'
-import { idempotency } from './idempotency.ts'
-import { timeout } from './timeout.ts'
+import { idempotencyLayer } from './idempotency.ts'
+import { timeoutLayer } from './timeout.ts'
 
 const ann: Caller = { ...anonymous, subject: 'ann', credential: 'token' }
 const metaKey = 'dev.sluice/idempotencyKey'
@@ -39,7 +39,7 @@ function make(work: Handler = async () => ({ content: [] }), options: Partial<Id
     runs++
     return work(call)
   }
-  const layer = () => idempotency(store, { clock, logger, newErrorId: () => `ref-${++references}`, ...options })
+  const layer = () => idempotencyLayer(store, { clock, logger, newErrorId: () => `ref-${++references}`, ...options })
   const start = (): Handler => pipeline([layer()], counted)
   return { serve: start(), start, layer, clock, store, lines, counted, runs: () => runs }
 }
@@ -204,7 +204,7 @@ test('a key is forgotten a day after its last word', async () => {
 test('a result that comes after the deadline reaches no caller and is kept', async () => {
   const { work, end } = held()
   const { layer, counted, start, clock, runs } = make(work)
-  const late = expect(pipeline([timeout(clock), layer()], counted)(under('k'))).rejects.toMatchObject({
+  const late = expect(pipeline([timeoutLayer(clock), layer()], counted)(under('k'))).rejects.toMatchObject({
     reason: 'timeout',
   })
   await clock.advance(30_000)

@@ -36,7 +36,7 @@ export interface IdempotencyOptions {
   /** Characters of a record; a larger result is answered once and not kept, or callers could fill the store. 256 Ki. */
   readonly maxRecord?: number
   /** Handed in by whoever closes it. */
-  readonly claimReleaser?: ClaimReleaser
+  readonly releaser?: ClaimReleaser
 }
 
 interface RunningCall {
@@ -45,9 +45,9 @@ interface RunningCall {
   readonly settled: Promise<RunOutcome | undefined>
 }
 
-export const idempotency = (store: Store, options: IdempotencyOptions): Layer => {
+export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Layer => {
   const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
-  const giveBack = options.claimReleaser ?? createClaimReleaser(store, clock, keepMs)
+  const giveBack = options.releaser ?? createClaimReleaser(store, clock, keepMs)
   const running = new Map<string, RunningCall>()
 
   return (next) => {

@@ -1,6 +1,6 @@
 /**
- * Clients before 2026-07-28 are asked outside all layers, which saw such a call leave with `input_required`. That nothing
- * came of it (a refusal, a page to visit first, a connection that ended) would be told to nobody without this.
+ * Reports calls whose question was never answered. Clients before 2026-07-28 are asked outside all layers, which saw the
+ * call leave with `input_required`: a refusal, a page to visit first or a closed connection would not be seen otherwise.
  */
 
 import type { Layer } from '../core/call.ts'
@@ -9,9 +9,9 @@ import type { Observer } from '../core/observer.ts'
 import { combineObservers, outcomeOfThrown } from './observe.ts'
 
 export const observeElicitation =
-  (sinks: readonly Observer[], clock: Clock, reference: () => string): Layer =>
+  (observers: readonly Observer[], clock: Clock, newErrorId: () => string): Layer =>
   (next) => {
-    const tell = combineObservers(sinks)
+    const ended = combineObservers(observers)
     return async function observeElicitation(call) {
       const receivedAt = clock.now()
       try {
@@ -23,8 +23,8 @@ export const observeElicitation =
         const why = stop.reason ?? thrown
         const outcome = outcomeOfThrown(why)
         facts.outcome = outcome
-        facts.reference ??= reference()
-        tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown: why })
+        facts.reference ??= newErrorId()
+        ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown: why })
         throw why
       }
     }

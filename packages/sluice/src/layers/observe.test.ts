@@ -4,7 +4,7 @@ import { RpcError } from '../core/error.ts'
 import type { EndedCall, Observer } from '../core/observer.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
-import { observe } from './observe.ts'
+import { observeLayer } from './observe.ts'
 
 function watch(): { events: EndedCall[]; sink: Observer } {
   const events: EndedCall[] = []
@@ -15,7 +15,7 @@ function watch(): { events: EndedCall[]; sink: Observer } {
     },
   }
 }
-const observed = (sinks: readonly Observer[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
+const observed = (sinks: readonly Observer[], clock = fakeClock()) => observeLayer(sinks, clock, () => 'ref-1')
 
 test('a call leaves one event with when it came, how long it took and how it ended', async () => {
   const { events, sink } = watch()
@@ -75,7 +75,7 @@ test('a sink that throws changes no answer and stops no other sink', async () =>
 test('without sinks no clock is read, and a failure still has its reference', async () => {
   const call = aCall()
   const noClock = { now: () => expect.unreachable(), after: () => () => {} }
-  const serve = observe([], noClock, () => 'ref-1')(() => Promise.reject(new RpcError('timeout', 'x')))
+  const serve = observeLayer([], noClock, () => 'ref-1')(() => Promise.reject(new RpcError('timeout', 'x')))
   await expect(serve(call)).rejects.toMatchObject({ reason: 'timeout' })
   expect(call.facts).toMatchObject({ reference: 'ref-1', outcome: 'timeout' })
 })

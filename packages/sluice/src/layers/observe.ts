@@ -1,37 +1,38 @@
 /**
- * One event per message, whatever happened to it: outermost, so that refusals are seen too. What is told of it, and where,
- * is the sinks' business; the layer only says how it ended.
+ * Reports every message once, with how it ended. The layer is the outermost, so that refusals are seen too. Observers
+ * decide what is written, and where.
  */
 
 import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
-import type { Call, Layer } from '../core/call.ts'
+import type { Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { CallOutcome, EndedCall, Observer } from '../core/observer.ts'
 
-/** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
-export const observe =
-  (sinks: readonly Observer[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
+/** `newErrorId` makes the id that a client and the log share for one failure. Without observers nothing is measured. */
+export const observeLayer =
+  (observers: readonly Observer[], clock: Clock, newErrorId: () => string): Layer =>
   (next) => {
-    const tell = combineObservers(sinks)
+    const ended = combineObservers(observers)
+    const arrivals = observers.flatMap(({ arrived }) => arrived ?? [])
     return async function observe(call) {
-      arrived?.(call)
-      const receivedAt = tell ? clock.now() : 0
+      for (const arrived of arrivals) arrived(call)
+      const receivedAt = ended ? clock.now() : 0
       try {
         const answer = await next(call)
         const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
         call.facts.outcome = outcome
         if (answer instanceof Prepared) call.facts['count'] = answer.count
         const failed = outcome === 'toolError'
-        tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
+        ended?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
         return answer
       } catch (thrown) {
         const outcome = outcomeOfThrown(thrown)
         call.facts.outcome = outcome
-        call.facts.reference ??= reference()
-        tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
+        call.facts.reference ??= newErrorId()
+        ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
         throw thrown
       }
     }
@@ -47,14 +48,16 @@ function outcomeOf(answer: Answer): CallOutcome {
 export const outcomeOfThrown = (thrown: unknown): Reason =>
   thrown instanceof RpcError ? thrown.reason : 'internalError'
 
-export function combineObservers(sinks: readonly Observer[]): ((event: EndedCall) => void) | undefined {
-  if (sinks.length === 0) return undefined
-  return function tell(event) {
-    for (const sink of sinks)
+/** `undefined` if no observer wants to know how calls end. */
+export function combineObservers(observers: readonly Observer[]): ((event: EndedCall) => void) | undefined {
+  const listeners = observers.flatMap(({ ended }) => ended ?? [])
+  if (listeners.length === 0) return undefined
+  return function notifyAll(event) {
+    for (const listener of listeners)
       try {
-        sink(event)
+        listener(event)
       } catch {
-        // A full disk under a log must not take an answer with it, nor the other sinks.
+        // A full disk under a log must not cost the answer, nor the other observers.
       }
   }
 }

@@ -7,12 +7,12 @@ import { memoryStore } from '../stores/memory.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { RateLimitOptions } from './rate-limit.ts'
-import { rateLimit } from './rate-limit.ts'
+import { rateLimitLayer } from './rate-limit.ts'
 
-function make(options: RateLimitOptions = { rate: { burst: 1, perSecond: 1 } }) {
+function make(options: RateLimitOptions = { burst: 1, perSecond: 1 }) {
   const clock = fakeClock()
   const store = memoryStore(clock)
-  return { clock, serve: rateLimit(options, store.take)(async () => ({ content: [] })) }
+  return { clock, serve: rateLimitLayer(options, store.take)(async () => ({ content: [] })) }
 }
 const by = (subject: string, more: Partial<Call> = {}): Call =>
   aCall({ caller: { ...anonymous, subject, credential: 'jwt' }, ...more })
@@ -57,7 +57,7 @@ test('names nobody defined, tools without the scopes and tools the tenant has no
     { ...by('ann'), tenant: { ...by('ann').tenant, tools: new Set<string>() } },
   ]
   for (const first of hidden) {
-    const { serve } = make({ rate: { burst: 1, perSecond: 1 }, tools: { secret: { burst: 9, perSecond: 9 } } })
+    const { serve } = make({ burst: 1, perSecond: 1, tools: { secret: { burst: 9, perSecond: 9 } } })
     await serve(first)
     const texts = await Promise.all(hidden.map((call) => serve(call).catch((thrown: RpcError) => thrown.message)))
     expect(new Set(texts)).toEqual(new Set(['Too many calls: wait 1 s, then try again']))
@@ -65,7 +65,7 @@ test('names nobody defined, tools without the scopes and tools the tenant has no
 })
 
 test('a tool can have a bucket of its own, and only a tool', async () => {
-  const { serve } = make({ rate: { burst: 1, perSecond: 1 }, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
+  const { serve } = make({ burst: 1, perSecond: 1, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
   const outcomes = []
   for (let i = 0; i < 3; i++) outcomes.push(await outcome(serve(by('ann'))))
   expect(outcomes).toEqual(['ok', 'ok', 'rateLimited'])
@@ -96,7 +96,7 @@ test.each([
   { burst: 1, perSecond: 0 },
   { burst: Number.NaN, perSecond: 1 },
 ])('a bucket of %o would refuse everybody for ever, so it is a mistake', (bucket) => {
-  expect(() => make({ rate: bucket })).toThrow(TypeError)
+  expect(() => make(bucket)).toThrow(TypeError)
   expect(() => make({ tools: { x: bucket } })).toThrow('tools.x')
 })
 
@@ -104,7 +104,7 @@ test('in any window, whatever the schedule, no more get through than the burst a
   const bucket = fc.record({ burst: fc.integer({ min: 1, max: 20 }), perSecond: fc.integer({ min: 1, max: 50 }) })
   await fc.assert(
     fc.asyncProperty(bucket, fc.array(fc.nat(400), { maxLength: 60 }), async (rate, gaps) => {
-      const { clock, serve } = make({ rate })
+      const { clock, serve } = make(rate)
       const passed: number[] = []
       for (const gap of gaps) {
         await clock.advance(gap)
@@ -123,7 +123,7 @@ test('whoever waits as long as it was told gets through: the rate is not only a 
   const bucket = fc.record({ burst: fc.integer({ min: 1, max: 5 }), perSecond: fc.integer({ min: 1, max: 300 }) })
   await fc.assert(
     fc.asyncProperty(bucket, async (rate) => {
-      const { clock, serve } = make({ rate })
+      const { clock, serve } = make(rate)
       let passed = 0
       for (let i = 0; i < 40; i++) {
         const waitMs = await serve(by('ann')).then(

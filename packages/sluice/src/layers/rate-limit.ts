@@ -9,22 +9,23 @@ import { visibility } from './authorize.ts'
 import type { TakeToken } from './shared-bucket.ts'
 
 export interface RateLimitOptions {
-  /** For each caller and target: 120 at once and 20 a second unless said. An agent in a loop does not get further. */
-  readonly rate?: Bucket
-  /** For tools that cost more or less than the rest, by name. */
+  /** How many calls of one target a caller can make at once: 120 by default. */
+  readonly burst?: number
+  /** How many calls of one target a caller can make per second, on average: 20 by default, which stops an agent in a loop. */
+  readonly perSecond?: number
+  /** Buckets of single tools, by name, for tools that cost more or less than the rest. */
   readonly tools?: { readonly [name: string]: Bucket }
 }
-
-const defaultRate: Bucket = { burst: 120, perSecond: 20 }
 
 /**
  * Before `authorize`, so that guessing names is limited too. What a caller may not know of shares one bucket with what
  * is not there: with a bucket of its own, a hidden tool would answer when names that do not exist no longer do.
  */
-export function rateLimit({ rate = defaultRate, tools = {} }: RateLimitOptions, take: TakeToken): Layer {
-  assertBucket('rate', rate)
+export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: RateLimitOptions, take: TakeToken): Layer {
+  const rate: Bucket = { burst, perSecond }
+  assertBucket('rateLimit', rate)
   const ofTools: ReadonlyMap<string, Bucket> = new Map(Object.entries(tools))
-  for (const [name, bucket] of ofTools) assertBucket(`tools.${name}`, bucket)
+  for (const [name, bucket] of ofTools) assertBucket(`rateLimit, tools.${name}`, bucket)
 
   return (next) =>
     async function rateLimit(call) {
@@ -55,5 +56,5 @@ function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
 /** A bucket that never holds a whole token would refuse everybody for ever. */
 function assertBucket(where: string, { burst, perSecond }: Bucket): void {
   if (!(burst >= 1) || !(perSecond > 0))
-    throw new TypeError(`limit, ${where}: burst must be at least 1 and perSecond more than 0`)
+    throw new TypeError(`${where}: "burst" must be at least 1 and "perSecond" more than 0`)
 }

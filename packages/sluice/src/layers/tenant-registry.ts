@@ -3,7 +3,7 @@
 import type { Tenant } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
-import type { Tenants } from '../core/part.ts'
+import type { Tenants } from '../core/plugin.ts'
 import type { Store } from '../core/store.ts'
 import { prefixed, refusingStore } from '../core/store.ts'
 
@@ -35,7 +35,7 @@ export function createTenants({ store, logger }: TenantRegistryOptions): Tenants
       return made
     },
     // No tenant can be called this: ids have at least one character.
-    nobody: { id: '', store: noTenantStore, logger, tools: undefined },
+    none: { id: '', store: noTenantStore, logger, tools: undefined },
   }
 }
 

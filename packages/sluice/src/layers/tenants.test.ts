@@ -8,7 +8,7 @@ import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { createTenants } from './tenant-registry.ts'
 import type { TenantsOptions } from './tenants.ts'
-import { tenants } from './tenants.ts'
+import { tenantsLayer } from './tenants.ts'
 
 function make(options: Partial<TenantsOptions> = {}) {
   const clock = fakeClock()
@@ -19,7 +19,7 @@ function make(options: Partial<TenantsOptions> = {}) {
   }
   const registry = createTenants({ store, logger: { info: push, warn: push, error: push } })
   let seen: Tenant | undefined
-  const serve = tenants(
+  const serve = tenantsLayer(
     { claim: 'tenants', ...options },
     registry,
   )(async (call) => {

@@ -6,7 +6,7 @@
 import type { Call, Caller, Layer, Tenant } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Tenants } from '../core/part.ts'
+import type { Tenants } from '../core/plugin.ts'
 
 export interface TenantsOptions {
   /**
@@ -40,7 +40,7 @@ const validId = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/
 const maxMemberships = 1000
 
 /** After authentication; everything further in may rely on `call.tenant`. */
-export function tenants(options: TenantsOptions, registry: Tenants): Layer {
+export function tenantsLayer(options: TenantsOptions, registry: Tenants): Layer {
   const { claim: from, header = 'X-Tenant', stdioTenant, tools } = options
   const chosenBy = header.toLowerCase()
   const read = typeof from === 'string' ? claimOf(from) : from
@@ -59,7 +59,7 @@ export function tenants(options: TenantsOptions, registry: Tenants): Layer {
 
   function tenantOf(call: Call): Tenant {
     const { caller } = call
-    if (caller.credential === anonymous.credential) return narrowed(registry.nobody, undefined)
+    if (caller.credential === anonymous.credential) return narrowed(registry.none, undefined)
     const memberships = parseMemberships(read(caller))
     const [first] = memberships
     if (first === undefined) throw forbidden('Your credential belongs to no tenant here')

@@ -4,7 +4,7 @@ import { RpcError } from '../core/error.ts'
 import { createStop } from '../core/stop.ts'
 import { aCall } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
-import { timeout } from './timeout.ts'
+import { timeoutLayer } from './timeout.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const withDeadline = (timeoutMs: number) => {
@@ -16,7 +16,7 @@ test('work that takes too long is aborted and its caller answered, even if it ne
   const clock = fakeClock()
   const call = withDeadline(5000)
   const { signal } = call.stop
-  const refused = expect(timeout(clock)(never)(call)).rejects.toMatchObject({ reason: 'timeout' })
+  const refused = expect(timeoutLayer(clock)(never)(call)).rejects.toMatchObject({ reason: 'timeout' })
   await clock.advance(4999)
   expect(signal.aborted).toBe(false)
   await clock.advance(1)
@@ -26,15 +26,15 @@ test('work that takes too long is aborted and its caller answered, even if it ne
 
 test('work that ends in time leaves no timer behind', async () => {
   const clock = fakeClock()
-  expect(await timeout(clock)(async () => ({ done: true }))(withDeadline(5000))).toEqual({ done: true })
-  await expect(timeout(clock)(() => Promise.reject(new Error('x')))(withDeadline(5000))).rejects.toThrow('x')
+  expect(await timeoutLayer(clock)(async () => ({ done: true }))(withDeadline(5000))).toEqual({ done: true })
+  await expect(timeoutLayer(clock)(() => Promise.reject(new Error('x')))(withDeadline(5000))).rejects.toThrow('x')
   expect(clock.pending).toBe(0)
 })
 
 test('a cancelled call is left at once', async () => {
   const clock = fakeClock()
   const call = withDeadline(5000)
-  const refused = expect(timeout(clock)(never)(call)).rejects.toMatchObject({ reason: 'cancelled' })
+  const refused = expect(timeoutLayer(clock)(never)(call)).rejects.toMatchObject({ reason: 'cancelled' })
   call.stop.stop(new RpcError('cancelled', 'gone'))
   await refused
   expect(clock.pending).toBe(0)
@@ -44,7 +44,7 @@ test('a call that was cancelled before it came here does not begin', async () =>
   const stop = createStop()
   stop.stop(new RpcError('cancelled', 'gone'))
   let began = false
-  const serve = timeout(fakeClock())(() => {
+  const serve = timeoutLayer(fakeClock())(() => {
     began = true
     return never()
   })
@@ -55,7 +55,7 @@ test('a call that was cancelled before it came here does not begin', async () =>
 test('where turns are known, only calls that outlive theirs get a timer', async () => {
   const clock = fakeClock()
   const turns: (() => void)[] = []
-  const layer = timeout({
+  const layer = timeoutLayer({
     ...clock,
     turn: (then) => {
       turns.push(then)
@@ -77,7 +77,7 @@ test('where turns are known, only calls that outlive theirs get a timer', async 
 
 test('streams have no deadline', async () => {
   const clock = fakeClock()
-  timeout(clock)(never)(withDeadline(Number.POSITIVE_INFINITY)).catch(expect.unreachable)
+  timeoutLayer(clock)(never)(withDeadline(Number.POSITIVE_INFINITY)).catch(expect.unreachable)
   expect(clock.pending).toBe(0)
 })
 
@@ -89,7 +89,7 @@ test('a client may ask for less time than the target has, and gets no more', asy
   ]) {
     const clock = fakeClock()
     const call = { ...withDeadline(5000), meta: { 'dev.sluice/deadlineMs': asked } }
-    const refused = expect(timeout(clock)(never)(call)).rejects.toMatchObject({
+    const refused = expect(timeoutLayer(clock)(never)(call)).rejects.toMatchObject({
       reason: 'timeout',
       message: `No answer within ${ms} ms`,
     })
@@ -101,7 +101,7 @@ test('a client may ask for less time than the target has, and gets no more', asy
 test.each([0, -1, Number.NaN, '100', null, {}])('a deadline of %j is refused, and nothing runs', async (asked) => {
   const clock = fakeClock()
   let ran = false
-  const serve = timeout(clock)(async () => {
+  const serve = timeoutLayer(clock)(async () => {
     ran = true
     return {}
   })
@@ -114,7 +114,7 @@ test('work that goes on after its deadline is counted until it ends, and its ans
   const clock = fakeClock()
   const stragglers = { running: 0, late: 0 }
   let finish: (answer: Answer) => void = () => {}
-  const serve = timeout(
+  const serve = timeoutLayer(
     clock,
     stragglers,
   )(
@@ -135,20 +135,20 @@ test('work that goes on after its deadline is counted until it ends, and its ans
 test('work that heeds its signal is no straggler, and what ends in time is not counted', async () => {
   const clock = fakeClock()
   const stragglers = { running: 0, late: 0 }
-  const heeding = timeout(
+  const heeding = timeoutLayer(
     clock,
     stragglers,
   )(({ stop }) => new Promise((_, reject) => stop.signal.addEventListener('abort', () => reject(new Error('aborted')))))
   const refused = expect(heeding(withDeadline(10))).rejects.toMatchObject({ reason: 'timeout' })
   await clock.advance(10)
   await refused
-  await timeout(clock, stragglers)(async () => ({}))(withDeadline(10))
+  await timeoutLayer(clock, stragglers)(async () => ({}))(withDeadline(10))
   expect(stragglers).toEqual({ running: 0, late: 0 })
 })
 
 test('a layer further in that throws instead of rejecting leaves no timer behind', async () => {
   const clock = fakeClock()
-  const serve = timeout(clock)(() => {
+  const serve = timeoutLayer(clock)(() => {
     throw new Error('synchronous')
   })
   await expect(serve(withDeadline(10))).rejects.toThrow('synchronous')

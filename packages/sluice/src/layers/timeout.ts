@@ -21,7 +21,7 @@ export interface Stragglers {
 const deadlineKey = 'dev.sluice/deadlineMs'
 
 /** Streams (`timeoutMs: Infinity`) end in other ways. `stragglers` and `underway` are kept here, for whoever asks. */
-export const timeout = (
+export const timeoutLayer = (
   clock: Clock,
   stragglers: Stragglers = { running: 0, late: 0 },
   underway: RunningCalls = new Set(),

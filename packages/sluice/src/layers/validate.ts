@@ -8,7 +8,7 @@ import { invalidArguments } from '../protocol/encode.ts'
 import { checkParamHeaders } from '../protocol/modern/headers.ts'
 import { modernRevision } from '../protocol/revisions.ts'
 
-export const validate: Layer = (next) => {
+export const validateLayer: Layer = (next) => {
   // Most schemas check at once, and then there is nothing to wait for.
   return function validate(call) {
     try {

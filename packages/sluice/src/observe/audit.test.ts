@@ -6,7 +6,7 @@ import { digest } from '../core/digest.ts'
 import { fail, RpcError } from '../core/error.ts'
 import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
-import { observe } from '../layers/observe.ts'
+import { observeLayer } from '../layers/observe.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { aCall } from '../testing/call.ts'
 import type { FakeClock } from '../testing/clock.ts'
@@ -28,7 +28,7 @@ function audited(store: Store, options: AuditOptions = {}, work = async () => ({
   let made = 0
   const reference = (): string => `ref-${process}-${made++}`
   const audit = createAudit(store, clock, reference, options)
-  const serve = pipeline([observe([audit.observer], clock, reference), audit.layer], work)
+  const serve = pipeline([observeLayer([audit.observer], clock, reference), audit.layer], work)
   return { audit, clock, serve: (call) => serve(call).catch((thrown: unknown) => thrown) }
 }
 const ofTenant = (id: string): Partial<Call> => ({ tenant: { ...aCall().tenant, id } })
@@ -88,7 +88,7 @@ test('a refusal is recorded though nothing ran, with what was asked for', async 
   const clock = fakeClock()
   const audit = createAudit(store, clock, () => 'ref-1')
   const refuse = (): Promise<never> => Promise.reject(new RpcError('insufficientScope', 'no'))
-  const serve = observe([audit.observer], clock, () => 'ref-1')(refuse)
+  const serve = observeLayer([audit.observer], clock, () => 'ref-1')(refuse)
   await expect(serve(aCall({ args: { a: 1 }, facts: { caller: 'mallory', tenant: 'acme' } }))).rejects.toThrow()
   await audit.flush()
   expect(await records(store, 'acme')).toEqual([
@@ -106,7 +106,7 @@ test('who it was and for whom is known at the end, though layers further in foun
   const audit = createAudit(store, clock, reference)
   const identify: Layer = (next) => (call) =>
     next({ ...call, ...ofTenant('acme'), caller: { ...call.caller, subject: 'alice' } })
-  const serve = pipeline([observe([audit.observer], clock, reference), identify, audit.layer], async () => ({}))
+  const serve = pipeline([observeLayer([audit.observer], clock, reference), identify, audit.layer], async () => ({}))
   await serve(aCall())
   await audit.flush()
   expect(await records(store, 'acme')).toMatchObject([

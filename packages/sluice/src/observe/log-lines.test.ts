@@ -14,7 +14,8 @@ import { fakeClock } from '../testing/clock.ts'
 type Line = LogLine & { readonly level: string }
 
 const definition = defineServer({
-  info: { name: 'shop', version: '1' },
+  name: 'shop',
+  version: '1',
   tools: [
     tool({
       name: 'tag',
@@ -46,7 +47,7 @@ function open(withDebug = true) {
     ...(withDebug && { debug: at('debug') }),
   }
   const clock = fakeClock(1000)
-  const server = createServer(definition, { log: log(logger), metrics: metrics(), clock })
+  const server = createServer(definition, { clock, use: [log(logger), metrics()] })
   const call = (args: object, meta: object = {}, name = 'pay'): Promise<unknown> =>
     server.handle({
       jsonrpc: '2.0',

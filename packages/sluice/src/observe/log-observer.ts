@@ -4,14 +4,14 @@ import type { Call, Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
-import type { CallOutcome, EndedCall, Observer } from '../core/observer.ts'
+import type { CallOutcome, EndedCall } from '../core/observer.ts'
 import { callerOf, clientOf, tenantOf } from './call-identity.ts'
 import { newSpanId, newTraceId } from './ids.ts'
 import { loggedArguments, refusedArguments, scalarAt } from './logged-arguments.ts'
 import { bugFields, causesOf, messageOf } from './redact.ts'
 import { setTraceFacts } from './trace-context.ts'
 
-export const logObserver = (logger: Logger, server?: string): Observer =>
+export const logObserver = (logger: Logger, server?: string): ((event: EndedCall) => void) =>
   function logObserver(event) {
     const { call, failed, thrown, outcome } = event
     const told = lineOf(event, server)

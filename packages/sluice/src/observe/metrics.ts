@@ -4,8 +4,9 @@
  * series for every name it thinks of.
  */
 
+import type { LogLine } from '../core/log.ts'
 import type { EndedCall, Observer } from '../core/observer.ts'
-import type { Count } from '../core/part.ts'
+import type { Gauge } from '../core/plugin.ts'
 import { tenantOf } from './call-identity.ts'
 import type { Labels, MetricFamily, MetricSample } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
@@ -19,9 +20,7 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  readonly observer: Observer
-  /** For what never became a call. */
-  rejected(reason: string): void
+  readonly observer: Required<Pick<Observer, 'ended' | 'rejected'>>
   /** In the text format of Prometheus. */
   text(): string
 }
@@ -40,7 +39,7 @@ interface Series {
 /** `counts` is what is counted elsewhere, read when the metrics are. `server` labels every series, so that several servers can share a page. */
 export function createMetrics(
   { tenants = 0 }: MetricsOptions = {},
-  counts: readonly Count[] = [],
+  counts: readonly Gauge[] = [],
   server?: string,
 ): Metrics {
   const common: Labels = server === undefined ? [] : [['server', server]]
@@ -65,56 +64,60 @@ export function createMetrics(
   }
 
   return {
-    observer(event) {
-      const row = rowOf(event)
-      const { outcomes, buckets } = row
-      row.sumMs += event.durationMs
-      outcomes.set(event.outcome, (outcomes.get(event.outcome) ?? 0) + 1)
-      const at = bucketOf(event.durationMs / 1000)
-      buckets[at] = (buckets[at] ?? 0) + 1
-    },
-    rejected: (reason) => {
-      early.set(reason, (early.get(reason) ?? 0) + 1)
-    },
-    text() {
-      const all = [...eachSeries(rows)]
-      return toPrometheus(
-        [
-          {
-            name: 'sluice_requests_total',
-            help: 'Requests answered, by how they ended.',
-            type: 'counter',
-            samples: all.flatMap(([labels, { outcomes }]) =>
-              sorted(outcomes).map(([outcome, value]) => ({
-                labels: [...labels, ['outcome', outcome] as const],
-                value,
-              })),
-            ),
-          },
-          {
-            name: 'sluice_request_duration_seconds',
-            help: 'From the first layer to the answer.',
-            type: 'histogram',
-            samples: all.flatMap(([labels, row]) => histogram(labels, row)),
-          },
-          {
-            name: 'sluice_refused_total',
-            help: 'Messages refused before they became a request.',
-            type: 'counter',
-            samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
-          },
-          ...counts.map(
-            ({ name, help, type, read }): MetricFamily => ({
-              name,
-              help,
-              type,
-              samples: [{ labels: [], value: read() }],
-            }),
+    observer: { ended, rejected },
+    text,
+  }
+
+  function ended(event: EndedCall): void {
+    const row = rowOf(event)
+    const { outcomes, buckets } = row
+    row.sumMs += event.durationMs
+    outcomes.set(event.outcome, (outcomes.get(event.outcome) ?? 0) + 1)
+    const at = bucketOf(event.durationMs / 1000)
+    buckets[at] = (buckets[at] ?? 0) + 1
+  }
+  function rejected({ reason }: LogLine): void {
+    const label = String(reason)
+    early.set(label, (early.get(label) ?? 0) + 1)
+  }
+  function text(): string {
+    const all = [...eachSeries(rows)]
+    return toPrometheus(
+      [
+        {
+          name: 'sluice_requests_total',
+          help: 'Requests answered, by how they ended.',
+          type: 'counter',
+          samples: all.flatMap(([labels, { outcomes }]) =>
+            sorted(outcomes).map(([outcome, value]) => ({
+              labels: [...labels, ['outcome', outcome] as const],
+              value,
+            })),
           ),
-        ],
-        common,
-      )
-    },
+        },
+        {
+          name: 'sluice_request_duration_seconds',
+          help: 'From the first layer to the answer.',
+          type: 'histogram',
+          samples: all.flatMap(([labels, row]) => histogram(labels, row)),
+        },
+        {
+          name: 'sluice_refused_total',
+          help: 'Messages refused before they became a request.',
+          type: 'counter',
+          samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
+        },
+        ...counts.map(
+          ({ name, help, type, read }): MetricFamily => ({
+            name,
+            help,
+            type,
+            samples: [{ labels: [], value: read() }],
+          }),
+        ),
+      ],
+      common,
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 /** Keeps every tenant's audit within its limits, by itself, once an hour. */
 
 import type { Clock } from '../core/clock.ts'
+import { newErrorId } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
 import { auditTenants } from './chain-read.ts'
@@ -18,7 +19,6 @@ export interface RetentionOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly secrets: () => readonly string[]
-  readonly reference: () => string
 }
 
 /** Returns the limits of one tenant: its own come before those of all. */
@@ -31,7 +31,7 @@ const firstDelayMs = 60_000
 
 export function createRetention(
   retention: Retention,
-  { store, clock, logger, secrets, reference }: RetentionOptions,
+  { store, clock, logger, secrets }: RetentionOptions,
 ): { start(): void; close(): Promise<void> } {
   let cancelTimer: (() => void) | undefined
   let running: Promise<void> = Promise.resolve()
@@ -53,7 +53,7 @@ export function createRetention(
     for (const tenant of await auditTenants(store)) {
       if (closed) return
       const limits = limitsFor(retention, tenant)
-      const writer = reference()
+      const writer = newErrorId()
       const options = { ...limits, secrets, clock, writer, by: 'retention', stopped: () => closed }
       const { removed, refused } = await pruneAudit(store, tenant, options)
       if (removed > 0) logger.info({ event: 'audit_pruned', tenant, records: removed })

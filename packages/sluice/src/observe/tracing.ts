@@ -26,7 +26,7 @@ import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { codeOf, RpcError } from '../core/error.ts'
 import { lazy } from '../core/lazy.ts'
-import type { Part } from '../core/part.ts'
+import type { SlotPlugin } from '../core/plugin.ts'
 import { leavesAsResult } from '../protocol/encode.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 import { messageOf } from './redact.ts'
@@ -44,9 +44,10 @@ const scope = 'sluice'
 const seconds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
 /** A span per message by OpenTelemetry’s conventions for MCP, below the caller’s own where it names one. */
-export const tracing =
-  (options: TracingOptions = {}): Part<'tracing'> =>
-  ({ clock }) => ({ part: 'tracing', layer: traceLayer(options, clock) })
+export const tracing = (options: TracingOptions = {}): SlotPlugin<'tracing'> => ({
+  slot: 'tracing',
+  create: ({ clock }) => ({ layer: traceLayer(options, clock) }),
+})
 
 /** The same as a layer, for pipelines of one’s own. */
 export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {

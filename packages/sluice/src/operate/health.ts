@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../core/clock.ts'
-import type { Page, Piece } from '../core/part.ts'
+import type { Contribution, Page } from '../core/plugin.ts'
 import type { Store } from '../core/store.ts'
 import type { PageAccess } from './page-access.ts'
 import { accessCheck, plainTextHeaders } from './page-access.ts'
@@ -33,7 +33,7 @@ export function createHealth({
   isDraining,
   readers,
   storeTimeoutMs = 1_000,
-}: HealthOptions): NonNullable<Piece['page']> {
+}: HealthOptions): NonNullable<Contribution['routes']> {
   const may = accessCheck(readers)
   let last: { readonly at: number; readonly ready: Promise<boolean> } | undefined
 

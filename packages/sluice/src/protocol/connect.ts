@@ -6,6 +6,7 @@
 import type { Connection, RemoteConnection } from '../core/connection.ts'
 import { createConnection } from '../core/connection.ts'
 import type { Server } from './server.ts'
+import { toTransportServer } from './server.ts'
 
 export interface ConnectOptions {
   readonly id?: string
@@ -17,8 +18,9 @@ export interface ConnectOptions {
 
 /** The caller closes the connection. */
 export function connect(server: Server, { id = crypto.randomUUID(), remote, send }: ConnectOptions = {}): Connection {
-  const { clock, answerWithinMs } = server
+  const transportServer = toTransportServer(server)
+  const { clock, answerWithinMs } = transportServer
   const connection = createConnection({ id, clock, remote, answerWithinMs, onClose: () => detach() })
-  const detach = server.attach(connection, send)
+  const detach = transportServer.attach(connection, send)
   return connection
 }

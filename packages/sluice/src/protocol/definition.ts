@@ -17,8 +17,7 @@ export interface ServerInfo {
 }
 
 /** All that a developer says about a server: plain data with functions in it. */
-export interface ServerDefinition {
-  readonly info: ServerInfo
+export interface ServerDefinition extends ServerInfo {
   /** How to use this server, for the model. */
   readonly instructions?: string
   readonly tools?: readonly Tool[]
@@ -30,9 +29,9 @@ export interface ServerDefinition {
 
 /** Checks a definition and hands it back. No I/O, so it may stand at module scope anywhere. */
 export function defineServer(definition: ServerDefinition): ServerDefinition {
-  const { info, tools = [], resources = [], prompts = [] } = definition
-  if (typeof info?.name !== 'string' || info.name === '' || typeof info.version !== 'string' || info.version === '')
-    throw new TypeError('defineServer: info needs a name and a version')
+  const { name, version, tools = [], resources = [], prompts = [] } = definition
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
+    throw new TypeError('defineServer: a server needs a "name" and a "version"')
   refuseDuplicates('tool', tools)
   refuseDuplicates('resource', resources)
   refuseDuplicates('prompt', prompts)
@@ -44,5 +43,18 @@ function refuseDuplicates(kind: string, targets: readonly { readonly name: strin
   for (const { name } of targets) {
     if (seen.has(name)) throw new TypeError(`${kind} "${name}" is defined twice; rename one of them`)
     seen.add(name)
+  }
+}
+
+/** Returns what a server says about itself in handshakes, and nothing else of its definition. */
+export function serverInfo(definition: ServerDefinition): ServerInfo {
+  const { name, version, title, description, websiteUrl, icons } = definition
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons !== undefined && { icons }),
   }
 }

@@ -31,7 +31,7 @@ const activities = tool({
   },
 })
 const serving = (revision: RevisionName = '2026-07-28') =>
-  testClient(defineServer({ info: { name: 't', version: '1' }, tools: [activities] }), { revision })
+  testClient(defineServer({ name: 't', version: '1', tools: [activities] }), { revision })
 const textOf = (result: Params): string => {
   const [block] = result['content'] as readonly { text: string }[]
   return block?.text ?? ''

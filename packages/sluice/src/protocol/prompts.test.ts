@@ -6,7 +6,7 @@ import { defineServer } from './definition.ts'
 import type { Prompt } from './prompts.ts'
 import { prompt } from './prompts.ts'
 
-const serving = (...prompts: Prompt[]) => testClient(defineServer({ info: { name: 'x', version: '1' }, prompts }))
+const serving = (...prompts: Prompt[]) => testClient(defineServer({ name: 'x', version: '1', prompts }))
 const review = prompt({
   name: 'review',
   description: 'Review code',

@@ -10,11 +10,12 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtraMethod } from '../core/part.ts'
+import type { ExtraMethod } from '../core/plugin.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
+import { serverInfo } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
 import { createEncoder } from './encode.ts'
 import { initialize } from './legacy/initialize.ts'
@@ -77,7 +78,8 @@ export function compileRegistry(
   definition: ServerDefinition,
   { hub, pageSize, errors, methods = [] }: RegistryOptions,
 ): Registry {
-  const { info, instructions, listTtlMs: ttlMs = 0 } = definition
+  const { instructions, listTtlMs: ttlMs = 0 } = definition
+  const info = serverInfo(definition)
   const tools: ReadonlyMap<string, Tool> = new Map(definition.tools?.map((tool) => [tool.name, tool]))
   const prompts: ReadonlyMap<string, Prompt> = new Map(definition.prompts?.map((prompt) => [prompt.name, prompt]))
   const fixed = new Map<string, Resource>()

@@ -8,7 +8,7 @@ import type { Resource } from './resources.ts'
 import { resource } from './resources.ts'
 
 const serving = (...resources: Resource[]) =>
-  testClient(defineServer({ info: { name: 'x', version: '1' }, resources }), { capabilities: { elicitation: {} } })
+  testClient(defineServer({ name: 'x', version: '1', resources }), { capabilities: { elicitation: {} } })
 
 const note = resource({
   uri: 'note://{year}/{slug}',
@@ -98,9 +98,7 @@ const listing = (scheme: string, total: number, size: number) =>
   })
 
 async function pagesOf(resources: readonly Resource[], pageSize: number): Promise<readonly (readonly string[])[]> {
-  const client = await testClient(
-    createServer(defineServer({ info: { name: 'x', version: '1' }, resources }), { pageSize }),
-  )
+  const client = await testClient(createServer(defineServer({ name: 'x', version: '1', resources }), { pageSize }))
   const pages: string[][] = []
   let cursor: unknown
   do {
@@ -143,7 +141,7 @@ test('a template that gives nothing and always promises more does not hold a cal
 
 test('fixed resources are listed in pages of the chosen size', async () => {
   const resources = Array.from({ length: 7 }, (_, i) => resource({ uri: `a:${i}`, name: `n${i}`, read: () => 'x' }))
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, resources }), { pageSize: 3 })
+  const server = createServer(defineServer({ name: 'x', version: '1', resources }), { pageSize: 3 })
   const client = await testClient(server, { revision: '2025-06-18' })
   const sizes: number[] = []
   let cursor: unknown

@@ -1,4 +1,4 @@
-/** The doors of a running server: all that transports, tests and other programs know of it. */
+/** A running server, as developers see it and as transports do. */
 
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
@@ -6,66 +6,85 @@ import type { Connection } from '../core/connection.ts'
 import type { SharedServices } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
-import type { Count, Page } from '../core/part.ts'
+import type { ExposedResource, Gauge, Page } from '../core/plugin.ts'
 import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { MessageContext } from './dispatch.ts'
 
-/** A running server: the doors that transports, tests and other programs use. */
+/** A running server, for the program that created it. */
 export interface Server {
-  /** For programs: a response object, an array for a 2025-03-26 batch, or `null` for what must not be answered. Never rejects. */
+  /**
+   * Handles one message. Returns a response object, an array for a 2025-03-26 batch, or `null` if the message must not be
+   * answered. Never rejects.
+   */
   handle(message: unknown, context?: Partial<MessageContext>): Promise<object | readonly object[] | null>
-  /** For transports: the same as the text that goes out, so that answers made ahead are never parsed and printed again. */
+  /** Swaps the definition and notifies subscribers of changed lists. Calls in flight keep the old definition. */
+  update(definition: ServerDefinition): void
+  /** Notifies subscribers of a changed list that `update` cannot see, such as the resources of a template. */
+  listChanged(kind: 'tools' | 'prompts' | 'resources'): void
+  /** Notifies subscribers of a changed resource. */
+  resourceUpdated(uri: string): void
+  /** Rejects if the server must not start, such as with a store that forgets tickets. */
+  ready(): Promise<void>
+  /** Makes readiness fail, so that a load balancer sends new work elsewhere. Requests that still arrive are served. */
+  drain(): void
+  /**
+   * Refuses new calls as `shuttingDown` and ends subscriptions; answers and cancellations still come in. Settles when no
+   * call is in flight. After `graceMs` the remaining calls are answered with `shuttingDown`.
+   */
+  shutDown(graceMs: number): Promise<void>
+  /** Ends subscriptions and connections, and writes what is queued. */
+  close(): Promise<void>
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Sends a message of the server to a client. `position` identifies it for a client that reconnects. */
+export type Send = (message: Params, position: string) => void
+
+/** A running server, for transports. */
+export interface TransportServer extends Server {
+  /** Handles one message, as text, so that prepared answers are never parsed and serialized again. */
   handleText(message: unknown, context?: Partial<MessageContext>): Promise<string | null>
-  /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
+  /** Returns the answer to a message that a transport could not hand in: not JSON, too large, from the wrong origin. Logs it. */
   reject(thrown: unknown, via: Via, message?: unknown): string
   /**
-   * Takes a connection in (`connect` makes one): its calls count when the server ends, which also closes it. With `send` it
-   * hears of changes. Returns what its close calls.
+   * Registers a connection (`connect` makes one), so that a shutdown waits for its calls and closes it. With `send` the
+   * connection gets notifications. Returns a function that the connection calls when it closes.
    */
-  attach(connection: Connection, send?: (message: Params, position: string) => void): () => void
+  attach(connection: Connection, send?: Send): () => void
   /** How long a question to a client may stay open. */
   readonly answerWithinMs: number
   /**
-   * Sends what belongs to no call of the connection: changes, from now on or after a position that came with an earlier
-   * one. Ends with the connection, or by the returned function.
+   * Sends notifications that belong to no call of the connection, from now on or after the position of an earlier one.
+   * Ends with the connection, or by the returned function.
    */
-  subscribe(connection: Connection, send: (message: Params, position: string) => void, after?: string): () => void
-  /** Settles when no change published from then on is missed here. Rejects if the store is away. */
+  subscribe(connection: Connection, send: Send, after?: string): () => void
+  /** Settles when no notification published from then on is missed here. Rejects if the store is unavailable. */
   eventsReady(): Promise<void>
-  /** What all processes of this server have in common; `undefined` where there is only this one. */
+  /** What all processes of this server share; `undefined` if there is one process. */
   readonly shared: SharedServices | undefined
-  /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
-  update(definition: ServerDefinition): void
-  /** Tells subscribers that a list changed that `update` cannot see: what a template lists. */
-  listChanged(kind: 'tools' | 'prompts' | 'resources'): void
-  /** For transports that strangers can reach, before they let anybody in. Throws where that would not be safe. */
+  /** Throws if it would not be safe to let strangers reach the server. Called before a transport listens on a network. */
   assertSafeToExpose(): void
-  /** Rejects where it must not start: a store that forgets tickets. For transports that can wait before they listen. */
-  ready(): Promise<void>
-  /** Tells subscribers that a resource changed. */
-  resourceUpdated(uri: string): void
-  readonly logger: Logger
-  readonly clock: Clock
   /** Whether callers must prove who they are, except for the public methods. */
   readonly authenticates: boolean
+  /** The server's public address, if its verifier knows it. */
+  readonly exposes: ExposedResource | undefined
   /** Numbers that metrics and the console show; transports add theirs. */
-  readonly gauges: Count[]
+  readonly gauges: Gauge[]
   /**
-   * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
-   * session's stream, its end, a notification or a response. A session's id says which session, never who. `stop` is
-   * that of a stream or socket: it is stopped when the credential expires or is revoked. `method` is a notification's.
+   * Authorizes streams and notifications, which bypass the layers. A session's id says which session, never which caller.
+   * Triggers `stop` when the credential expires or is revoked. `method` is that of a notification.
    */
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
-  /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
+  /** Returns `/healthz`, `/readyz` and `/metrics`; `undefined` for other paths, and for readers that may not see them. */
   page(path: string, peer: string): Promise<Page | undefined>
-  /** Readiness fails from now on, so that a balancer sends new work elsewhere; what still comes is served. */
-  drain(): void
-  /**
-   * New calls are refused as `shuttingDown` from now on, and subscriptions end; answers and cancellations still come in.
-   * Settles when nothing is under way; what is after `graceMs` is answered with `shuttingDown` too.
-   */
-  shutDown(graceMs: number): Promise<void>
-  /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
-  close(): Promise<void>
 }
+
+/** Returns the same server as transports see it. */
+export function toTransportServer(server: Server): TransportServer {
+  if (isTransportServer(server)) return server
+  throw new TypeError('This server was not made by createServer, so no transport can serve it')
+}
+
+const isTransportServer = (server: Server): server is TransportServer => 'handleText' in server

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { anonymous } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
 import { createServer } from '../node.ts'
-import { authenticate, tenant } from '../parts.ts'
+import { authenticate, tenants } from '../parts.ts'
 import { testClient } from '../testing/client.ts'
 import { settle } from '../testing/clock.ts'
 import { connect } from './connect.ts'
@@ -23,7 +23,8 @@ const touch = tool({
 })
 const small = (description: string): ServerDefinition =>
   defineServer({
-    info: { name: 'x', version: '1' },
+    name: 'x',
+    version: '1',
     tools: [touch, tool({ name: 't', description, run: () => 'x' })],
     resources: [resource({ uri: 'note:1', name: 'one', read: () => 'x' })],
     prompts: [prompt({ name: 'p', description: 'P', run: () => 'x' })],
@@ -63,7 +64,7 @@ test('a subscription is acknowledged first, hears what it asked for, and ends wi
 })
 
 test('what was not asked for, or is not there, is not sent', async () => {
-  const bare = createServer(defineServer({ info: { name: 'x', version: '1' } }))
+  const bare = createServer(defineServer({ name: 'x', version: '1' }))
   const client = await testClient(bare)
   const listening = { notifications: { ...all, resourceSubscriptions: ['note:1'] } }
   client.send('subscriptions/listen', listening).catch(expect.unreachable)
@@ -114,7 +115,8 @@ const note = (uri: string, more: { scopes?: string[]; listed?: boolean } = {}) =
 const scoped = (): ReturnType<typeof createServer> =>
   createServer(
     defineServer({
-      info: { name: 'x', version: '1' },
+      name: 'x',
+      version: '1',
       resources: [
         note('note:open'),
         note('note:secret', { scopes: ['secret'] }),
@@ -122,7 +124,7 @@ const scoped = (): ReturnType<typeof createServer> =>
         note('note:listed', { scopes: ['secret'], listed: true }),
       ],
     }),
-    { authenticate: authenticate({ verifiers: [byScope] }) },
+    { use: [authenticate({ verifiers: [byScope] })] },
   )
 const uris = ['note:open', 'note:secret', 'note:1/secret', 'note:listed', 'note:nowhere']
 
@@ -219,10 +221,7 @@ test('what one tenant changes, another does not hear of', async () => {
   const byToken = {
     verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, claims: { org: token } }),
   }
-  const server = createServer(small('A'), {
-    authenticate: authenticate({ verifiers: [byToken] }),
-    tenant: tenant({ claim: 'org' }),
-  })
+  const server = createServer(small('A'), { use: [authenticate({ verifiers: [byToken] }), tenants({ claim: 'org' })] })
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
     via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : undefined) },

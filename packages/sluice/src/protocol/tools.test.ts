@@ -14,7 +14,7 @@ import type { Schema } from './schema.ts'
 import type { Tool } from './tools.ts'
 import { tool } from './tools.ts'
 
-const serving = (...tools: Tool[]) => testClient(defineServer({ info: { name: 'x', version: '1' }, tools }))
+const serving = (...tools: Tool[]) => testClient(defineServer({ name: 'x', version: '1', tools }))
 const run = (): string => 'ran'
 
 describe('any schema library describes the input and the output', () => {
@@ -306,16 +306,13 @@ describe('a bad definition fails when it is written, naming the tool and the fix
       'two tools of one name',
       () =>
         defineServer({
-          info: { name: 'x', version: '1' },
+          name: 'x',
+          version: '1',
           tools: [tool({ name: 'deploy', ...described }), tool({ name: 'deploy', ...described })],
         }),
       /tool "deploy" is defined twice/,
     ],
-    [
-      'a server without a name',
-      () => defineServer({ info: { name: '', version: '1' } }),
-      /info needs a name and a version/,
-    ],
+    ['a server without a name', () => defineServer({ name: '', version: '1' }), /info needs a name and a version/],
   ])('%s', (_, define, message) => {
     expect(define).toThrow(message)
   })

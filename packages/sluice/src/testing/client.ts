@@ -4,7 +4,8 @@ import { systemClock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { ask, once } from '../parts.ts'
+import { elicitation } from '../plugins/elicitation.ts'
+import { idempotency } from '../plugins/idempotency.ts'
 import { connect } from '../protocol/connect.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
@@ -56,7 +57,9 @@ export async function testClient(
 ): Promise<TestClient> {
   const { revision = modernRevision, capabilities = {}, headers = {}, answer } = options
   const server =
-    'handle' in from ? from : createServer(from, { store: memoryStore(systemClock), ask: ask(), once: once() })
+    'handle' in from
+      ? from
+      : createServer(from, { store: memoryStore(systemClock), use: [elicitation(), idempotency()] })
   const heard: Params[] = []
   const modern = revision === modernRevision
   const connection: Connection | undefined = modern ? undefined : connect(server, { send: (message) => hear(message) })

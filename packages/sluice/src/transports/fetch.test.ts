@@ -7,7 +7,8 @@ import { admission, sessions, toFetch } from './fetch.ts'
 
 const aborted = Promise.withResolvers<void>()
 const definition = defineServer({
-  info: { name: 'edge', version: '1' },
+  name: 'edge',
+  version: '1',
   tools: [
     tool({ name: 'echo', description: 'Echo', input: z.object({ text: z.string() }), run: ({ text }) => text }),
     tool({
@@ -116,7 +117,7 @@ test('a request whose signal aborts cancels the call', async () => {
     },
   })
   const controller = new AbortController()
-  const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [waiting] })))
+  const fetch = toFetch(createServer(defineServer({ name: 'x', version: '1', tools: [waiting] })))
   fetch(post(modern('tools/call', { name: 'waiting' }), {}, { signal: controller.signal })).catch(expect.unreachable)
   await seen.promise
 })
@@ -126,7 +127,7 @@ test('a request whose client left while it waited for its turn runs nothing', as
   const ran: string[] = []
   const hold = tool({ name: 'hold', description: 'Holds the only place', run: () => turn.promise })
   const mark = tool({ name: 'mark', description: 'Leaves a mark', run: () => String(ran.push('mark')) })
-  const server = createServer(defineServer({ info: { name: 'edge', version: '1' }, tools: [hold, mark] }))
+  const server = createServer(defineServer({ name: 'edge', version: '1', tools: [hold, mark] }))
   const fetch = toFetch(server, { admission: admission({ concurrency: 1, queue: 1 }) })
   const first = fetch(post(modern('tools/call', { name: 'hold' })))
   const leaving = new AbortController()
@@ -236,7 +237,7 @@ test('an answer larger than the limit still arrives on a stream', async () => {
       return 'x'.repeat(3 * 1024 * 1024)
     },
   })
-  const fetch = toFetch(createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [large] })))
+  const fetch = toFetch(createServer(defineServer({ name: 'x', version: '1', tools: [large] })))
   const response = await fetch(post(modern('tools/call', { name: 'large' }, { progressToken: 't' })))
   expect((await response.text()).length).toBeGreaterThan(3 * 1024 * 1024)
 })

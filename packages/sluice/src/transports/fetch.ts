@@ -2,6 +2,7 @@
 
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
+import { toTransportServer } from '../protocol/server.ts'
 import type { HttpAppOptions } from './http/app.ts'
 import { createHttpApp, pathOf } from './http/app.ts'
 import type { EndpointContext } from './http/endpoint.ts'
@@ -48,7 +49,7 @@ export interface FetchOptions extends HttpAppOptions {
 
 /** A server as a `fetch` handler: workerd, Deno, Bun, browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
-  const site = createHttpApp(server, options)
+  const site = createHttpApp(toTransportServer(server), options)
   const { serveMounted, context: endpoint } = site
   const sockets = options.websocket?.(endpoint)
   if (sockets) site.routes.set(sockets.path, sockets.handlePlainRequest)

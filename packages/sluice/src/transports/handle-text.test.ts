@@ -7,7 +7,8 @@ import { handleText } from './handle-text.ts'
 const ran: string[] = []
 const server = createServer(
   defineServer({
-    info: { name: 'text', version: '1.0.0' },
+    name: 'text',
+    version: '1.0.0',
     tools: [tool({ name: 'note', description: 'Notes that it ran', run: () => `ran ${ran.push('x')}` })],
   }),
 )

@@ -4,6 +4,7 @@ import type { Via } from '../core/call.ts'
 import { frame, UnsafeMessage } from '../core/frame.ts'
 import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
+import { toTransportServer } from '../protocol/server.ts'
 
 /** How a text is served. */
 export interface HandleTextOptions {
@@ -21,13 +22,14 @@ export async function handleText(
   text: string,
   { via = inProcess, adapt = (message) => message }: HandleTextOptions = {},
 ): Promise<string | null> {
+  const transportServer = toTransportServer(server)
   let message: unknown
   try {
     message = frame(text)
   } catch (thrown) {
     const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
-    const refusal = server.reject(thrown, via, value)
+    const refusal = transportServer.reject(thrown, via, value)
     return isOneWay(value) ? null : refusal
   }
-  return server.handleText(adapt(message), { via })
+  return transportServer.handleText(adapt(message), { via })
 }

@@ -1,7 +1,7 @@
 /** Where data comes from besides files: Strava, by the athlete's own consent, and the made-up year. */
 
 import type { Tool } from 'sluice'
-import { canAsk, fail, tool, visit } from 'sluice'
+import { ask, fail, tool } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { providers } from '../activity.ts'
@@ -34,8 +34,8 @@ export function connectionTools(ground: App): readonly Tool[] {
         // The person has been there: what is missing is the code that the page showed, which comes through the chat.
         if (await strava.isPending(log, subject)) return {}
         const text = 'Allow this server to read your activities on Strava'
-        const consent = visit(text, await strava.link(call.tenant.id, subject), 'strava')
-        return canAsk(call, consent) ? { consent } : {}
+        const consent = ask.page(text, await strava.link(call.tenant.id, subject), 'strava')
+        return ask.isSupported(call, consent) ? { consent } : {}
       },
       async run({ provider, code }, work) {
         const log = await trainingLogFor(ground, work)

@@ -1,7 +1,7 @@
 /** Tools that need an answer first, each in one of the ways there is to ask. */
 
 import type { Store, Tool } from 'sluice'
-import { form, roots, sample, tool, url, visit } from 'sluice'
+import { ask, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
 import { z } from 'zod'
 
@@ -28,8 +28,8 @@ const manyColors = jsonSchema<{ colors: readonly string[] }>({
 const city = z.object({ city: z.string().min(2) })
 const day = z.object({ day: z.string() })
 
-const summarize = (text: string): ReturnType<typeof sample> =>
-  sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 50, systemPrompt: 'Be brief' })
+const summarize = (text: string): ReturnType<typeof ask.sample> =>
+  ask.sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 50, systemPrompt: 'Be brief' })
 const textOf = (content: unknown): string => JSON.stringify(content)
 
 const began = async (store: Store, key: string): Promise<number> => {
@@ -41,25 +41,25 @@ export const elicitationTools: readonly Tool[] = [
   tool({
     name: 'book',
     description: 'Asks the person by a form',
-    ask: () => ({ trip: form('Which trip?', trip) }),
+    ask: () => ({ trip: ask.form('Which trip?', trip) }),
     run: (_input, { answers: { trip } }) => `${trip.seats} seats, ${trip.meal}, window: ${trip.window}`,
   }),
   tool({
     name: 'choose',
     description: 'Asks the person to choose one of several',
-    ask: () => ({ chosen: form('Which color?', oneColor) }),
+    ask: () => ({ chosen: ask.form('Which color?', oneColor) }),
     run: (_input, { answers }) => answers.chosen.color,
   }),
   tool({
     name: 'choose_many',
     description: 'Asks the person to choose several',
-    ask: () => ({ chosen: form('Which colors?', manyColors) }),
+    ask: () => ({ chosen: ask.form('Which colors?', manyColors) }),
     run: (_input, { answers }) => answers.chosen.colors.join(' '),
   }),
   tool({
     name: 'open_page',
     description: 'Asks the person to open a page',
-    ask: () => ({ page: url('Read the terms', 'https://example.com/terms') }),
+    ask: () => ({ page: ask.link('Read the terms', 'https://example.com/terms') }),
     run: (_input, { answers }) => `opened: ${answers.page}`,
   }),
   tool({
@@ -68,7 +68,7 @@ export const elicitationTools: readonly Tool[] = [
     input: keyed,
     async ask({ key }, _given, { tenant }) {
       const signed = await tenant.store.get(['signed', key])
-      return signed ? {} : { page: visit('Sign the contract', `https://example.com/sign/${key}`, `contract-${key}`) }
+      return signed ? {} : { page: ask.page('Sign the contract', `https://example.com/sign/${key}`, `contract-${key}`) }
     },
     run: ({ key }) => `signed ${key}`,
   }),
@@ -91,7 +91,7 @@ export const elicitationTools: readonly Tool[] = [
   tool({
     name: 'folders',
     description: "Asks for the client's roots",
-    ask: () => ({ folders: roots() }),
+    ask: () => ({ folders: ask.roots() }),
     run: (_input, { answers }) => answers.folders.map(({ uri }) => uri).join(' '),
   }),
   tool({
@@ -99,8 +99,8 @@ export const elicitationTools: readonly Tool[] = [
     description: 'Asks the person twice, the second time about the first answer, and counts its runs',
     input: keyed,
     ask: (_input, given) => ({
-      where: form('Where to?', city),
-      ...('where' in given && { when: form(`When to ${textOf(given['where'])}?`, day) }),
+      where: ask.form('Where to?', city),
+      ...('where' in given && { when: ask.form(`When to ${textOf(given['where'])}?`, day) }),
     }),
     run: async ({ key }, { answers: { where, when }, store }) =>
       `${where.city} on ${when?.day}, run ${await began(store, key)}`,
@@ -110,7 +110,7 @@ export const elicitationTools: readonly Tool[] = [
     description: 'Asks for roots, then the model about them, and counts its runs: possible in every revision',
     input: keyed,
     ask: (_input, given) => ({
-      folders: roots(),
+      folders: ask.roots(),
       ...('folders' in given && { summary: summarize(textOf(given['folders'])) }),
     }),
     run: async ({ key }, { answers: { folders, summary }, store }) =>
@@ -119,7 +119,7 @@ export const elicitationTools: readonly Tool[] = [
   tool({
     name: 'both',
     description: 'Asks two things at once',
-    ask: () => ({ folders: roots(), summary: summarize('Say something') }),
+    ask: () => ({ folders: ask.roots(), summary: summarize('Say something') }),
     run: (_input, { answers: { folders, summary } }) => `${folders.length} folders, ${summary.model}`,
   }),
   tool({

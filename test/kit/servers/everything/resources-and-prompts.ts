@@ -1,7 +1,7 @@
 /** What there is to read and to start from: resources, a template that lists and completes, prompts. */
 
 import type { Prompt, Resource } from 'sluice'
-import { form, prompt, resource } from 'sluice'
+import { ask, prompt, resource } from 'sluice'
 import { z } from 'zod'
 import { annotations, bytes, everyBlock, icons, meta } from './content-tools.ts'
 
@@ -29,7 +29,7 @@ export const resources: readonly Resource[] = [
   resource({
     uri: 'note://locked',
     name: 'locked',
-    ask: () => ({ word: form('The word?', z.object({ word: z.string() })) }),
+    ask: () => ({ word: ask.form('The word?', z.object({ word: z.string() })) }),
     read: (_variables, { answers }) => `Opened by ${answers.word.word}`,
   }),
   resource({

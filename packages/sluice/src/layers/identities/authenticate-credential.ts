@@ -6,6 +6,7 @@
 import type { Call, Caller, Via } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
+import type { ExposedResource } from '../../core/plugin.ts'
 import type { ImpliedScopes } from './scope-hierarchy.ts'
 import { createScopeHierarchy } from './scope-hierarchy.ts'
 
@@ -26,6 +27,8 @@ export interface Verifier {
    * streams are looked at now and not seconds later. The returned function ends it.
    */
   onChange?(hear: (credential: string) => void): () => void
+  /** The server's public address, if the verifier knows it: `oauth` does. HTTP transports serve it without further options. */
+  readonly expose?: ExposedResource
 }
 
 export interface CredentialOptions {

@@ -53,8 +53,8 @@ function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditE
   return { seq, hash, at: Number(at ?? 0), kind: String(kind ?? '?'), fields: Object.fromEntries(shownFields) }
 }
 
-export const verifyTenantAudit = ({ store, clock, servers }: ConsoleState, tenant: string): Promise<AuditCheckResult> =>
-  verifyAudit(store, tenant, { clock, secrets: () => servers[0]?.secrets() ?? [] })
+export const verifyTenantAudit = ({ audit, store, clock }: ConsoleState, tenant: string): Promise<AuditCheckResult> =>
+  audit ? audit.verify(tenant) : verifyAudit(store, tenant, { clock })
 
 /** As fast as it is read, and in slices: a year of records does not fit into memory, nor into one turn. */
 export async function exportAudit(

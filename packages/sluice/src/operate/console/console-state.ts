@@ -1,24 +1,22 @@
 /** All that the console shows of the servers it watches, in one place: what handlers and feeds read. */
 
-import type { Desk } from '../../approvals/desk.ts'
+import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
-import type { Count as Counted, Defined, Use } from '../../core/part.ts'
+import type { Gauge as Counted, DefinitionSummary, Quota } from '../../core/plugin.ts'
 import type { Store } from '../../core/store.ts'
 import type { ApiKeyAdmin } from '../../layers/identities/api-keys.ts'
+import type { Audit } from '../../observe/audit.ts'
 import type { CountReading } from './api.ts'
 import type { LiveStats } from './live-stats.ts'
 
-/** One server, as its part knows it. */
+/** One server that the console shows. */
 export interface WatchedServer {
   readonly name: string
-  definition(): Defined
-  /** Numbers its other parts keep. */
+  definition(): DefinitionSummary
+  /** Numbers that its plugins keep. */
   readonly gauges: readonly Counted[]
-  readonly quotas: readonly Use[]
-  record(tenant: string, kind: string, fields: { readonly [field: string]: unknown }): void
-  /** Sign the checkpoints of the audit. */
-  readonly secrets: () => readonly string[]
+  readonly quotas: readonly Quota[]
 }
 
 export interface ConsoleState {
@@ -27,15 +25,15 @@ export interface ConsoleState {
   readonly logger: Logger
   readonly live: LiveStats
   readonly keys: ApiKeyAdmin
-  /** Left out where no server has approvals. */
-  readonly desk: Desk | undefined
+  /** `undefined` if no server has approvals. */
+  readonly approvals: ApprovalsService | undefined
+  /** `undefined` if no server has an audit. */
+  readonly audit: Audit | undefined
   /** In the order they came. */
   readonly servers: readonly WatchedServer[]
   /** Tickets that wait and that an operator of these tenants may see. */
   countPending(tenants: readonly string[]): Promise<number>
   onTicketChange(listener: () => void): () => void
-  /** Puts what an operator did into the audit of a tenant. */
-  record(tenant: string, kind: string, fields: { readonly [field: string]: unknown }): void
   /** Numbers of whole servers: nothing for who may see some tenants alone. */
   gauges(tenants: readonly string[]): readonly CountReading[]
 }

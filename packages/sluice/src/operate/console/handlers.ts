@@ -48,7 +48,8 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
     async revokeKey({ id }, { operator, credential }) {
       const { tenants, prefix, subject } = await revokeKey(consoleState, operator, id)
       const told = { key: id, prefix, subject, by: operator.name, credential }
-      for (const tenant of tenants.length > 0 ? tenants : ['default']) consoleState.record(tenant, 'key revoked', told)
+      for (const tenant of tenants.length > 0 ? tenants : ['default'])
+        consoleState.audit?.record(tenant, 'key revoked', told)
       return {}
     },
     async listAudit(input, { operator }) {

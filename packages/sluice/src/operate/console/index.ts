@@ -3,15 +3,17 @@
  * it. One for all servers of a process that share a store.
  */
 
-import type { Desk } from '../../approvals/desk.ts'
+import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Bus } from '../../core/bus.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
 import { silentLogger } from '../../core/log.ts'
-import type { Defined, Part } from '../../core/part.ts'
+import type { DefinitionSummary, SlotPlugin } from '../../core/plugin.ts'
+import { noAudit } from '../../core/plugin.ts'
 import type { Store } from '../../core/store.ts'
 import { apiKeys } from '../../layers/identities/api-keys.ts'
+import type { Audit } from '../../observe/audit.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 import { readGauges } from './console-state.ts'
 import { createHandlers } from './handlers.ts'
@@ -29,73 +31,82 @@ export type { ConsoleListenOptions, ConsoleServing } from './http.ts'
 export { openApi } from './openapi.ts'
 export type { NewOperator, OperatorKey, OperatorScope, Operators } from './operators.ts'
 
-/** What the console shows and who signs in to it. */
+/** What the console shows, and who signs in to it. */
 export interface ConsoleOptions {
-  /** The servers' own: tickets, keys and the audit are found there, and sessions are kept there. */
+  /** The store of the servers: it holds their tickets, keys and audit, and the sessions of the console. */
   readonly store: Store
-  /** The servers' own, where they have one: a key that is revoked here is then refused everywhere at once. */
+  /** The bus of the servers. With it a key that is revoked here is refused by all processes at once. */
   readonly bus?: Bus | undefined
-  /** What `approvals({ … })` made, where the servers have it. */
-  readonly desk?: Desk
+  /** The approvals of the servers. */
+  readonly approvals?: ApprovalsService | undefined
+  /** The audit of the servers. Operators search, verify and export it, and what they do is recorded in it. */
+  readonly audit?: Audit | undefined
   readonly clock?: Clock
   readonly logger?: Logger
   /**
-   * Who signs in by the link: the person at the terminal, `owner` unless said. Where tickets need another subject than
-   * the caller's, this is the name that is compared.
+   * The name of the person who signs in by the link, `owner` by default. If tickets need another subject than the
+   * caller's, this is the name that is compared.
    */
   readonly owner?: string
 }
 
 /** The web console of all servers of a process that share a store. */
 export interface Console {
-  /** `console: consoleApp.watch` in the options of each server it is to show. */
-  readonly watch: Part<'console'>
+  /** A plugin for each server that the console shows. */
+  readonly watch: SlotPlugin<'console'>
   /** Who else may sign in, or use the API. */
   readonly operators: Operators
   listen(options?: ConsoleListenOptions): Promise<ConsoleServing>
-  /** A link that signs in once, within 15 minutes. The page must be listening. */
+  /** Returns a link that signs in once, within 15 minutes. Call `listen` first. */
   link(): Promise<string>
-  /** Where it listens; `undefined` before. For the `url` of approvals. */
+  /** The address, `undefined` before `listen`. For the "url" of approvals. */
   readonly url: string | undefined
 }
 
-/** Makes the console; `listen` opens it, on a port of its own. */
+/** Creates the console. `listen` serves it on its own port. */
 export function createConsole(options: ConsoleOptions): Console {
-  const { store, bus, desk, clock = systemClock, logger = silentLogger, owner = 'owner' } = options
+  const { store, bus, approvals, audit, clock = systemClock, logger = silentLogger, owner = 'owner' } = options
   const live = createLiveStats(clock)
   const servers: WatchedServer[] = []
   const operators = createOperators(store, clock)
   const sessions = createConsoleSessions({ store, clock, operators, owner })
-  const pending = createPendingTickets(desk, clock)
+  const pending = createPendingTickets(approvals, clock)
   let serving: ConsoleServing | undefined
 
   const consoleState: ConsoleState = {
-    ...{ store, clock, logger, live, servers, desk },
+    ...{ store, clock, logger, live, servers, approvals, audit },
     keys: apiKeys(store, { clock, bus }),
     countPending: pending.count,
     onTicketChange: pending.onChange,
-    record: (tenant, kind, fields) => servers[0]?.record(tenant, kind, fields),
     gauges: (tenants) => (tenants.length > 0 ? [] : readGauges(servers)),
   }
   const deps = { consoleState, handlers: createHandlers(consoleState), sessions, operators }
 
   return {
-    watch(services) {
-      const { name, counts, uses, record, secrets } = services
-      let served: Defined = { info: { name, version: '' } }
-      if (services.store !== store)
-        throw new TypeError(
-          'console: give it the store of its servers, or it would show other tickets, keys and records',
-        )
-      servers.push({ name, gauges: counts, quotas: uses, record, secrets, definition: () => served })
-      return {
-        part: 'console',
-        defined(definition) {
-          served = definition
-        },
-        sink: (event) => live.recordCall(name, event),
-        refused: (line) => live.recordRejection(name, line),
-      }
+    watch: {
+      slot: 'console',
+      create(services) {
+        const { name, gauges, quotas } = services
+        let served: DefinitionSummary = { name, version: '' }
+        if (services.store !== store)
+          throw new TypeError(
+            'console: it shows the tickets, keys and audit of one store, so pass the same "store" to it and its servers',
+          )
+        if (services.audit.record !== (audit ?? noAudit).record)
+          throw new TypeError(
+            'console: what operators do must be in the audit of the server, so make one with createAudit({ store }), pass it to createConsole as "audit", and add it to "use"',
+          )
+        servers.push({ name, gauges, quotas, definition: () => served })
+        return {
+          accepts(definition) {
+            served = definition
+          },
+          observer: {
+            ended: (event) => live.recordCall(name, event),
+            rejected: (line) => live.recordRejection(name, line),
+          },
+        }
+      },
     },
     operators: {
       create: operators.create,

@@ -1,9 +1,9 @@
-/** Tickets and grants, as the desk has them, for one operator. */
+/** Tickets and grants, as the approvals has them, for one operator. */
 
 import type { Decider } from '../../approvals/decide.ts'
 import { mayDecide } from '../../approvals/decide.ts'
-import type { Desk } from '../../approvals/desk.ts'
 import type { Grant as Granted } from '../../approvals/grants.ts'
+import type { ApprovalsService } from '../../approvals/service.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
 import type { GrantSummary, Operator, RouteInput, RouteOutput, Ticket, TicketSummary } from './api.ts'
@@ -20,8 +20,8 @@ export async function listTickets(
 ): Promise<RouteOutput<'listTickets'>> {
   const { status, server, tenant, tool, limit = pageSize } = input
   const pending = await consoleState.countPending(operator.tenants)
-  const desk = consoleState.desk
-  if (!desk) return { tickets: [], pending }
+  const approvals = consoleState.approvals
+  if (!approvals) return { tickets: [], pending }
   const [only] = operator.tenants
   const whose = tenant ?? (operator.tenants.length === 1 ? only : undefined)
   const query = {
@@ -32,9 +32,13 @@ export async function listTickets(
   }
   const tickets: TicketSummary[] = []
   let after = input.after
-  // What is not this operator's is left out here, so a page of the desk may leave little or nothing of it.
+  // What is not this operator's is left out here, so a page of the approvals may leave little or nothing of it.
   for (let rounds = 0; rounds < 5; rounds++) {
-    const page = await desk.list({ ...query, limit: limit - tickets.length, ...(after !== undefined && { after }) })
+    const page = await approvals.list({
+      ...query,
+      limit: limit - tickets.length,
+      ...(after !== undefined && { after }),
+    })
     for (const view of page.tickets)
       if (isVisible(view, operator) && (server === undefined || view.server === server))
         tickets.push(toSummary(view, operator))
@@ -50,13 +54,14 @@ export async function getTicket(consoleState: ConsoleState, operator: Operator, 
 
 /** To who may not see a tenant its tickets are not there. */
 async function viewOf(
-  { desk }: ConsoleState,
+  { approvals }: ConsoleState,
   operator: Operator,
   id: string,
-): Promise<{ readonly desk: Desk; readonly view: TicketView }> {
-  const view = await desk?.get(id)
-  if (!desk || !view || !isVisible(view, operator)) throw new RpcError('resourceNotFound', 'There is no such ticket')
-  return { desk, view }
+): Promise<{ readonly approvals: ApprovalsService; readonly view: TicketView }> {
+  const view = await approvals?.get(id)
+  if (!approvals || !view || !isVisible(view, operator))
+    throw new RpcError('resourceNotFound', 'There is no such ticket')
+  return { approvals, view }
 }
 
 export async function decideTicket(
@@ -65,11 +70,11 @@ export async function decideTicket(
   input: RouteInput<'decideTicket'>,
 ): Promise<Ticket> {
   const { operator } = caller
-  const { desk, view } = await viewOf(consoleState, operator, input.id)
+  const { approvals, view } = await viewOf(consoleState, operator, input.id)
   if (view.digest !== input.digest)
     throw new RpcError('conflict', 'This ticket is for other arguments than the ones you were shown: load it again')
   const decision = { approved: input.approved, ...(input.note !== undefined && { note: input.note }) }
-  return toTicket(await desk.decide(view.id, decision, deciderOf(caller)), operator)
+  return toTicket(await approvals.decide(view.id, decision, deciderOf(caller)), operator)
 }
 
 export async function resolveTicket(
@@ -77,8 +82,8 @@ export async function resolveTicket(
   caller: ConsoleCaller,
   input: RouteInput<'resolveTicket'>,
 ): Promise<Ticket> {
-  const { desk, view } = await viewOf(consoleState, caller.operator, input.id)
-  return toTicket(await desk.resolve(view.id, input.verdict, deciderOf(caller)), caller.operator)
+  const { approvals, view } = await viewOf(consoleState, caller.operator, input.id)
+  return toTicket(await approvals.resolve(view.id, input.verdict, deciderOf(caller)), caller.operator)
 }
 
 const deciderOf = ({ operator }: Pick<ConsoleCaller, 'operator'>): Decider => ({
@@ -89,13 +94,13 @@ const deciderOf = ({ operator }: Pick<ConsoleCaller, 'operator'>): Decider => ({
 })
 
 export async function listGrants(
-  { desk }: ConsoleState,
+  { approvals }: ConsoleState,
   operator: Operator,
   { after }: RouteInput<'listGrants'>,
 ): Promise<RouteOutput<'listGrants'>> {
-  if (!desk) return { grants: [], longestMs: 0 }
-  const { maxMs: longestMs } = desk.grants
-  const { grants, next } = await desk.grants.list({
+  if (!approvals) return { grants: [], longestMs: 0 }
+  const { maxMs: longestMs } = approvals.grants
+  const { grants, next } = await approvals.grants.list({
     limit: pageSize,
     ...(operator.tenants.length > 0 && { tenants: operator.tenants }),
     ...(after !== undefined && { after }),
@@ -109,10 +114,10 @@ export async function createGrant(
   caller: ConsoleCaller,
   input: RouteInput<'createGrant'>,
 ): Promise<GrantSummary> {
-  const { desk, view } = await viewOf(consoleState, caller.operator, input.id)
+  const { approvals, view } = await viewOf(consoleState, caller.operator, input.id)
   const note = input.note !== undefined && { note: input.note }
   const grant = { ticket: view.id, arguments: input.arguments, durationMs: input.lastMs, ...note }
-  return toGrant(await desk.grants.create(grant, deciderOf(caller)))
+  return toGrant(await approvals.grants.create(grant, deciderOf(caller)))
 }
 
 const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): GrantSummary => ({
@@ -133,7 +138,7 @@ export async function revokeGrant(
   caller: ConsoleCaller,
   id: string,
 ): Promise<Record<never, never>> {
-  if (!(await consoleState.desk?.grants.revoke(id, deciderOf(caller))))
+  if (!(await consoleState.approvals?.grants.revoke(id, deciderOf(caller))))
     throw new RpcError('resourceNotFound', 'There is no such grant')
   return {}
 }
@@ -186,7 +191,7 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
   }
 }
 
-/** For the buttons. What counts is what the desk says when it is asked. */
+/** For the buttons. What counts is what the approvals says when it is asked. */
 function canDecide(view: TicketView, operator: Operator): boolean {
   const { status, decisions } = view
   if (status !== 'pending' || decisions.some(({ by }) => by === operator.name)) return false

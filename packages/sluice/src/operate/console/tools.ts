@@ -7,14 +7,14 @@ import type { ConsoleState, WatchedServer } from './console-state.ts'
 
 export function serversOf(consoleState: ConsoleState, tenants: readonly string[]): readonly ServerSummary[] {
   return consoleState.servers.map((server) => {
-    const { info, tools = [] } = server.definition()
+    const { version, title, description, tools = [] } = server.definition()
     return {
       name: server.name,
-      version: info.version,
-      ...(info.title !== undefined && { title: info.title }),
-      ...(info.description !== undefined && { description: info.description }),
+      version,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
       tools: tools.map((tool) => toTool(consoleState, server, tool, tenants)),
-      rules: (consoleState.desk?.rules ?? []).map(({ place, text }) => ({ place, text })),
+      rules: (consoleState.approvals?.rules ?? []).map(({ place, text }) => ({ place, text })),
     }
   })
 }

@@ -18,17 +18,17 @@ const maxBody = 16 * 1024
 
 export type WebhookRoute = (request: NodeRequest, response: ServerResponse) => Promise<void>
 
-export function createWebhookRoute({ desk, store, logger }: ConsoleState): WebhookRoute {
+export function createWebhookRoute({ approvals, store, logger }: ConsoleState): WebhookRoute {
   const consoleStore = prefixed(store, ['console'])
   return async function webhookRoute(request, response) {
-    if (!desk?.acceptsWebhook) throw notFound()
+    if (!approvals?.acceptsWebhook) throw notFound()
     if (request.method !== 'POST') throw new RpcError('methodNotAllowed', 'Only POST')
     checkContentType(request.header('content-type'))
     checkEncoding(request.header('content-encoding'))
     const body = await request.body(maxBody)
     const { peer } = request
     try {
-      const { id, status } = await desk.handleWebhook((name) => request.header(name), body)
+      const { id, status } = await approvals.handleWebhook((name) => request.header(name), body)
       sendJson(response, 200, { id, status })
     } catch (thrown) {
       if (!(thrown instanceof RpcError) || thrown.reason !== 'unauthorized') throw thrown

@@ -10,8 +10,8 @@
 
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
-import type { Count } from '../../core/part.ts'
 import { networkOf } from '../../core/peer.ts'
+import type { Gauge } from '../../core/plugin.ts'
 import type { SlotClaim } from '../../core/slots.ts'
 import { createSlots, defaultQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
@@ -74,7 +74,7 @@ export interface AdmissionControl {
   /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
   admitConnection(peer: string): (() => void) | undefined
   /** What metrics and the console show of it. */
-  readonly gauges: readonly Count[]
+  readonly gauges: readonly Gauge[]
   readonly load: { readonly running: number; readonly waiting: number; readonly shed: number }
 }
 

@@ -1,7 +1,7 @@
 /** All that one server answers over HTTP: its endpoint, the other ways in, and what is read beside MCP. */
 
-import type { Page } from '../../core/part.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { Page } from '../../core/plugin.ts'
+import type { TransportServer } from '../../protocol/server.ts'
 import type { HttpEndpoint, HttpOptions } from './endpoint.ts'
 import { createEndpoint } from './endpoint.ts'
 import type { HttpReply, HttpRequest } from './message.ts'
@@ -15,7 +15,7 @@ export interface HttpAppOptions extends HttpOptions {
 }
 
 export interface HttpApp extends HttpEndpoint {
-  readonly server: Server
+  readonly server: TransportServer
   readonly routes: Map<string, RequestHandler>
   /** For what is mounted into somebody else's router: a way by the end of its path, a page by all of it, else MCP. */
   readonly serveMounted: RequestHandler
@@ -25,7 +25,7 @@ export interface HttpApp extends HttpEndpoint {
   page(path: string, request: HttpRequest): Promise<Page | undefined>
 }
 
-export function createHttpApp(server: Server, options: HttpAppOptions): HttpApp {
+export function createHttpApp(server: TransportServer, options: HttpAppOptions): HttpApp {
   const exchange = createEndpoint(server, options)
   const { resource } = exchange
   const routes = new Map(options.sse?.(exchange.context))

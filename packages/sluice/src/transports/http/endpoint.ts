@@ -11,7 +11,7 @@ import { frame, UnsafeMessage } from '../../core/frame.ts'
 import { hasOneWay, isOneWay, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { TransportServer } from '../../protocol/server.ts'
 import type { Admission, AdmissionControl, AdmissionRequest, CreateAdmissionControl } from './admission.ts'
 import { challengeHeaders } from './challenge.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -49,7 +49,7 @@ export interface HttpOptions extends GuardOptions {
 
 /** What other ways in share with the endpoint beside them: the same checks, the same sessions, the same load. */
 export interface EndpointContext {
-  readonly server: Server
+  readonly server: TransportServer
   readonly sessions: Sessions | undefined
   readonly admissionControl: AdmissionControl | undefined
   readonly maxBodyBytes: number
@@ -79,7 +79,7 @@ export interface HttpEndpoint {
 
 const allow = 'GET, POST, DELETE'
 
-export function createEndpoint(server: Server, options: HttpOptions = {}): HttpEndpoint {
+export function createEndpoint(server: TransportServer, options: HttpOptions = {}): HttpEndpoint {
   const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, resource } = options
   server.assertSafeToExpose()
   const guard = createGuard(options)

@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Server } from '../../protocol/server.ts'
+import type { Server, TransportServer } from '../../protocol/server.ts'
+import { toTransportServer } from '../../protocol/server.ts'
 import type { HttpApp, HttpAppOptions } from '../http/app.ts'
 import { createHttpApp, pathOf } from '../http/app.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
@@ -41,7 +42,11 @@ export interface NodeHttpApp extends HttpApp {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-export function createNodeHttpApp(server: Server, options: NodeHttpOptions, unsent: UnsentTracker): NodeHttpApp {
+export function createNodeHttpApp(
+  server: TransportServer,
+  options: NodeHttpOptions,
+  unsent: UnsentTracker,
+): NodeHttpApp {
   server.gauges.push(...unsent.gauges)
   const site = createHttpApp(server, { sessions: sessions(), share: sharedSessions, ...options })
   const sockets = options.websocket?.(site.context, unsent)
@@ -78,7 +83,8 @@ export interface NodeHandler extends Pick<NodeHttpApp, 'admitConnection' | 'reso
 /** For mounting into a server of your own. */
 export function createHttpHandler(server: Server, options: NodeHttpOptions = {}): NodeHandler {
   const unsent = createUnsentTracker({ clock: server.clock })
-  const { serveMounted, close, admitConnection, resource, upgrade } = createNodeHttpApp(server, options, unsent)
+  const app = createNodeHttpApp(toTransportServer(server), options, unsent)
+  const { serveMounted, close, admitConnection, resource, upgrade } = app
   const take = (request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void =>
     whenResponseIsNext(request, response, () => {
       const reply = new NodeReply(response, unsent)

@@ -4,8 +4,8 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isLoopback } from '../../core/loopback.ts'
-import type { Page } from '../../core/part.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { Page } from '../../core/plugin.ts'
+import type { TransportServer } from '../../protocol/server.ts'
 import { pathOf } from '../http/app.ts'
 import type { RequestHandler } from '../http/routes.ts'
 import type { NodeHttpApp, NodeHttpOptions } from './http-handler.ts'
@@ -38,7 +38,7 @@ export interface ListenOptions extends NodeHttpOptions {
 export interface Mount {
   /** What its paths begin with, as `/memory`; empty for a server that has the port to itself. */
   readonly base: string
-  readonly server: Server
+  readonly server: TransportServer
   /** What differs from the port's. */
   readonly options: NodeHttpOptions
 }

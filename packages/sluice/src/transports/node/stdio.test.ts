@@ -10,7 +10,8 @@ import { fakeClock } from '../../testing/clock.ts'
 import { listenStdio } from './stdio.ts'
 
 const definition = defineServer({
-  info: { name: 'x', version: '1' },
+  name: 'x',
+  version: '1',
   resources: [resource({ uri: 'note:1', name: 'one', read: () => 'x' })],
 })
 const listen = {
@@ -35,7 +36,7 @@ test('a client that sleeps costs a few megabytes, and is served again when it wa
     },
     error() {},
   }
-  const server = createServer(definition, { log: log(logger) })
+  const server = createServer(definition, { use: [log(logger)] })
   const input = new PassThrough()
   const woken = Promise.withResolvers<void>()
   const answered = Promise.withResolvers<void>()
@@ -70,7 +71,7 @@ test('what is asked while the client does not read is worked on when it does', a
       },
     }),
   ]
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools }))
+  const server = createServer(defineServer({ name: 'x', version: '1', tools }))
   const [input, output] = [new PassThrough(), new PassThrough()]
   const { close } = listenStdio(server, { input, output })
   input.write(calls('long', 500, () => ({})))
@@ -115,7 +116,7 @@ test('of many lines that come at once, the first are answered before the last ar
       return 'noted'
     },
   })
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [note] }))
+  const server = createServer(defineServer({ name: 'x', version: '1', tools: [note] }))
   const [input, output] = [new PassThrough(), new PassThrough()]
   const { closed } = listenStdio(server, { input, output })
   output.on('data', () => events.push('answered'))
@@ -133,7 +134,7 @@ test('a cancellation that comes in the same chunk as many calls finds the call i
     run: ({ long }, { signal }) =>
       long ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) : 'done',
   })
-  const server = createServer(defineServer({ info: { name: 'x', version: '1' }, tools: [hold] }), {
+  const server = createServer(defineServer({ name: 'x', version: '1', tools: [hold] }), {
     clock: fakeClock(),
   })
   const [input, output] = [new PassThrough(), new PassThrough()]

@@ -10,7 +10,7 @@ import { bugOf, RpcError } from '../../core/error.ts'
 import { frame, UnsafeMessage } from '../../core/frame.ts'
 import { isDroppable, isOneWay, methodOf } from '../../protocol/classify.ts'
 import { connect } from '../../protocol/connect.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { TransportServer } from '../../protocol/server.ts'
 import { subscriptionEnded } from '../../protocol/subscriptions.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import { createLineQueue } from './line-queue.ts'
@@ -51,7 +51,7 @@ const maxBufferedBytes = 4 * 1024 * 1024
 /** Lines that may wait for their turn before reading stops. They need nothing of the client to be taken. */
 const maxQueuedLines = 1000
 
-export function listenStdio(server: Server, options: StdioOptions = {}): StdioListener {
+export function listenStdio(server: TransportServer, options: StdioOptions = {}): StdioListener {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000, drainMs = 10_000 } = options
   const own = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin

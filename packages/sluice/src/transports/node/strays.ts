@@ -9,17 +9,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { bugOf } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
-import type { Server } from '../../protocol/server.ts'
+import type { TransportServer } from '../../protocol/server.ts'
 
 /** `serve` goes on; `end` drains, so that no call that was taken is lost, and ends the process with 1. */
 export type StrayPolicy = 'serve' | 'end'
 
 interface Origin {
-  readonly server: Server
+  readonly server: TransportServer
   readonly tool: string
 }
 interface StrayHandler {
-  readonly servers: readonly Server[]
+  readonly servers: readonly TransportServer[]
   handle(thrown: unknown, kind: StrayKind, tool: string | undefined): void
 }
 type StrayKind = 'rejection' | 'exception'
@@ -28,7 +28,7 @@ const origins = new AsyncLocalStorage<Origin>()
 const handlers = new Set<StrayHandler>()
 
 /** The same server, whose calls can be told from each other when one of them leaves an error behind. */
-export const withOrigin = (server: Server): Server => ({
+export const withOrigin = (server: TransportServer): TransportServer => ({
   ...server,
   handleText: (message, context) =>
     origins.run({ server, tool: nameOf(message) }, () => server.handleText(message, context)),
@@ -42,7 +42,7 @@ function nameOf(message: unknown): string {
 }
 
 /** Takes care of strays until the returned function is called. `end` is what to do after each, left out to go on. */
-export function handleStrays(servers: readonly [Server, ...Server[]], end?: () => void): () => void {
+export function handleStrays(servers: readonly [TransportServer, ...TransportServer[]], end?: () => void): () => void {
   let strays = 0
   const [first] = servers
   first.gauges.push({

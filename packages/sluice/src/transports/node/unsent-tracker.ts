@@ -7,14 +7,14 @@
 
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/clock.ts'
-import type { Count } from '../../core/part.ts'
+import type { Gauge } from '../../core/plugin.ts'
 
 export interface UnsentTracker {
   /** Looks after this connection until its client has taken all bytes. */
   track(message: WriteTarget): void
   /** Closes a connection at once, and counts it. */
   destroy(socket: Socket | null): void
-  readonly gauges: readonly Count[]
+  readonly gauges: readonly Gauge[]
 }
 
 /** What bytes were written to: a response, or a socket of its own. */

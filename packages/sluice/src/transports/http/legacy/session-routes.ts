@@ -8,7 +8,7 @@ import { RpcError } from '../../../core/error.ts'
 import type { Stop } from '../../../core/stop.ts'
 import { createStop } from '../../../core/stop.ts'
 import { hasOneWay, legacyRevision, methodOf } from '../../../protocol/classify.ts'
-import type { Server } from '../../../protocol/server.ts'
+import type { TransportServer } from '../../../protocol/server.ts'
 import type { EventWriter } from '../events.ts'
 import { parseAccept } from '../media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../message.ts'
@@ -29,7 +29,7 @@ export interface SessionRoutes {
 }
 
 export type CreateSessionRoutes = (
-  server: Server,
+  server: TransportServer,
   outlet: ResponseFactory,
   share: SessionsOptions['share'],
 ) => SessionRoutes
@@ -47,7 +47,7 @@ export const sessions =
     createSessionRoutes(server, outlet, createSessions(server, { idleMs, max, share }), required)
 
 function createSessionRoutes(
-  server: Server,
+  server: TransportServer,
   outlet: ResponseFactory,
   sessions: Sessions,
   required: boolean,

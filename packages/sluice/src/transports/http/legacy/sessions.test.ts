@@ -14,11 +14,8 @@ const stranger = '192.0.2.66'
 
 function open(max: number, authenticates = true) {
   const clock = fakeClock()
-  const definition = defineServer({ info: { name: 'x', version: '1' } })
-  const server = createServer(definition, {
-    clock,
-    ...(authenticates && { authenticate: authenticate({ verifiers: [{ verify }] }) }),
-  })
+  const definition = defineServer({ name: 'x', version: '1' })
+  const server = createServer(definition, { clock, use: [authenticates && authenticate({ verifiers: [{ verify }] })] })
   return { clock, sessions: createSessions(server, { idleMs: 30 * 60_000, max }) }
 }
 async function begin(sessions: Sessions, peer: string, owner?: string): Promise<Session> {

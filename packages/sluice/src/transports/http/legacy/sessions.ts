@@ -14,7 +14,7 @@ import type { Id } from '../../../core/json.ts'
 import { networkOf } from '../../../core/peer.ts'
 import { sha256 } from '../../../core/sha256.ts'
 import { connect } from '../../../protocol/connect.ts'
-import type { Server } from '../../../protocol/server.ts'
+import type { TransportServer } from '../../../protocol/server.ts'
 import type { EventWriter, ReplayStream } from '../events.ts'
 import { parseEventId, StandaloneStream } from '../events.ts'
 import type { RetainedStreams, SessionStreams } from './retained-streams.ts'
@@ -82,7 +82,7 @@ export interface Sessions {
 
 const notFound = (): RpcError => new RpcError('sessionNotFound', 'Session not found: send initialize again')
 
-export function createSessions(server: Server, { idleMs, max, share }: SessionsOptions): Sessions {
+export function createSessions(server: TransportServer, { idleMs, max, share }: SessionsOptions): Sessions {
   const { clock, logger, authenticates } = server
   const shared = server.shared && share?.(server.shared, { clock, logger, idleMs, max, authenticates })
   const streams = createRetainedStreams(clock)
@@ -214,7 +214,7 @@ class HttpSession implements Session {
   readonly #retained: RetainedStreams
   #streams: SessionStreams | undefined = undefined
 
-  constructor(server: Server, { id, network, sharing, streams, onClosed }: HttpSessionOptions) {
+  constructor(server: TransportServer, { id, network, sharing, streams, onClosed }: HttpSessionOptions) {
     this.id = id
     this.network = network
     this.#retained = streams

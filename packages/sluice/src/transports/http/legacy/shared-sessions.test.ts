@@ -6,7 +6,7 @@ import type { LogLine } from '../../../core/log.ts'
 import { sharedHub } from '../../../core/shared-hub.ts'
 import type { Store } from '../../../core/store.ts'
 import type { Verifier } from '../../../layers/identities/authenticate-credential.ts'
-import { ask, authenticate, log } from '../../../parts.ts'
+import { authenticate, elicitation, log } from '../../../parts.ts'
 import { defineServer } from '../../../protocol/definition.ts'
 import { form } from '../../../protocol/questions.ts'
 import { resource } from '../../../protocol/resources.ts'
@@ -60,7 +60,8 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   const stopped: string[] = []
   const gates = new Map<string, () => void>()
   const definition = defineServer({
-    info: { name: 'fleet', version: '1' },
+    name: 'fleet',
+    version: '1',
     resources: [
       resource({ uri: 'note:{+id}', name: 'note', read: () => '' }),
       resource({ uri: 'n:{+id}', name: 'n', read: () => '' }),
@@ -87,8 +88,8 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   const servers: Server[] = []
   const open = (): FetchHandler => {
     const server = createServer(definition, {
-      ...{ store, bus, clock, secret: 'the same in every process', ask: ask(), log: log(logger) },
-      ...(verify && { authenticate: authenticate({ verifiers: [{ verify }] }) }),
+      ...{ store, bus, clock, secret: 'the same in every process', use: [elicitation(), log(logger)] },
+      use: [verify && authenticate({ verifiers: [{ verify }] })],
     })
     servers.push(server)
     return toFetch(server, { sessions: sessions({ idleMs, max }), share: sharedSessions, sse: sse() })

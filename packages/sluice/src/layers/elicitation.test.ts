@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { createServer } from '../node.ts'
-import { ask as asking } from '../parts.ts'
+import { elicitation as asking } from '../parts.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { form, optional, roots, sample, url, visit } from '../protocol/questions.ts'
 import { tool } from '../protocol/tools.ts'
@@ -25,7 +25,7 @@ const survey = tool({
     return `${answers.who.name} on ${topic}: ${answers.colour?.colour ?? 'none'}`
   },
 })
-const server = () => defineServer({ info: { name: 'asking', version: '1' }, tools: [survey, other] })
+const server = () => defineServer({ name: 'asking', version: '1', tools: [survey, other] })
 const other = tool({
   name: 'other',
   description: 'Another',
@@ -79,7 +79,7 @@ test('where no is an answer too, the tool hears it', async () => {
     ask: () => ({ who: optional(form('Who?', z.object({ name: z.string() }))) }),
     run: (_, { answers }) => answers.who?.name ?? 'nobody',
   })
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [maybe] })
+  const definition = defineServer({ name: 'x', version: '1', tools: [maybe] })
   const no = await testClient(definition, { capabilities: able, answer: () => ({ action: 'decline' }) })
   expect(textOf(await no.call('maybe'))).toBe('nobody')
 })
@@ -93,7 +93,7 @@ test.each([
   ['other arguments', { name: 'survey', arguments: { topic: 'music' } }],
   ['another tool', { name: 'other', arguments: {} }],
 ])('state of one call is refused with %s', async (_, params) => {
-  const client = await testClient(createServer(server(), { ask: asking() }), { capabilities: able })
+  const client = await testClient(createServer(server(), { use: [asking()] }), { capabilities: able })
   const requestState = await stateOf(client)
   await expect(client.request('tools/call', { ...params, requestState })).rejects.toMatchObject({
     error: { code: -32602 },
@@ -114,7 +114,7 @@ test.each([5, 'x', []])('responses that are %j are refused', async (inputRespons
 
 test('state expires with the person’s time to think', async () => {
   const clock = fakeClock()
-  const client = await testClient(createServer(server(), { clock, ask: asking() }), { capabilities: able })
+  const client = await testClient(createServer(server(), { clock, use: [asking()] }), { capabilities: able })
   const requestState = await stateOf(client)
   await clock.advance(10 * 60_000)
   const params = { name: 'survey', arguments: { topic: 'art' }, requestState }
@@ -124,7 +124,7 @@ test('state expires with the person’s time to think', async () => {
 test('two processes with the same secret continue each other’s rounds', async () => {
   const secret = 'a secret that both share'
   const [one, two] = await Promise.all(
-    [0, 1].map(() => testClient(createServer(server(), { secret, ask: asking() }), { capabilities: able })),
+    [0, 1].map(() => testClient(createServer(server(), { secret, use: [asking()] }), { capabilities: able })),
   )
   if (!one || !two) return expect.unreachable()
   const requestState = await stateOf(one)
@@ -150,7 +150,7 @@ const needy = tool({
 })
 
 test('what the client did not declare is named, all of it', async () => {
-  const client = await testClient(defineServer({ info: { name: 'x', version: '1' }, tools: [needy] }))
+  const client = await testClient(defineServer({ name: 'x', version: '1', tools: [needy] }))
   expect(await client.send('tools/call', { name: 'needy' })).toMatchObject({
     error: {
       code: -32021,
@@ -160,13 +160,13 @@ test('what the client did not declare is named, all of it', async () => {
 })
 
 test('an earlier client that cannot be asked gets a text for its model', async () => {
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [needy] })
+  const definition = defineServer({ name: 'x', version: '1', tools: [needy] })
   const client = await testClient(definition, { revision: '2025-03-26' })
   expect(await client.call('needy')).toMatchObject({ isError: true })
 })
 
 test('every kind of answer reaches the tool', async () => {
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [needy] })
+  const definition = defineServer({ name: 'x', version: '1', tools: [needy] })
   const answer = (method: string, params: Params): unknown => {
     if (method === 'roots/list') return { roots: [{ uri: 'file:///a' }] }
     if (method === 'sampling/createMessage')
@@ -194,7 +194,7 @@ test('a page to visit stays open until the server’s own state says it is done'
       connected ? {} : { account: visit('Connect your account', 'https://example.com/connect', 'connect-1') },
     run: () => 'connected',
   })
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [linked] })
+  const definition = defineServer({ name: 'x', version: '1', tools: [linked] })
   const modern = await testClient(definition, { capabilities: able })
   const asked = await modern.request('tools/call', { name: 'linked' })
   const accepted = { inputResponses: { account: { action: 'accept' } }, requestState: asked['requestState'] }
@@ -222,7 +222,7 @@ test('a page that need not be visited is not asked for again once the person sai
     ask: () => ({ account: optional(visit('Sign in', 'https://pay.example/sign-in', 'sign-in')) }),
     run: (_, { answers }) => (answers.account === null ? 'without' : 'with'),
   })
-  const from = defineServer({ info: { name: 'asking', version: '1' }, tools: [connect] })
+  const from = defineServer({ name: 'asking', version: '1', tools: [connect] })
   const client = await testClient(from, { capabilities: able, answer: () => ({ action: 'decline' }) })
   expect(textOf(await client.call('connect'))).toBe('without')
 })
@@ -234,7 +234,7 @@ test('a question may have any name', async () => {
     ask: () => ({ constructor: form('Who?', z.object({ name: z.string() })) }),
     run: (_, { answers }) => answers.constructor.name,
   })
-  const from = defineServer({ info: { name: 'asking', version: '1' }, tools: [named] })
+  const from = defineServer({ name: 'asking', version: '1', tools: [named] })
   const answer = (): unknown => ({ action: 'accept', content: { name: 'Ann' } })
   expect(textOf(await (await testClient(from, { capabilities: able, answer })).call('named'))).toBe('Ann')
 })
@@ -246,7 +246,7 @@ test('a tool that never stops asking is ended', async () => {
     ask: (_, given) => ({ [`q${Object.keys(given).length}`]: form('More?', z.object({ a: z.string() })) }),
     run: () => 'never',
   })
-  const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [endless] })
+  const definition = defineServer({ name: 'x', version: '1', tools: [endless] })
   const answer = (): unknown => ({ action: 'accept', content: { a: 'b' } })
   const client = await testClient(definition, { revision: '2025-11-25', capabilities: able, answer })
   expect(textOf(await client.call('endless'))).toContain('too many questions')
@@ -267,7 +267,7 @@ test('2025-06-18 gets plain forms: names for choices, no defaults but for boolea
     return { action: 'accept', content: {} }
   }
   const ask = async (properties: Params) => {
-    const definition = defineServer({ info: { name: 'x', version: '1' }, tools: [make(properties)] })
+    const definition = defineServer({ name: 'x', version: '1', tools: [make(properties)] })
     return (await testClient(definition, { revision: '2025-06-18', capabilities: able, answer })).call('forms')
   }
   await ask({
@@ -295,9 +295,9 @@ test('a question that the client has not answered is withdrawn when another one 
     run: () => 'x',
   })
   const clock = fakeClock()
-  const definition = defineServer({ info: { name: 'asking', version: '1' }, tools: [both] })
+  const definition = defineServer({ name: 'asking', version: '1', tools: [both] })
   const asked: string[] = []
-  const client = await testClient(createServer(definition, { clock, ask: asking() }), {
+  const client = await testClient(createServer(definition, { clock, use: [asking()] }), {
     ...{ revision: '2025-11-25', capabilities: able },
     answer: (method) => {
       asked.push(method)

@@ -22,7 +22,7 @@ import { featuresOf } from '../protocol/revisions.ts'
 /** How long a person may think. */
 const answerTtlMs = 10 * 60_000
 
-export const ask =
+export const elicitationLayer =
   (seal: Seal): Layer =>
   (next) => {
     // Most tools ask nothing, and pass without a promise of this layer's own.

@@ -5,9 +5,9 @@ import { memoryBus } from '../stores/memory-bus.ts'
 import type { FakeClock } from '../testing/clock.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { Decider } from './decide.ts'
-import type { DeskOptions } from './desk.ts'
-import type { Office } from './office.ts'
-import { createOffice } from './office.ts'
+import type { ApprovalEngine } from './engine.ts'
+import { createApprovalEngine } from './engine.ts'
+import type { ApprovalsOptions } from './service.ts'
 import type { Proposal } from './ticket.ts'
 
 const minute = 60_000
@@ -16,17 +16,17 @@ const bob: Decider = { ...ann, subject: 'bob', operator: true }
 const eve: Decider = { ...bob, subject: 'eve' }
 
 interface Opened {
-  readonly desk: Office
+  readonly desk: ApprovalEngine
   readonly clock: FakeClock
   readonly recorded: ReturnType<typeof vi.fn>
   propose(given?: Partial<Proposal>): Promise<string>
 }
 
 let ids = 0
-function open(options: DeskOptions = {}): Opened {
+function open(options: ApprovalsOptions = {}): Opened {
   const clock = fakeClock(1_000_000)
   const recorded = vi.fn()
-  const desk = createOffice(
+  const desk = createApprovalEngine(
     { store: memoryStore(clock), bus: memoryBus(), clock, logger: silentLogger, record: recorded },
     options,
   )

@@ -11,12 +11,12 @@ import type { Store } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
 import { claimOf } from './claim.ts'
 import { checkDecider, createDecide, invalidTicket } from './decide.ts'
-import type { Desk, DeskOptions, TicketChange } from './desk.ts'
 import type { GrantRegistry } from './grants.ts'
 import { createGrants } from './grants.ts'
 import { createList, createPendingCount } from './list.ts'
 import type { Rules } from './rules.ts'
 import { createRules } from './rules.ts'
+import type { ApprovalsOptions, ApprovalsService, TicketChange } from './service.ts'
 import type { Approver, Decision, Proposal, TicketStatus, TicketView } from './ticket.ts'
 import type { TicketStore, TicketTimes, VersionedState } from './ticket-store.ts'
 import { createTicketStore } from './ticket-store.ts'
@@ -25,7 +25,7 @@ import { createApprovalTime } from './time.ts'
 import { createWebhook } from './webhook.ts'
 
 /** What it works with; a server's surroundings have it all. */
-export interface OfficeDeps {
+export interface EngineDeps {
   readonly store: Store
   readonly bus: Bus
   readonly clock: Clock
@@ -34,7 +34,7 @@ export interface OfficeDeps {
   readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
-export interface Office extends Desk {
+export interface ApprovalEngine extends ApprovalsService {
   readonly ticketStore: TicketStore
   readonly time: ApprovalTime
   readonly policy: Rules
@@ -58,7 +58,10 @@ const minute = 60_000
 const day = 24 * 60 * minute
 const channel = 'approvals'
 
-export function createOffice({ store, bus, clock, logger, record }: OfficeDeps, options: DeskOptions = {}): Office {
+export function createApprovalEngine(
+  { store, bus, clock, logger, record }: EngineDeps,
+  options: ApprovalsOptions = {},
+): ApprovalEngine {
   const { approver = 'owner', maxPending = 20, decideMs = 10 * minute, runMs = 10 * minute, keepMs = 7 * day } = options
   // A ticket that is forgotten before its time is up would be approved for nothing.
   const times: TicketTimes = { decideMs, runMs, keepMs: Math.max(keepMs, decideMs + runMs + day) }
@@ -77,7 +80,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeDeps, 
   function notifyChange(id: string, status: TicketStatus): void {
     bus.publish(channel, JSON.stringify({ id, status } satisfies TicketChange)).catch(() => {})
   }
-  const watch: Desk['watch'] = (listener) =>
+  const watch: ApprovalsService['watch'] = (listener) =>
     bus.subscribe(channel, (message) => {
       const change: unknown = JSON.parse(message)
       if (isObject(change) && typeof change['id'] === 'string') listener(change as unknown as TicketChange)
@@ -127,7 +130,7 @@ export function createOffice({ store, bus, clock, logger, record }: OfficeDeps, 
     if (!view) throw invalidTicket()
     return view
   }
-  const decide: Desk['decide'] = async (id, decision, by) => viewAfter(await makeDecision(id, decision, by))
+  const decide: ApprovalsService['decide'] = async (id, decision, by) => viewAfter(await makeDecision(id, decision, by))
 
   async function resolveClaim(proposal: Proposal, verdict: 'ran' | 'did not run'): Promise<void> {
     const { id, tenant, caller, server } = proposal

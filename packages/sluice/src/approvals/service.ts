@@ -1,6 +1,6 @@
 /**
- * What people and their tools do with tickets: the console, the command, the webhook and `approval/respond` all go
- * through here, so that there is one place where a decision is made and checked.
+ * What people and their tools do with tickets. The console, the command, the webhook and `approval/respond` all use this
+ * service, so that a decision is made and checked in one place.
  */
 
 import type { Decider } from './decide.ts'
@@ -10,8 +10,8 @@ import type { HeaderLookup } from './signature.ts'
 import type { Approver, TicketStatus, TicketView } from './ticket.ts'
 import type { WebhookOptions } from './webhook.ts'
 
-/** Where tickets are looked up and decided: what the console, the command and the webhook work with. */
-export interface Desk {
+/** Looks tickets up and decides them. */
+export interface ApprovalsService {
   /** Undecided ones first, by age, then the rest, newest first. A page at a time: there may be ten thousand. */
   list(query?: TicketQuery): Promise<{ readonly tickets: readonly TicketView[]; readonly next?: string }>
   get(id: string): Promise<TicketView | undefined>
@@ -37,7 +37,7 @@ export interface Desk {
   readonly grants: Grants
 }
 
-/** Which tickets to list; all of them unless said. */
+/** Which tickets to list: all by default. */
 export interface TicketQuery {
   readonly tenant?: string
   /** `decided`: all that are no longer pending. */
@@ -47,14 +47,14 @@ export interface TicketQuery {
   readonly after?: string
   readonly limit?: number
 }
-/** That a ticket is now in another state. */
+/** A ticket that is now in another state. */
 export interface TicketChange {
   readonly id: string
   readonly status: TicketStatus
 }
 
-/** Who decides, by which rules, and how long everything may take. */
-export interface DeskOptions {
+/** Which calls need a person, who decides, and how long everything may take. */
+export interface ApprovalsOptions {
   /** The operator's, before what a tool says itself; the first that matches decides. */
   readonly rules?: readonly Rule[]
   readonly approver?: Approver
@@ -72,4 +72,9 @@ export interface DeskOptions {
   readonly webhook?: WebhookOptions
   /** Undecided tickets of one caller; more are refused, so that nobody can bury a request among others: 20. */
   readonly maxPending?: number
+  /**
+   * How long a call waits for a quick decision before it is answered with `approvalRequired`: not at all by default. It
+   * holds the call's slot meanwhile, for at most half of the call's deadline.
+   */
+  readonly waitMs?: number
 }

@@ -1,0 +1,189 @@
+/**
+ * The seam between an operator and a server. An operator hands in a list of plugins; each fills one slot, gets services
+ * and contributes layers, observers or pages. The order of the layers is in `server.ts`, so a list cannot get it wrong.
+ */
+
+import type { Answer } from './answer.ts'
+import type { Bus } from './bus.ts'
+import type { Call, Layer, Tenant, Via } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Params } from './json.ts'
+import type { Logger } from './log.ts'
+import type { Observer } from './observer.ts'
+import type { Stop } from './stop.ts'
+import type { Store } from './store.ts'
+import type { Target } from './target.ts'
+
+/** The slots, and what a plugin in each contributes. Each takes one plugin; `custom` takes any number. */
+export interface Contributions {
+  readonly log: LogContribution
+  readonly audit: AuditContribution
+  readonly tracing: Contribution
+  readonly metrics: Contribution
+  readonly health: Contribution
+  readonly authenticate: AuthenticateContribution
+  readonly tenants: Contribution
+  readonly rateLimit: Contribution
+  readonly concurrency: Contribution
+  readonly custom: Contribution
+  readonly elicitation: ElicitationContribution
+  readonly approvals: Contribution
+  readonly idempotency: Contribution
+  readonly console: Contribution
+}
+/** The name of a place in the pipeline. */
+export type Slot = keyof Contributions
+
+/** What an operator adds to a server: `rateLimit({ … })`, `audit()`. */
+export type Plugin = { readonly [S in Slot]: SlotPlugin<S> }[Slot]
+
+/** A plugin for one slot. */
+export interface SlotPlugin<S extends Slot> {
+  readonly slot: S
+  /** A default is replaced by another plugin in the same slot. Two that are not defaults are an error. */
+  readonly isDefault?: true
+  create(services: ServicesOf<S>): Contributions[S]
+}
+
+/** The log is created first and the audit second, so neither finds itself among its services. */
+export type ServicesOf<S extends Slot> = S extends 'log'
+  ? Omit<Services, 'logger' | 'audit'>
+  : S extends 'audit'
+    ? Omit<Services, 'audit'>
+    : Services
+
+/** What a plugin may use of the server it is installed in. */
+export interface Services {
+  /** The server's name. */
+  readonly name: string
+  /** Shared by all processes of a fleet. */
+  readonly store: Store
+  /** The part of the store that no tenant and no other server reaches. */
+  readonly serverStore: Store
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly audit: AuditLog
+  /** Seals what travels through clients: the first secret seals, each opens. A random one is made on first use by default. */
+  readonly secrets: () => readonly string[]
+  /** Whether the operator set the secret. A random one ends with the process, and so does what it signed. */
+  readonly hasSecret: boolean
+  readonly tenants: Tenants
+  /** Returns a new id for one failure or record: the client and the log share it. */
+  readonly newErrorId: () => string
+  /** Whether the server is shutting down. */
+  readonly closing: () => boolean
+  /** Numbers for metrics and the console; plugins add theirs. */
+  readonly gauges: Gauge[]
+  /** What tenants use of something bounded, for the console; plugins add theirs. */
+  readonly quotas: Quota[]
+}
+
+/** Records what is not a call, such as a decision, in a tenant's audit. Values only, never arguments. */
+export interface AuditLog {
+  record(tenant: string, kind: string, fields: Params): void
+}
+
+/** The audit of a server that has none. */
+export const noAudit: AuditLog = { record() {} }
+
+/** What a plugin brings to its server. */
+export interface Contribution {
+  readonly layer?: Layer
+  readonly observer?: Observer
+  /** Serves pages beside the endpoint. `undefined` for other paths, and for readers that may not see the page. */
+  readonly routes?: (path: string, peer: string) => Promise<Page | undefined>
+  /** Methods that extend the protocol. */
+  readonly methods?: readonly ExtraMethod[]
+  /** Lets the plugin veto a definition by throwing: at the start, at every update, and before strangers can reach it. */
+  accepts?(definition: DefinitionSummary, exposure: Exposure): void
+  /** Rejects if the server must not start. Transports that can wait call it before they listen. */
+  ready?(): Promise<void>
+  /** Writes what is queued, and ends timers and listeners. */
+  close?(): Promise<void>
+}
+
+export interface LogContribution extends Contribution {
+  /** Where all other plugins log. */
+  readonly logger: Logger
+}
+
+export interface AuditContribution extends Contribution {
+  readonly audit: AuditLog
+}
+
+export interface AuthenticateContribution extends Contribution {
+  /** Authorizes streams and notifications, which bypass the layers. Triggers `stop` when the credential ends. */
+  authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
+  /** What HTTP transports serve and accept without further options. */
+  readonly expose?: ExposedResource
+}
+
+export interface ElicitationContribution extends Contribution {
+  /** Asks clients of revisions before 2026-07-28 by requests, outside all layers. */
+  legacyBridge(observers: readonly Observer[]): Layer
+}
+
+/** The public address of a protected server, known from its verifier: hosts to accept and metadata to serve. */
+export interface ExposedResource {
+  /** The canonical address of the endpoint, which is also the audience of its tokens. */
+  readonly resource: string
+  readonly authorizationServers: readonly string[]
+}
+
+/** Who can reach the server. */
+export interface Exposure {
+  /** A transport is reachable by strangers. */
+  readonly exposed: boolean
+  /** Callers must prove who they are. */
+  readonly authenticated: boolean
+}
+
+/** A method outside the protocol. On 2026-07-28 it checks that the client declared its extension. */
+export interface ExtraMethod {
+  readonly name: string
+  /** Listed among the capabilities, such as `dev.sluice/approvals`. */
+  readonly extension: string
+  /** Scopes that a caller needs; the error names them. */
+  readonly scopes: readonly string[]
+  run(call: Call): Promise<Answer>
+}
+
+/** As much of a definition as plugins need. */
+export interface DefinitionSummary {
+  readonly name: string
+  readonly version: string
+  readonly title?: string
+  readonly description?: string
+  readonly tools?: readonly Target[]
+}
+
+export interface Tenants {
+  /** `id` has been checked. */
+  of(id: string): Tenant
+  /** The tenant of public calls. Its store refuses every verb. */
+  readonly none: Tenant
+}
+
+/** A page beside the endpoint, such as `/healthz`, ready to send. */
+export interface Page {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+  /** Joins the bodies of several servers on one port. */
+  readonly join?: (bodies: readonly string[]) => string
+}
+
+export interface Gauge {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge'
+  readonly read: () => number
+}
+
+export interface Quota {
+  /** For people: `calls at once`. */
+  readonly name: string
+  /** `undefined` if the tenant uses none of it. */
+  readonly of: (tenant: string) => { readonly used: number; readonly most: number } | undefined
+}

@@ -1,0 +1,16 @@
+/** What extends the library: layers, plugins, transports and stores of other people. */
+
+export { Prepared } from './core/answer.ts'
+export { pipeline } from './core/call.ts'
+export { resolveInDoubt } from './core/idempotency-record.ts'
+export type { EndedCall, Observer } from './core/observer.ts'
+export type { AuditLog, Contribution, Page, Plugin, Services, Slot, SlotPlugin } from './core/plugin.ts'
+export { sharedHub } from './core/shared-hub.ts'
+export type { ClientInfo } from './observe/call-identity.ts'
+export { clientOf } from './observe/call-identity.ts'
+export { traceIdOf } from './observe/trace-context.ts'
+export { connect } from './protocol/connect.ts'
+export type { TransportServer } from './protocol/server.ts'
+export { toTransportServer } from './protocol/server.ts'
+export type { ServicesOptions } from './services.ts'
+export { createServices } from './services.ts'
