@@ -1,12 +1,12 @@
-/** A tool that a person must allow first, the desk where people do, and a chat that may say it too. */
+/** A tool that a person must allow first, approvals in a browser, and decisions from a chat. */
 
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import type { Server, Store } from 'sluice'
-import { apiKeys, audit, authenticate, defineServer, RpcError, tenants, tool } from 'sluice'
-import { type Approvals, approvals } from 'sluice/approvals'
+import { apiKeys, authenticate, defineServer, RpcError, tenants, tool } from 'sluice'
+import { type Approvals, createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import { createServer } from 'sluice/node'
-import { elicitation, idempotency } from 'sluice/plugins'
 import * as z from 'zod'
 
 const transfer = tool({
@@ -14,7 +14,7 @@ const transfer = tool({
   description: 'Transfers money',
   annotations: { destructiveHint: true },
   input: z.object({ to: z.string(), amount: z.number().positive() }),
-  // Small sums need nobody. Anything but exactly false, and a function that throws, means yes.
+  // Small sums need no person. Any result but exactly false, and a function that throws, means yes.
   approval: ({ amount }) => amount > 100,
   stateless: true,
   run: ({ to, amount }) => `Transferred ${amount} to ${to}`,
@@ -31,10 +31,13 @@ export interface Bank {
   readonly approvals: Approvals
 }
 
-/** `chat` is told of every ticket and may send decisions back; both ways are signed with the secret. */
+/** The chat is notified of every ticket and may send decisions back; both directions are signed with its secret. */
 export function openBank(store: Store, secret: string, chat: { url: string; secret: string }): Bank {
-  const desk = approvals({
-    // Before what the tools say; the first that matches decides.
+  const audit = createAudit({ store })
+  const approvals = createApprovals({
+    store,
+    audit,
+    // Rules come before what the tools declare; the first that matches decides.
     rules: [
       { annotations: { readOnlyHint: true }, approval: 'never' },
       { tenant: 'treasury', approval: 'always', needed: 2, of: ['olga', 'omar', 'otto'] },
@@ -46,25 +49,18 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
   const server = createServer(defineServer({ name: 'bank', version: '1.0.0', tools: [transfer, balance] }), {
     store,
     secret,
-    use: [
-      authenticate({ verifiers: [apiKeys(store)] }),
-      tenants({ claim: 'tenants' }),
-      elicitation(),
-      desk,
-      idempotency(),
-      audit(),
-    ],
+    use: [authenticate({ verifiers: [apiKeys(store)] }), tenants({ claim: 'tenants' }), approvals, audit],
   })
-  return { server, approvals: desk }
+  return { server, approvals }
 }
 
-/** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
-export const webhookServer = (desk: Approvals): HttpServer =>
+/** Receives what people decided in the chat. */
+export const webhookServer = (approvals: Approvals): HttpServer =>
   createHttpServer((request, response) => {
-    handleWebhook(desk, request, response).catch(() => response.destroy())
+    handleWebhook(approvals, request, response).catch(() => response.destroy())
   })
 
-async function handleWebhook(desk: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleWebhook(approvals: Approvals, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     let body = ''
     for await (const chunk of request) {
@@ -72,7 +68,7 @@ async function handleWebhook(desk: Approvals, request: IncomingMessage, response
       if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
     }
     const header = (name: string): string | undefined => request.headers[name]?.toString()
-    const { id, status } = await desk.handleWebhook(header, body)
+    const { id, status } = await approvals.handleWebhook(header, body)
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status }))
   } catch (thrown) {
     const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'

@@ -1,13 +1,13 @@
-/** A tool that a person must allow first, and the console where they do: `node examples/console.ts`, then open the link. */
+/** A tool that a person must allow first, and the console where they do it: `node examples/console.ts`, then open the link. */
 
 import type { ServerDefinition } from 'sluice'
-import { apiKeys, audit, authenticate, defineServer, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { apiKeys, authenticate, defineServer, tool } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import type { HttpServing } from 'sluice/node'
-import { createServer, serveHttp, stderrLogger } from 'sluice/node'
-import { idempotency, log } from 'sluice/plugins'
+import { createServer, serveHttp } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import * as z from 'zod'
 import pkg from './package.json' with { type: 'json' }
@@ -39,11 +39,12 @@ export interface Shop {
 export async function openShop({ database, port = 0 }: { database: string; port?: number }): Promise<Shop> {
   const store = sqliteStore(database)
   const keys = apiKeys(store)
-  const desk = approvals({ url: () => consoleApp.url })
-  const consoleApp: Console = createConsole({ store, desk })
+  const audit = createAudit({ store })
+  const approvals = createApprovals({ store, audit, url: () => consoleApp.url })
+  const consoleApp: Console = createConsole({ store, approvals, audit })
   const server = createServer(shop, {
     store,
-    use: [log(stderrLogger()), authenticate({ verifiers: [keys] }), desk, idempotency(), audit(), consoleApp.watch],
+    use: [authenticate({ verifiers: [keys] }), approvals, audit, consoleApp.watch],
   })
   const mcp = await serveHttp(server, { port })
   const page = await consoleApp.listen({ port: port === 0 ? 0 : port + 1 })

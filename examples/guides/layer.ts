@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { Layer } from 'sluice'
 import { defineServer, RpcError, tool } from 'sluice'
 import { createServer } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 
 /** Reading goes on; writing is refused with what to do next. */
@@ -26,7 +27,7 @@ const write = tool({ name: 'write', description: 'Writes', run: () => 'written' 
 
 let working = true
 const server = createServer(defineServer({ name: 'records', version: '1.0.0', tools: [read, write] }), {
-  layers: [maintenance(() => working)],
+  use: [customLayer(maintenance(() => working))],
 })
 
 const client = await testClient(server)

@@ -1,4 +1,4 @@
-/** The memory server in a program of one's own, behind its identities and tenants. */
+/** The memory server in a program of yours, behind authentication and tenants. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '@sluice/memory'
 import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, nodeClock, serveHttp, stderrLogger } from 'sluice/node'
-import { customLayer, idempotency } from 'sluice/plugins'
+import { customLayer } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'example-memory-'))
@@ -20,11 +20,10 @@ const memory = await open({ folder, env: process.env, clock: nodeClock, logger: 
 const server = createServer(memory.definition, {
   store,
   use: [
-    ...(memory.layers ?? [].map(customLayer)),
+    ...(memory.layers ?? []).map(customLayer),
     authenticate({ verifiers: [keys] }),
     tenants({ claim: 'tenants' }),
-    approvals(),
-    idempotency(),
+    createApprovals({ store }),
   ],
 })
 const serving = await serveHttp(server, { port, maxBodyBytes: memory.maxMessageBytes ?? 1_000_000 })

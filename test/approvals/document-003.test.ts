@@ -4,9 +4,9 @@
  */
 
 import type { Params } from 'sluice'
-import { defineServer, tool } from 'sluice'
+import { defineServer, memoryStore, tool } from 'sluice'
 import type { ApprovalsOptions } from 'sluice/approvals'
-import { approvalArguments, approvals } from 'sluice/approvals'
+import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
@@ -19,7 +19,8 @@ const stdio = { transport: 'stdio' as const, peer: 'stdio', header: () => undefi
 function open(options: ApprovalsOptions = { approver: 'client' }) {
   const clock = fakeClock()
   const ran: string[] = []
-  const desk = approvals(options)
+  const store = memoryStore(clock)
+  const desk = createApprovals({ store, clock, ...options })
   const evaluate = tool({
     name: 'repl_eval',
     description: 'Evaluates Lisp',
@@ -34,7 +35,7 @@ function open(options: ApprovalsOptions = { approver: 'client' }) {
   })
   const health = tool({ name: 'health_check', description: 'Whether it lives', run: () => 'healthy' })
   const server = createServer(defineServer({ name: 'lisp', version: '1', tools: [evaluate, health] }), {
-    ...{ clock, use: [desk, idempotency()] },
+    ...{ clock, store, use: [desk, idempotency()] },
   })
   let ids = 0
   const send = async (method: string, params: Params, via = stdio): Promise<Params> => ({

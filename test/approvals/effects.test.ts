@@ -3,12 +3,13 @@
 import type { Layer, LogLine, Params, Tool } from 'sluice'
 import { audit, memoryStore, tool } from 'sluice'
 import { readAllAudit } from 'sluice/audit'
-import type { Part } from 'sluice/extend'
+import type { SlotPlugin } from 'sluice/extend'
 import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { EndedCall } from '../../packages/sluice/src/core/observer.ts'
+import { noAudit } from '../../packages/sluice/src/core/plugin.ts'
 import { openApprovalsFixture, operator, owner, requiredIn, ticketOf } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
@@ -94,7 +95,7 @@ test('a change after the ticket was spent and right before the run stops the run
     state.room = 'main'
     return next(call)
   }
-  const audit: Part<'audit'> = () => ({ part: 'audit', layer: interfere })
+  const audit: SlotPlugin<'audit'> = { slot: 'audit', create: () => ({ audit: noAudit, layer: interfere }) }
   const { call, approvals, ran } = await openApprovalsFixture({}, { tools, use: [audit] })
   const { request_id } = requiredIn(await call('empty'))
   await approvals.decide(request_id, { approved: true }, owner)
@@ -169,12 +170,12 @@ test.each<readonly [string, () => unknown]>([
 
 test('a call that only made a ticket has the outcome approval_required, never complete', async () => {
   const seen: (readonly [string, boolean])[] = []
-  const sink = ({ outcome, failed }: EndedCall): void => {
+  const ended = ({ outcome, failed }: EndedCall): void => {
     seen.push([outcome, failed])
   }
   const { call } = await openApprovalsFixture(
     { url: 'https://console.example' },
-    { metrics: () => ({ part: 'metrics', sink }) },
+    { use: [{ slot: 'metrics', create: () => ({ observer: { ended } }) }] },
   )
   await call('pay', { amount: 1 })
   await call('count')

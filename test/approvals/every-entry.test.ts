@@ -4,7 +4,8 @@
  * until somebody says how calls come through it.
  */
 
-import type { Params, Server, Via } from 'sluice'
+import type { Params, Via } from 'sluice'
+import type { TransportServer } from 'sluice/extend'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import library from '../../packages/sluice/package.json' with { type: 'json' }
 import type { EveryTransport, TransportClient } from '../kit/clients/every-transport.client.ts'
@@ -24,6 +25,9 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './websocket': /^websocket/,
   './websocket-edge': /^fetch, websocket/,
   './testing': /^handle/,
+  './plugins': 'brings no call in',
+  './audit': 'brings no call in',
+  './extend': /^handle/,
   './websocket-client': 'brings no call in',
   './approvals': 'brings no call in',
   './console': 'brings no call in',
@@ -41,8 +45,8 @@ const transports: { readonly [transport in Via['transport']]: RegExp } = {
   stdio: /^stdio/,
   websocket: /^websocket/,
 }
-/** `text` is what every transport uses. */
-const doors: { readonly [door in keyof Server]: By } = {
+/** Every transport uses `handleText`. */
+const members: { readonly [member in keyof TransportServer]: By } = {
   handle: /^handle/,
   handleText: /^http/,
   reject: 'brings no call in',
@@ -57,6 +61,7 @@ const doors: { readonly [door in keyof Server]: By } = {
   logger: 'brings no call in',
   clock: 'brings no call in',
   authenticates: 'brings no call in',
+  exposes: 'brings no call in',
   gauges: 'brings no call in',
   authorizeConnection: 'brings no call in',
   page: 'brings no call in',
@@ -79,9 +84,9 @@ afterAll(() => opened.close())
 
 test('every entry of the package, transport and door of a server is in a table, and has its way', async () => {
   expect(Object.keys(entries).sort()).toEqual(Object.keys(library.exports).sort())
-  expect(Object.keys(doors).sort()).toEqual(Object.keys(shop.server).sort())
+  expect(Object.keys(members).sort()).toEqual(Object.keys(shop.server).sort())
   const names = opened.clients.map(({ name }) => name)
-  for (const by of [...Object.values(entries), ...Object.values(transports), ...Object.values(doors)])
+  for (const by of [...Object.values(entries), ...Object.values(transports), ...Object.values(members)])
     if (by !== 'brings no call in') expect(names.filter((name) => by.test(name))).not.toEqual([])
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
     for (const transport of ['stdio', 'handle', 'websocket']) expect(names).toContain(`${transport}, ${revision}`)

@@ -1,8 +1,9 @@
-import type { Params, Store, Tool } from 'sluice'
-import { defineServer, memoryStore, RpcError, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import type { Params, ServerOptions, Store, Tool } from 'sluice'
+import { audit, createServer as createPortableServer, defineServer, memoryStore, RpcError, tool } from 'sluice'
+import type { ApprovalsOptions } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
-import { idempotency } from 'sluice/plugins'
+import { elicitation, idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
@@ -328,17 +329,16 @@ describe('rules of the operator', () => {
       { approval: 'always', needed: 2, of: ['olga', 'olga'] },
       { approval: 'always', annotations: { dangerous: true } },
     ])
-      expect(() => approvals({ rules: [rule as never] })).toThrow(TypeError)
+      expect(() => createApprovals({ store: memoryStore(), rules: [rule as never] })).toThrow(TypeError)
   })
 })
 
-describe('a desk for several servers', () => {
+describe('approvals of several servers', () => {
   test('shows the tickets of all of them, and each runs its own', async () => {
     const { approvals, store, clock, call, ran } = await openApprovalsFixture()
     const there: unknown[] = []
     const other = createServer(defineServer({ name: 'bank', version: '1', tools: gatedTools(there) }), {
-      ...{ store, clock, use: [approvals, idempotency()] },
-      ...{ use: [(await import('sluice')).elicitation()] },
+      ...{ store, clock, use: [approvals, idempotency(), elicitation()] },
     })
     const paid = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 5 } } }
     requiredIn(await call('pay', { amount: 5 }))
@@ -350,16 +350,20 @@ describe('a desk for several servers', () => {
     expect([ran.length, there.length]).toEqual([0, 1])
   })
 
-  test('another store, or none yet, is refused in words', async () => {
-    const { approvals: desk } = await openApprovalsFixture()
+  test('another store, another audit, or no idempotency is refused in words', async () => {
+    const { approvals, store } = await openApprovalsFixture()
     const definition = defineServer({ name: 'x', version: '1' })
-    expect(() => createServer(definition, { use: [desk, idempotency()] })).toThrow(/same store/)
-    await expect(approvals().list()).rejects.toThrow(/createServer first/)
-    expect(() => createServer(definition, { use: [approvals()] })).toThrow(/once: once\(\)/)
+    expect(() => createServer(definition, { use: [approvals, idempotency()] })).toThrow(/same "store"/)
+    expect(() => createServer(definition, { store, use: [approvals, audit(), idempotency()] })).toThrow(/createAudit/)
+    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(/idempotency\(\)/)
   })
 })
 
 describe('over a network', () => {
+  const gatedBy = (options: ApprovalsOptions = {}): ServerOptions => {
+    const store = memoryStore()
+    return { store, use: [createApprovals({ store, ...options }), idempotency()] }
+  }
   const gated = gatedTools([])
   const definition = defineServer({
     name: 'shop',
@@ -373,26 +377,26 @@ describe('over a network', () => {
   })
 
   test('a gated tool without authentication does not start, and the message says what to do', async () => {
-    const server = createServer(definition, { use: [approvals(), idempotency()] })
+    const server = createServer(definition, gatedBy())
     await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"pay".*authenticate/)
-    await expect(serveHttp(definition, { port: 0 })).rejects.toThrow(/"pay".*approvals: approvals/)
+    await expect(serveHttp(definition, { port: 0 })).rejects.toThrow(/"pay".*createApprovals/)
   })
 
   test('one that only a rule gates does not start either', async () => {
     const rules = [{ annotations: { readOnlyHint: true }, approval: 'always' as const }]
-    const server = createServer(open, { use: [approvals({ rules }), idempotency()] })
+    const server = createServer(open, gatedBy({ rules }))
     await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"look".*authenticate/)
   })
 
   test('a gated tool cannot be added while strangers are served', async () => {
-    const server = createServer(open, { use: [approvals(), idempotency()] })
+    const server = createServer(open, gatedBy())
     const serving = await serveHttp(server, { port: 0 })
     expect(() => server.update(definition)).toThrow(/authenticate/)
     await serving.close()
   })
 
   test('and who came in without a credential is refused all the same', async () => {
-    const { server, ran } = await openApprovalsFixture({}, { tenant: undefined as never })
+    const { server, ran } = await openApprovalsFixture()
     const via = { transport: 'http' as const, peer: '127.0.0.1', header: () => undefined }
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 1 } } }
     expect(reason({ ...(await server.handle(message, { via })) })).toBe('unauthorized')

@@ -1,7 +1,7 @@
 /** Tickets on stores that forget, and on one that is away. */
 
 import { defineServer, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
 import { idempotency } from 'sluice/plugins'
 import { redisBus, redisStore } from 'sluice/redis'
@@ -23,7 +23,7 @@ async function open(redis: RedisServer) {
   const tools = [
     tool({ name: 'pay', description: 'Pays', approval: 'always', stateless: true, run: () => `paid ${++ran}` }),
   ]
-  const desk = approvals()
+  const desk = createApprovals({ store, bus })
   const server = createServer(defineServer({ name: 'shop', version: '1', tools }), {
     ...{ store, bus, secret: 'a secret for this test alone', use: [desk, idempotency()] },
   })

@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import type { JwtOptions } from 'sluice/jwt'
 import { jwt } from 'sluice/jwt'
 import { createServer } from 'sluice/node'
@@ -27,7 +27,8 @@ const verifierOf = (issuer: string, more: Partial<JwtOptions> = {}) => jwt({ sec
 
 function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
   let runs = 0
-  const desk = approvals()
+  const store = memoryStore()
+  const desk = createApprovals({ store })
   const whoami = tool({ name: 'whoami', description: 'Tells', run: (_, { caller }) => caller.subject })
   const count = tool({ name: 'count', description: 'Counts', run: () => String(++runs) })
   const gated = tool({
@@ -38,6 +39,7 @@ function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
     run: () => String(++runs),
   })
   const server = createServer(defineServer({ name: 'x', version: '1', tools: [whoami, count, gated] }), {
+    store,
     use: [authenticate({ verifiers }), idempotency(), desk],
   })
   async function call(token: string, name: string, key?: string) {

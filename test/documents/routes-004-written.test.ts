@@ -17,9 +17,9 @@ import { recordingLogger } from '../kit/servers/recording-logger.ts'
 const connection = { client_id: 'claude-desktop', trace_id: 'trace-abc' }
 const clock = fakeClock(Date.parse('2025-10-14T10:30:00Z'))
 
-function listening(runtime: ListenOptions['runtime'] = {}) {
+function listening(server: ListenOptions['server'] = {}) {
   const { logger, lines } = recordingLogger()
-  const listenRequest = createListenRequest(toolNames, { clock, logger, runtime })
+  const listenRequest = createListenRequest(toolNames, { clock, logger, server })
   return { listenRequest, lines, hear: (text: string) => listenRequest(text, connection) }
 }
 
@@ -99,13 +99,13 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'Server Overload'() {
     const release = Promise.withResolvers<void>()
     const { hear } = listening({
-      layers: [
-        (next) => async (call) => {
+      use: [
+        concurrency({ perTenant: 1, queue: 0 }),
+        customLayer((next) => async (call) => {
           await release.promise
           return next(call)
-        },
+        }),
       ],
-      use: [concurrency({ perTenant: 1, queue: 0 })],
     })
     const first = hear(example)
     const second = await hear(example)
@@ -184,7 +184,7 @@ test('a request that takes 30 seconds ends with an error', async () => {
   const stuck = createListenRequest(toolNames, {
     clock: own,
     logger,
-    use: [customLayer(() => () => never.promise)],
+    server: { use: [customLayer(() => () => never.promise)] },
   })
   const answer = stuck(example, connection)
   await own.advance(29_999)

@@ -49,7 +49,7 @@ for (const [name, open] of Object.entries(servers)) {
   const definition = approved(opened.definition)
   const server = createServer(definition, {
     clock: nodeClock,
-    use: [elicitation(), ...(opened.layers ?? [].map(customLayer))],
+    use: [elicitation(), ...(opened.layers ?? []).map(customLayer)],
   })
   opened.started?.(server)
   const maxBodyBytes = opened.maxMessageBytes ?? 1024 * 1024

@@ -4,7 +4,7 @@ import type { Params } from 'sluice'
 import type { TransportClient } from '../kit/clients/every-transport.client.ts'
 import { openEveryTransport } from '../kit/clients/every-transport.client.ts'
 import type { TenantName, TwoTenants } from '../kit/servers/two-tenants.fixture.ts'
-import { canariesIn, canaryOf, isNotifiedOf, notes, ownTool, tenants } from '../kit/servers/two-tenants.fixture.ts'
+import { canariesIn, canaryOf, isNotifiedOf, notes, ownTool, tenantNames } from '../kit/servers/two-tenants.fixture.ts'
 
 export interface HammerReport {
   answers: number
@@ -37,7 +37,7 @@ export async function hammer(
   const tally: HammerReport = { answers: 0, canaries: 0, changes: 0, problems: [] }
   const all: HammeringClient[] = []
   for (const { name: way, open } of clients)
-    for (const tenant of tenants) all.push({ tenant, way, client: await open(world.tokens[tenant]) })
+    for (const tenant of tenantNames) all.push({ tenant, way, client: await open(world.tokens[tenant]) })
   try {
     await Promise.all(all.map((each) => subscribe(each, tally)))
     let told = 0
@@ -82,7 +82,7 @@ async function sendBatch(each: HammeringClient, from: number, tally: HammerRepor
 /** Alike for both tenants but for the one tool that only each of them has, and the one only the other has. */
 function messageOf(id: number, tenant: TenantName, make: TransportClient['toRequest']): Params {
   const text = String(id)
-  const other = tenant === tenants[0] ? tenants[1] : tenants[0]
+  const other = tenant === tenantNames[0] ? tenantNames[1] : tenantNames[0]
   if (id % 8 === 3) return make(id, 'resources/read', { uri: `note://${id}` })
   if (id % 8 === 5) return make(id, 'prompts/get', { name: 'say', arguments: { text } })
   if (id % 40 === 9) return make(id, 'tools/list')
@@ -123,6 +123,6 @@ function checkMessage({ tenant, way }: HammeringClient, message: Params, tally: 
 }
 
 const ownCanaries = new Map<TenantName, ReadonlySet<string>>(
-  tenants.map((tenant) => [tenant, new Set(Array.from({ length: ids }, (_, id) => canaryOf(tenant, String(id))))]),
+  tenantNames.map((tenant) => [tenant, new Set(Array.from({ length: ids }, (_, id) => canaryOf(tenant, String(id))))]),
 )
 const isOf = (tenant: TenantName, canary: string): boolean => ownCanaries.get(tenant)?.has(canary) ?? false

@@ -4,7 +4,7 @@ import { createServer, serveHttp } from 'sluice/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import { initialize, request } from '../kit/clients/valid-messages.ts'
-import { canariesIn, canaryOf, createTwoTenants, tenants } from '../kit/servers/two-tenants.fixture.ts'
+import { canariesIn, canaryOf, createTwoTenants, tenantNames } from '../kit/servers/two-tenants.fixture.ts'
 import { hammer } from './isolation-load.ts'
 
 test('two tenants on every way in, with the same ids, keys and texts: nobody gets a byte of the other', async () => {
@@ -15,7 +15,7 @@ test('two tenants on every way in, with the same ids, keys and texts: nobody get
   expect(canaries).toBeGreaterThan(answers)
   expect(changes).toBeGreaterThan(1000)
   // What is left behind lies below its tenant, audit and idempotency records included.
-  for (const tenant of tenants) {
+  for (const tenant of tenantNames) {
     const own = new Set([...Array(400).keys(), 'tool'].map((text) => canaryOf(tenant, String(text))))
     const elsewhere = (await world.store.list([], { limit: 100_000 })).filter(({ key }) => !key.includes(tenant))
     const stray = elsewhere.filter(({ key, value }) => canariesIn(key.join() + value).some((each) => own.has(each)))

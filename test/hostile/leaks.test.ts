@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Params, Server } from 'sluice'
 import { defineServer, tool } from 'sluice'
+import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp, sessions } from 'sluice/node'
@@ -22,14 +23,14 @@ type Connection = ReturnType<typeof connect>
 
 /** The same server, and every connection anybody opens on it. */
 function watched(server: Server): {
-  readonly server: Server
+  readonly server: TransportServer
   readonly connections: Connection[]
   open(): readonly Connection[]
 } {
   const connections: Connection[] = []
   return {
     server: {
-      ...server,
+      ...toTransportServer(server),
       attach(connection, send) {
         connections.push(connection)
         return toTransportServer(server).attach(connection, send)

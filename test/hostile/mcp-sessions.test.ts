@@ -1,7 +1,7 @@
 /** Sessions of earlier revisions: guessed, replayed, crossed and flooded. */
 
-import type { Server } from 'sluice'
 import { RpcError } from 'sluice'
+import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import { serveHttp, sessions } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ describe('sessions of others', () => {
   })
 
   test('guessing finds none', async () => {
-    const sessions = createSessions(server, { idleMs: 1000, max: 1000 })
+    const sessions = createSessions(toTransportServer(server), { idleMs: 1000, max: 1000 })
     const kept = Array.from({ length: 1000 }, () => {
       const session = sessions.create('127.0.0.1')
       return session
@@ -218,8 +218,8 @@ describe('sessions of others', () => {
   test('a flood of handshakes pushes out the silent, never one with a call under way', async () => {
     const own = createAttackedServer()
     const made: { readonly closed: boolean }[] = []
-    const watched: Server = {
-      ...own.server,
+    const watched: TransportServer = {
+      ...toTransportServer(own.server),
       attach(connection, send) {
         made.push(connection)
         return toTransportServer(own.server).attach(connection, send)

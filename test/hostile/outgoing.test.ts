@@ -13,7 +13,7 @@ const info = { name: 'x', version: '1' }
 
 /** Asks once, and tells what came back and what the author can read in the log. */
 async function outcome(
-  definition: Omit<ServerDefinition, 'info'>,
+  definition: Omit<ServerDefinition, 'name' | 'version'>,
   method: string,
   params: object,
   maxResultLength?: number,

@@ -1,6 +1,7 @@
 /** Frames no proper client would send, readers that stall, and every way to go away. */
 
 import { defineServer, tool } from 'sluice'
+import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import { createServer, serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
@@ -18,7 +19,7 @@ import { serveEdgeSockets } from '../kit/servers/edge-websockets.fixture.ts'
 
 type Server = AttackedServer['server']
 interface Watched {
-  readonly server: Server
+  readonly server: TransportServer
   /** Connections that were opened and not yet closed. */
   open(): number
 }
@@ -28,7 +29,7 @@ function watched(server: Server): Watched {
   const made: { readonly closed: boolean }[] = []
   return {
     server: {
-      ...server,
+      ...toTransportServer(server),
       attach(connection, send) {
         made.push(connection)
         return toTransportServer(server).attach(connection, send)

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { open } from '../../servers/knowledge/src/index.ts'
 import type { OfficialClient, ReceivedNotification } from '../kit/clients/official.client.ts'
@@ -28,7 +29,7 @@ async function overStdio(folder: string, era: Era): Promise<OfficialClient> {
 
 async function overHttp(folder: string, era: Era): Promise<OfficialClient> {
   const opened = await open({ folder, argument: folder, env: {}, logger: silent, clock: nodeClock })
-  const server = createServer(opened.definition, { layers: opened.layers ?? [] })
+  const server = createServer(opened.definition, { use: (opened.layers ?? []).map(customLayer) })
   opened.started?.(server)
   const serving = await serveHttp(server, { port: 0 })
   const peer = await connectV2({ transport: 'http', url: serving.url }, era)

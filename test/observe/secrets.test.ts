@@ -9,6 +9,7 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Logger, LogLine } from 'sluice'
 import { fail, RpcError, tool } from 'sluice'
+import { createServices } from 'sluice/extend'
 import { aCall, fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -66,7 +67,9 @@ function watched() {
   const store = memoryStore(clock)
   let made = 0
   const reference = (): string => `ref-${++made}`
-  const audit = createAudit(store, clock, reference)
+  const services = createServices({ name: 'test', store, clock })
+  const audit = createAudit({ store, clock })
+  const audited = audit.create(services)
   const metrics = createMetrics({ tenants: 10 })
   const spans = new InMemorySpanExporter()
   const numbers = new InMemoryMetricExporter(AggregationTemporality.DELTA)
@@ -75,9 +78,9 @@ function watched() {
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
   const layers = [
     traceLayer({ tracerProvider, meterProvider }, clock),
-    observeLayer([audit.observer, logObserver(logger), metrics.observer], clock, reference),
+    observeLayer([audited.observer ?? {}, { ended: logObserver(logger) }, metrics.observer], clock, reference),
     validateLayer,
-    audit.layer,
+    audited.layer ?? ((next) => next),
   ]
   const serve = (call: Call, handler: Handler = run): Promise<unknown> =>
     pipeline(layers, handler)(call).catch(() => undefined)

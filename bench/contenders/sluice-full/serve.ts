@@ -39,7 +39,7 @@ export async function serveFull(more: { readonly store?: Store } = {}): Promise<
       log(fileLogger(join(folder, 'requests.log'))),
       authenticate({ verifiers: [jwt({ secret, issuer, audience })] }),
       tenants({ claim: 'tenants' }),
-      rateLimit({ rate: highLimit }),
+      rateLimit(highLimit),
       concurrency(),
       idempotency(),
       metrics(),

@@ -1,8 +1,7 @@
 /** Tests packages/cli/src/doctor/approvals.ts. */
 
 import { join } from 'node:path'
-import { approvals } from 'sluice/approvals'
-import { createServices } from 'sluice/extend'
+import { createApprovals } from 'sluice/approvals'
 import { sqliteStore } from 'sluice/sqlite'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
@@ -39,10 +38,9 @@ test('doctor finds that the file of the store is younger than the approvals in i
   const free = { SLUICE_PORT: '0', SLUICE_CONSOLE__PORT: '0' }
   await sluice(cwd, ['doctor'], free)
   const store = sqliteStore(join(cwd, '.sluice', 'sluice.db'))
-  const desk = approvals()
-  const clock = fakeClock(Date.now() - 60 * minute)
-  desk(createServices({ name: 'test', store, clock, secret: 'nothing is sealed here, so nothing is lost' }))
-  await desk.grants.list()
+  const approvals = createApprovals({ store, clock: fakeClock(Date.now() - 60 * minute) })
+  await approvals.grants.list()
+  approvals.close()
   await store.close()
   const { out } = await sluice(cwd, ['doctor'], free)
   expect(out).toContain('• Approvals: the store was restored from a copy')

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { OpenedServer } from 'sluice'
-import { apiKeys, audit, authenticate, defineServer, tenants, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { apiKeys, authenticate, defineServer, tenants, tool } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import { createServer } from 'sluice/node'
-import { elicitation, idempotency } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { testClient } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
@@ -104,16 +104,10 @@ async function twoTickets(folder: string, why?: string): Promise<readonly string
   mkdirSync(folder, { recursive: true })
   const store = sqliteStore(join(folder, 'sluice.db'))
   const keys = apiKeys(store)
+  const audit = createAudit({ store })
   const server = createServer(shop, {
     store,
-    use: [
-      authenticate({ verifiers: [keys] }),
-      tenants({ claim: 'tenants' }),
-      elicitation(),
-      approvals(),
-      idempotency(),
-      audit(),
-    ],
+    use: [authenticate({ verifiers: [keys] }), tenants({ claim: 'tenants' }), createApprovals({ store, audit }), audit],
   })
   const { secret } = await keys.create({ subject: 'ann', tenants: ['acme'] })
   const client = await testClient(server)

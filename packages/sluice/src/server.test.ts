@@ -2,13 +2,14 @@ import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import type { Via } from './core/call.ts'
 import type { LogLine } from './core/log.ts'
-import { createServices } from './createServices.ts'
+import type { Plugin } from './core/plugin.ts'
 import { createServer } from './node.ts'
-import { audit, elicitation, health, idempotency, log, metrics, rateLimit, tenants } from './parts.ts'
+import { audit, elicitation, health, idempotency, log, metrics, rateLimit, tenants } from './plugins/index.ts'
 import { form, visit } from './protocol/questions.ts'
 import { toTransportServer } from './protocol/server.ts'
 import { tool } from './protocol/tools.ts'
 import type { ServerOptions } from './server.ts'
+import { createServices } from './services.ts'
 import { memoryStore } from './stores/memory.ts'
 import { aCall } from './testing/call.ts'
 import type { TestClient } from './testing/client.ts'
@@ -63,12 +64,23 @@ test('a tool that needs an approval is refused where nobody can give one', async
   expect(run).not.toHaveBeenCalled()
 })
 
-test.each<[string, object]>([
-  ['options instead of a part', { limit: { rate: { burst: 1, perSecond: 1 } } }],
-  ['a part in the place of another', { use: [audit()] }],
-  ['true', { metrics: true }],
-])('%s is refused at the start, not ignored', (_, runtime) => {
-  expect(() => createServer({ ...info }, runtime as ServerOptions)).toThrow('this takes a part')
+test.each<[string, unknown, string]>([
+  ['options instead of a plugin', { burst: 1, perSecond: 1 }, 'is not a plugin'],
+  ['a function that makes a plugin', rateLimit, 'is not a plugin'],
+  ['true', true, 'is not a plugin'],
+])('%s in the list of plugins is refused at the start, not ignored', (_, entry, message) => {
+  expect(() => createServer({ ...info }, { use: [entry as Plugin] })).toThrow(message)
+})
+
+test('two plugins for one slot are refused, and a plugin replaces a default', () => {
+  expect(() => createServer({ ...info }, { use: [audit(), audit()] })).toThrow('two plugins for "audit"')
+  const lines: LogLine[] = []
+  const note = (line: LogLine): void => {
+    lines.push(line)
+  }
+  const { logger } = createServer({ ...info }, { use: [log({ info: note, warn: note, error: note })] })
+  logger.info({ event: 'x' })
+  expect(lines).toMatchObject([{ event: 'x' }])
 })
 
 test.each([0, -1, Number.NaN])(
@@ -79,13 +91,15 @@ test.each([0, -1, Number.NaN])(
 )
 
 test('tenants without anybody who vouches for callers do not start', () => {
-  expect(() => createServer({ ...info }, { use: [tenants({ claim: 'org' })] })).toThrow('tenant needs authenticate')
+  expect(() => createServer({ ...info }, { use: [tenants({ claim: 'org' })] })).toThrow(
+    '"tenants" needs "authenticate"',
+  )
 })
 
-test('pages belong to the parts that bring them', async () => {
+test('pages belong to the plugins that bring them', async () => {
   const paths = ['/healthz', '/readyz', '/metrics', '/other'] as const
   const found = async (runtime: ServerOptions) => {
-    const { page } = createServer({ ...info }, runtime)
+    const { page } = toTransportServer(createServer({ ...info }, runtime))
     return Promise.all(paths.map(async (path) => (await page(path, '127.0.0.1'))?.status))
   }
   expect(await found({})).toEqual([undefined, undefined, undefined, undefined])
@@ -177,10 +191,10 @@ test('a client that must visit a page first gets a reference that is in the log'
   expect(lines.at(-1)).toMatchObject({ outcome: 'urlRequired', tool: 'pay' })
 })
 
-test('a part can be used alone, with createServices of one’s own', async () => {
+test('a plugin can be used alone, with createServices', async () => {
   const clock = fakeClock()
-  const around = createServices({ name: 'alone', store: memoryStore(clock), clock })
-  const { layer } = rateLimit({ burst: 1, perSecond: 1 })(around)
+  const services = createServices({ name: 'alone', store: memoryStore(clock), clock })
+  const { layer } = rateLimit({ burst: 1, perSecond: 1 }).create(services)
   const serve = layer?.(async () => ({ content: [] }))
   await serve?.(aCall())
   await expect(serve?.(aCall())).rejects.toMatchObject({ reason: 'rateLimited' })

@@ -7,7 +7,6 @@ import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
-import type { Params } from './core/json.ts'
 import type { LogLine } from './core/log.ts'
 import type { Secret } from './core/secrets.ts'
 import type { Stop } from './core/stop.ts'
@@ -146,9 +145,9 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       if (notification && !connection.closed) send(notification, position)
     }
     const listener = (event: ServerEvent, position: string): void => {
-      if (!connection.pendingSync) return deliver(event, position)
       const then = (): void => deliver(event, position)
-      connection.pendingSync.then(then, then)
+      if (connection.pendingSync) connection.pendingSync.then(then, then)
+      else then()
     }
     return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }

@@ -14,8 +14,8 @@ test('the version is the package’s', () => {
 })
 
 test('the server is named after what its articles are about', () => {
-  expect(knowledge(createApp('My Café notes!', [])).info).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
-  expect(knowledge(createApp('', [])).info).toMatchObject({ name: 'knowledge-base' })
+  expect(knowledge(createApp('My Café notes!', []))).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
+  expect(knowledge(createApp('', []))).toMatchObject({ name: 'knowledge-base' })
 })
 
 test('an article can be read at its address, and one that is not there cannot', async () => {

@@ -7,7 +7,7 @@ import { Client as ClientV2, StreamableHTTPClientTransport } from '@modelcontext
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
 import type { ApprovalsOptions, Decider } from 'sluice/approvals'
-import { approvals } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
 import { elicitation, idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
@@ -27,15 +27,11 @@ async function serveLisp(options: ApprovalsOptions = {}) {
   const clock = fakeClock(Date.parse('2026-11-16T12:00:00Z'))
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
-  const desk = approvals({ url: 'https://console.example', ...options })
+  const desk = createApprovals({ store, clock, url: 'https://console.example', ...options })
   const sessions = createApp({ folder, env: process.env })
   const server = createServer(defineLisp(sessions), {
-    ...{ store, clock, use: [elicitation(), idempotency(), desk] },
-    use: [
-      authenticate({ verifiers: [keys] }),
-      tenants({ claim: 'tenants' }),
-      ...({ store, clock, use: [elicitation(), idempotency(), desk] }.use ?? []),
-    ],
+    ...{ store, clock },
+    use: [authenticate({ verifiers: [keys] }), tenants({ claim: 'tenants' }), elicitation(), idempotency(), desk],
   })
   const { url, close } = await serveHttp(server, { port: 0 })
   onTestFinished(async () => {

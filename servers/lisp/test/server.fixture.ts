@@ -2,7 +2,8 @@
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { approvals } from 'sluice/approvals'
+import { memoryStore } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, nodeClock } from 'sluice/node'
 import { elicitation, idempotency } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
@@ -36,8 +37,13 @@ export async function withSbcl(): Promise<void> {
 export async function openLisp(env: Readonly<Record<string, string | undefined>> = process.env) {
   const sessions = createApp({ folder, env })
   onTestFinished(() => sessions.close())
-  const desk = approvals({ approver: 'client' })
-  const server = createServer(defineLisp(sessions), { clock: nodeClock, use: [elicitation(), idempotency(), desk] })
+  const store = memoryStore(nodeClock)
+  const approvals = createApprovals({ store, clock: nodeClock, approver: 'client' })
+  const server = createServer(defineLisp(sessions), {
+    store,
+    clock: nodeClock,
+    use: [elicitation(), idempotency(), approvals],
+  })
   const client = await testClient(server, { revision: '2025-11-25' })
   onTestFinished(() => server.close())
   /** Calls, lets the person say yes where one is needed, and calls again. */

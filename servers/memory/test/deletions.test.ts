@@ -1,14 +1,12 @@
 /** Deleting one memory after the other must not be the way round the approval that deleting all of them needs. */
 
 import { memoryStore } from 'sluice'
-import { approvals } from 'sluice/approvals'
-import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import type { OpenedMemory } from './server.fixture.ts'
 import { noon, openMemory, textOf } from './server.fixture.ts'
 
-const gated = () => ({ use: [approvals({ approver: 'client' }), idempotency()] })
+const gated = { approver: 'client' } as const
 
 const addMany = async ({ add }: OpenedMemory, count: number, more?: object): Promise<readonly string[]> => {
   const ids: string[] = []
@@ -27,7 +25,7 @@ async function deleteAll({ call }: OpenedMemory, ids: readonly string[], more?: 
 const deletedIn = (outcomes: readonly string[]): number => outcomes.filter((outcome) => outcome === 'deleted').length
 
 test('a burst of deletions needs a person, who sees each memory', async () => {
-  const memory = await openMemory({ runtime: gated() })
+  const memory = await openMemory({ approvals: gated })
   const ids = await addMany(memory, 13)
   const outcomes = await deleteAll(memory, ids)
   expect(deletedIn(outcomes)).toBe(10)
@@ -41,7 +39,7 @@ test('a burst of deletions needs a person, who sees each memory', async () => {
 
 test('a few deletions now and then need nobody, and each workspace counts for itself', async () => {
   const clock = fakeClock(noon)
-  const memory = await openMemory({ runtime: gated(), clock })
+  const memory = await openMemory({ approvals: gated, clock })
   await memory.call('create_workspace', { workspace_id: 'other' })
   const [here, there] = [await addMany(memory, 14), await addMany(memory, 3, { workspace_id: 'other' })]
   expect(deletedIn(await deleteAll(memory, here.slice(0, 11)))).toBe(10)
@@ -51,7 +49,7 @@ test('a few deletions now and then need nobody, and each workspace counts for it
 })
 
 test('another connection of the same caller gets no burst of its own, and a memory that is not there costs nothing', async () => {
-  const memory = await openMemory({ runtime: gated() })
+  const memory = await openMemory({ approvals: gated })
   const ids = await addMany(memory, 12)
   const nowhere = '00000000-0000-4000-8000-000000000000'
   for (let n = 0; n < 20; n++)
@@ -69,7 +67,7 @@ test('where nobody can approve, a burst is refused', async () => {
 
 test('a rule of the operator gates every deletion', async () => {
   const rules = [{ tool: 'delete_memory', approval: 'always' }] as const
-  const memory = await openMemory({ use: [approvals({ approver: 'client', rules }), idempotency()] })
+  const memory = await openMemory({ approvals: { approver: 'client', rules } })
   const ids = await addMany(memory, 2)
   expect(deletedIn(await deleteAll(memory, ids))).toBe(0)
 })
@@ -88,7 +86,7 @@ test('a workspace that was deleted is reported as deleted, whatever becomes of t
     ...store,
     set: (...args: Parameters<typeof store.set>) => (isAway ? operatorAway() : store.set(...args)),
   }
-  const memory = await openMemory({ runtime: { store: failing } })
+  const memory = await openMemory({ store: failing })
   await memory.call('create_workspace', { workspace_id: 'w' })
   await memory.call('set_current_workspace', { workspace_id: 'w' })
   isAway = true

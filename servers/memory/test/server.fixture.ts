@@ -3,8 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServerOptions } from 'sluice'
+import type { Store } from 'sluice'
+import { memoryStore } from 'sluice'
+import type { ApprovalsOptions } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import type { FakeClock, TestClient, TestClientOptions } from 'sluice/testing'
 import { fakeClock, testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
@@ -48,7 +52,9 @@ export interface OpenedMemory {
 export interface OpenOptions {
   readonly folder?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly runtime?: Runtime
+  /** Gated tools are refused without it. */
+  readonly approvals?: ApprovalsOptions
+  readonly store?: Store
   /** One with a connection unless said. */
   readonly revision?: Revision
   readonly clock?: FakeClock
@@ -57,13 +63,21 @@ export interface OpenOptions {
 export async function openMemory({
   folder = aFolder(),
   env = {},
-  runtime = {},
   revision = '2025-11-25',
   clock = fakeClock(noon),
+  store = memoryStore(clock),
+  approvals,
 }: OpenOptions = {}): Promise<OpenedMemory> {
   const silent = { info() {}, warn() {}, error() {} }
   const opened = await open({ folder, env, clock, logger: silent })
-  const server = createServer(opened.definition, { clock, ...(opened.layers && { layers: opened.layers }), ...runtime })
+  const server = createServer(opened.definition, {
+    ...{ clock, store },
+    use: [
+      log(silent),
+      ...(opened.layers ?? []).map(customLayer),
+      approvals && createApprovals({ ...approvals, store, clock }),
+    ],
+  })
   const close = async (): Promise<void> => {
     await server.close()
     await opened.close()

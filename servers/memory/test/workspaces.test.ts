@@ -1,9 +1,7 @@
 /** Workspaces and tenants: what is in one is not in another, whoever asks and however. */
 
 import { authenticate, tenants } from 'sluice'
-import { approvals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
-import { idempotency } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { open } from '../src/index.ts'
@@ -93,8 +91,7 @@ test('nothing is cleared without an approval, and the phrase is asked for before
 })
 
 test('an approved clearing empties the workspace it named, once, and no other', async () => {
-  const runtime = { use: [approvals({ approver: 'client' }), idempotency()] }
-  const { client, add, search, call, text } = await openMemory({ runtime })
+  const { client, add, search, call, text } = await openMemory({ approvals: { approver: 'client' } })
   await call('create_workspace', { workspace_id: 'other' })
   await add('to be cleared')
   await add('to be kept', {}, { workspace_id: 'other' })
@@ -111,8 +108,7 @@ test('an approved clearing empties the workspace it named, once, and no other', 
 })
 
 test('an approval to clear one workspace does not clear the one that is current now', async () => {
-  const runtime = { use: [approvals({ approver: 'client' }), idempotency()] }
-  const { client, add, search, call, text } = await openMemory({ runtime })
+  const { client, add, search, call, text } = await openMemory({ approvals: { approver: 'client' } })
   await call('create_workspace', { workspace_id: 'scratch' })
   await add('precious')
   await call('set_current_workspace', { workspace_id: 'scratch' })

@@ -41,16 +41,16 @@ export type ListenRequest = (text: string, connection: ListenConnection) => Prom
 export interface ListenOptions {
   readonly clock: Clock
   readonly logger: Logger
-  /** Whatever else guards the block: keys, limits, slots. */
-  readonly runtime?: Omit<ServerOptions, 'clock' | 'errors'>
+  /** Options of the server that guards the block: keys, limits, slots. */
+  readonly server?: Omit<ServerOptions, 'clock' | 'errors'>
 }
 
 /** The names of the tools: what is called must be one of them. Arguments are the next block's to check. */
 export function createListenRequest(
   tools: readonly string[],
-  { clock, logger, runtime }: ListenOptions,
+  { clock, logger, server: options }: ListenOptions,
 ): ListenRequest {
-  const server = createServer(toForwardingServer(tools), { ...runtime, clock, errors: 'json-rpc' })
+  const server = createServer(toForwardingServer(tools), { ...options, clock, errors: 'json-rpc' })
   return async (text, { client_id, trace_id, headers = {} }) => {
     const via = { transport: 'memory' as const, peer: client_id, header: (name: string) => headers[name] }
     const answer = await handleText(server, text, { via, adapt: withRequiredParams })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger, LogLine } from 'sluice'
 import { createServer } from 'sluice/node'
+import { customLayer, log } from 'sluice/plugins'
 import { fakeClock, testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
 import { openDatabase } from '../src/database.ts'
@@ -46,7 +47,7 @@ export async function openRoutes({
   const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   const definition = defineRoutes({ provider, database }, history)
-  const server = createServer(definition, { clock, layers: [history.layer] })
+  const server = createServer(definition, { clock, use: [log(logger), customLayer(history.layer)] })
   const client = await testClient(server)
   let isOpen = true
   const close = (): void => {

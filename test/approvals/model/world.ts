@@ -3,7 +3,7 @@
 import type { Params, Server, Store } from 'sluice'
 import { defineServer, RpcError, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
-import { approvalArguments, approvals } from 'sluice/approvals'
+import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import { idempotency } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
@@ -41,7 +41,6 @@ export const operator: Decider = { subject: 'olga', via: 'command', tenants: 'al
 
 export function startProcess(world: ModelWorld): Process {
   const { clock } = world
-  const desk = approvals({ decideMs, runMs, maxPending: 10_000, grants: { maxMs: 24 * 3_600_000 } })
   let fault: Fault | undefined
   let accesses = 0
   let dead = false
@@ -91,15 +90,23 @@ export function startProcess(world: ModelWorld): Process {
       return `paid ${key}`
     },
   })
+  const approvals = createApprovals({
+    store: faulty,
+    clock,
+    decideMs,
+    runMs,
+    maxPending: 10_000,
+    grants: { maxMs: 24 * 3_600_000 },
+  })
   const server: Server = createServer(defineServer({ name: 'till', version: '1', tools: [pay] }), {
     store: faulty,
     clock,
     secret: 'a secret that all processes share',
-    use: [desk, idempotency()],
+    use: [approvals, idempotency()],
   })
   let ids = 0
   return {
-    approvals: desk,
+    approvals,
     get isDead() {
       return dead
     },

@@ -1,6 +1,7 @@
 /** In memory, through the client that users test their own servers with. */
 
 import type { Server } from 'sluice'
+import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import { testClient } from 'sluice/testing'
 import { Inbox } from './inbox.ts'
@@ -12,8 +13,8 @@ export async function openMemory(server: Server, options: ProtocolClientOptions)
   let greeting: Params = {}
   const controllers = new Map<unknown, AbortController>()
   // Between the client and the server, since the client keeps what it hears to itself until it is asked.
-  const overheard: Server = {
-    ...server,
+  const overheard: TransportServer = {
+    ...toTransportServer(server),
     attach: (connection, send) =>
       toTransportServer(server).attach(connection, (message, position) => {
         heard.push({ ...message })

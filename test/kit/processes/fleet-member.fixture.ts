@@ -139,7 +139,8 @@ const server = createServer(
         perSecond: 100_000,
         tools: { limited: { burst: 20, perSecond: 0.001 } },
       }),
-      env('KEYS') && authenticate({ verifiers: [apiKeys(store, { bus })], publicMethods: ['initialize', 'ping'] }),
+      env('KEYS') !== '' &&
+        authenticate({ verifiers: [apiKeys(store, { bus })], publicMethods: ['initialize', 'ping'] }),
     ],
   },
 )

@@ -11,8 +11,8 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
-import { defineServer, tool } from 'sluice'
-import { approvals } from 'sluice/approvals'
+import { defineServer, memoryStore, tool } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import { createServer, secretFromEnvironment, stderrLogger } from 'sluice/node'
 import { elicitation, idempotency, log } from 'sluice/plugins'
 import { cashier } from '../servers/payments.fixture.ts'
@@ -53,9 +53,10 @@ const spy = tool({
     return `${JSON.stringify({ ran: true, env: process.env })} ${execFileSync('env', { encoding: 'utf8' })}`
   },
 })
-const desk = approvals({ url: 'https://console.example' })
+const store = memoryStore()
+const desk = createApprovals({ store, url: 'https://console.example' })
 const server = createServer(defineServer({ name: 'spied', version: '1', tools: [spy] }), {
-  ...{ secret, use: [desk, idempotency(), elicitation(), log(stderrLogger())] },
+  ...{ store, secret, use: [desk, idempotency(), elicitation(), log(stderrLogger())] },
 })
 const _meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

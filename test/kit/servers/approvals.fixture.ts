@@ -3,7 +3,7 @@
 import type { Params, Server, ServerOptions, Store, Tool } from 'sluice'
 import { apiKeys, ask, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
 import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
-import { approvalArguments, approvals } from 'sluice/approvals'
+import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import { elicitation, idempotency } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
@@ -114,14 +114,14 @@ export async function openApprovalsFixture(
   const store = runtime.store ?? memoryStore(clock)
   const ran: unknown[] = []
   const keys = apiKeys(store, { clock })
-  const desk = approvals(options)
+  const approvals = createApprovals({ store, clock, ...options })
   const server = createServer(defineServer({ name: 'shop', version: '1.0.0', tools: tools(ran) }), {
-    ...{ store, clock, use: [desk, idempotency(), elicitation()] },
     ...runtime,
+    ...{ store, clock },
     use: [
       authenticate({ verifiers: [keys] }),
       tenants({ claim: 'tenants' }),
-      ...({ store, clock, use: [desk, idempotency(), elicitation()] }.use ?? []),
+      ...[approvals, idempotency(), elicitation()],
       ...(runtime.use ?? []),
     ],
   })
@@ -144,7 +144,7 @@ export async function openApprovalsFixture(
     return { ...(await server.handle(message)) }
   }
   return {
-    ...{ server, clock, store, ran, request, keyFor, use: [desk] },
+    ...{ server, clock, store, ran, request, keyFor, approvals },
     call: (name, args = {}, more = {}) => request('tools/call', { name, arguments: args }, more),
   }
 }

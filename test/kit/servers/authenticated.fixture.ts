@@ -1,6 +1,6 @@
 /** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
 
-import type { Call, Layer, LogLine, ServerDefinition, ServerOptions } from 'sluice'
+import type { Call, Layer, LogLine, Plugin, PluginList, ServerDefinition } from 'sluice'
 import { createServer, protectedResource, serveHttp } from 'sluice/node'
 import { customLayer, log } from 'sluice/plugins'
 import { freePort } from '../processes/programs.ts'
@@ -18,13 +18,13 @@ export interface ServeOptions {
   readonly authorizationServers: readonly string[]
   readonly scopes?: readonly string[]
   /** What it has besides. */
-  readonly runtime?: Runtime
+  readonly use?: PluginList
   /** Made when the address is known, since tokens name it. */
-  authenticate(url: string): NonNullable<ServerOptions['authenticate']>
+  authenticate(url: string): Plugin
 }
 
 export async function serveAuthenticated(options: ServeOptions): Promise<AuthenticatedServer> {
-  const { definition, authorizationServers, scopes = [], runtime = {} } = options
+  const { definition, authorizationServers, scopes = [], use = [] } = options
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/mcp`
   const lines: LogLine[] = []
@@ -37,13 +37,7 @@ export async function serveAuthenticated(options: ServeOptions): Promise<Authent
     return next(call)
   }
   const server = createServer(definition, {
-    ...runtime,
-    use: [
-      log({ info: note, warn: note, error: note }),
-      options.authenticate(url),
-      customLayer(watch),
-      ...(runtime.use ?? []),
-    ],
+    use: [log({ info: note, warn: note, error: note }), options.authenticate(url), customLayer(watch), ...use],
   })
   const resource = protectedResource({ resource: url, authorizationServers, scopes })
   try {

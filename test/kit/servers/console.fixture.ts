@@ -2,20 +2,10 @@
 
 import { request } from 'node:http'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
-import {
-  apiKeys,
-  audit,
-  authenticate,
-  concurrency,
-  defineServer,
-  fail,
-  memoryStore,
-  rateLimit,
-  tenants,
-  tool,
-} from 'sluice'
-import type { WebhookOptions } from 'sluice/approvals'
-import { approvals } from 'sluice/approvals'
+import { apiKeys, authenticate, concurrency, defineServer, fail, memoryStore, rateLimit, tenants, tool } from 'sluice'
+import type { Approvals, WebhookOptions } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
@@ -107,7 +97,7 @@ export interface ConsoleFixture {
   readonly consoleApp: Console
   readonly serving: ConsoleServing
   readonly server: Server
-  readonly approvals: ReturnType<typeof approvals>
+  readonly approvals: Approvals
   /** The secret of a new caller's key. */
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
   /** A call of a tool with such a key; the result, or the error. */
@@ -133,13 +123,15 @@ export async function openConsoleFixture({
   const clock = adjustableClock()
   const store = memoryStore(clock)
   const keys = apiKeys(store, { clock })
-  const desk = approvals({
+  const audit = createAudit({ store, clock })
+  const approvals = createApprovals({
+    ...{ store, clock, audit },
     ...(maxPending !== undefined && { maxPending }),
     ...(webhook && { webhook }),
-    url: () => panel.url,
+    url: () => consoleApp.url,
     grants: { maxMs: 86_400_000 },
   })
-  const panel: Console = createConsole({ store, desk, clock })
+  const consoleApp: Console = createConsole({ store, approvals, audit, clock })
   const serve = (each: ServerDefinition): Server =>
     createServer(each, {
       store,
@@ -147,21 +139,21 @@ export async function openConsoleFixture({
       use: [
         elicitation(),
         idempotency(),
-        audit(),
-        desk,
+        audit,
+        approvals,
         authenticate({ verifiers: [keys] }),
         tenants({ claim: 'tenants' }),
         rateLimit({ burst: 100_000, perSecond: 100_000 }),
         concurrency(),
-        panel.watch,
+        consoleApp.watch,
       ],
     })
   const server = serve(definition)
   const others = new Map(also.map((each) => [each.name, serve(each)]))
-  const serving = await panel.listen({ port: 0, ...options })
+  const serving = await consoleApp.listen({ port: 0, ...options })
   return {
     url: serving.url,
-    ...{ store, clock, consoleApp: panel, serving, server, use: [desk] },
+    ...{ store, clock, consoleApp, serving, server, approvals },
     async createAgentKey(subject = 'agent', tenants = ['acme']) {
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret

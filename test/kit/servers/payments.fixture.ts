@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Clock, Params, Server, Store } from 'sluice'
 import { defineServer, memoryStore, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
-import { approvalArguments, approvals } from 'sluice/approvals'
+import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import { idempotency } from 'sluice/plugins'
 import { redisStore } from 'sluice/redis'
@@ -52,7 +52,7 @@ export function openPaymentServer(
   store: Store,
   { folder, clock, maxPending = 100_000, at = () => {} }: PaymentServerOptions,
 ): PaymentServer {
-  const desk = approvals({ maxPending })
+  const desk = createApprovals({ store, ...(clock && { clock }), maxPending })
   const pay = tool({
     name: 'pay',
     description: 'Pays',

@@ -24,8 +24,8 @@ import { idempotency, log, metrics } from 'sluice/plugins'
 import * as z from 'zod'
 import { waitAtRandom } from './wait-at-random.ts'
 
-export const tenants = ['ants', 'bees'] as const
-export type TenantName = (typeof tenants)[number]
+export const tenantNames = ['ants', 'bees'] as const
+export type TenantName = (typeof tenantNames)[number]
 
 const canaries = new Map<string, string>()
 /** Nobody can make another's from it. */
@@ -42,9 +42,9 @@ export const canariesIn = (text: string): readonly string[] => text.match(/K-[0-
 /** Both tenants subscribe to all of these; the calls of one change the even ones, those of the other the odd ones. */
 export const notes: readonly string[] = Array.from({ length: 20 }, (_, i) => `note://${i}`)
 const changedBy = (tenant: string, text: string): string =>
-  `note://${((Number(text) / 5) % notes.length) + (tenant === tenants[0] ? 0 : 1)}`
+  `note://${((Number(text) / 5) % notes.length) + (tenant === tenantNames[0] ? 0 : 1)}`
 export const isNotifiedOf = (tenant: TenantName, uri: string): boolean =>
-  Number(uri.slice('note://'.length)) % 2 === (tenant === tenants[0] ? 0 : 1)
+  Number(uri.slice('note://'.length)) % 2 === (tenant === tenantNames[0] ? 0 : 1)
 
 /** A tool of each tenant's own, whose very name is a canary. */
 export const ownTool = (tenant: string): string => `only_${canaryOf(tenant, 'tool')}`
@@ -86,7 +86,7 @@ const define = () =>
           return { content: [{ type: 'text', text: canaryOf(call.tenant.id, text) }], isError: true }
         },
       }),
-      ...tenants.map((id) =>
+      ...tenantNames.map((id) =>
         tool({ name: ownTool(id), description: 'Of one tenant alone', input, run: () => canaryOf(id, 'tool') }),
       ),
     ],
@@ -131,7 +131,7 @@ export async function createTwoTenants({ store = memoryStore(nodeClock), audited
     (await keys.create({ subject: 'ann', tenants: [tenant], expires: Date.now() + 86_400_000 })).secret
   const tokens = { ants: await tokenOf('ants'), bees: await tokenOf('bees') }
   const strayLines: string[] = []
-  const own = new Map(tenants.map((id) => [id as string, new Set(['work', 'fails', ownTool(id)])]))
+  const own = new Map(tenantNames.map((id) => [id as string, new Set(['work', 'fails', ownTool(id)])]))
   const look = (line: LogLine): void => {
     const text = JSON.stringify(line)
     for (const canary of canariesIn(text))
@@ -142,8 +142,8 @@ export async function createTwoTenants({ store = memoryStore(nodeClock), audited
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    tenant: tenants({ claim: 'tenants', tools: (id) => own.get(id ?? '') ?? new Set() }),
     use: [
+      tenants({ claim: 'tenants', tools: (id) => own.get(id ?? '') ?? new Set() }),
       log({ info: look, warn: look, error: look }),
       authenticate({ verifiers: [keys] }),
       rateLimit(endless),

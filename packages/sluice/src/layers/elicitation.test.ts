@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { createServer } from '../node.ts'
-import { elicitation as asking } from '../parts.ts'
+import { elicitation } from '../plugins/elicitation.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { form, optional, roots, sample, url, visit } from '../protocol/questions.ts'
 import { tool } from '../protocol/tools.ts'
@@ -93,7 +93,7 @@ test.each([
   ['other arguments', { name: 'survey', arguments: { topic: 'music' } }],
   ['another tool', { name: 'other', arguments: {} }],
 ])('state of one call is refused with %s', async (_, params) => {
-  const client = await testClient(createServer(server(), { use: [asking()] }), { capabilities: able })
+  const client = await testClient(createServer(server(), { use: [elicitation()] }), { capabilities: able })
   const requestState = await stateOf(client)
   await expect(client.request('tools/call', { ...params, requestState })).rejects.toMatchObject({
     error: { code: -32602 },
@@ -114,7 +114,7 @@ test.each([5, 'x', []])('responses that are %j are refused', async (inputRespons
 
 test('state expires with the person’s time to think', async () => {
   const clock = fakeClock()
-  const client = await testClient(createServer(server(), { clock, use: [asking()] }), { capabilities: able })
+  const client = await testClient(createServer(server(), { clock, use: [elicitation()] }), { capabilities: able })
   const requestState = await stateOf(client)
   await clock.advance(10 * 60_000)
   const params = { name: 'survey', arguments: { topic: 'art' }, requestState }
@@ -124,7 +124,7 @@ test('state expires with the person’s time to think', async () => {
 test('two processes with the same secret continue each other’s rounds', async () => {
   const secret = 'a secret that both share'
   const [one, two] = await Promise.all(
-    [0, 1].map(() => testClient(createServer(server(), { secret, use: [asking()] }), { capabilities: able })),
+    [0, 1].map(() => testClient(createServer(server(), { secret, use: [elicitation()] }), { capabilities: able })),
   )
   if (!one || !two) return expect.unreachable()
   const requestState = await stateOf(one)
@@ -297,7 +297,7 @@ test('a question that the client has not answered is withdrawn when another one 
   const clock = fakeClock()
   const definition = defineServer({ name: 'asking', version: '1', tools: [both] })
   const asked: string[] = []
-  const client = await testClient(createServer(definition, { clock, use: [asking()] }), {
+  const client = await testClient(createServer(definition, { clock, use: [elicitation()] }), {
     ...{ revision: '2025-11-25', capabilities: able },
     answer: (method) => {
       asked.push(method)

@@ -6,23 +6,25 @@ import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { observeLayer } from './observe.ts'
 
-function watch(): { events: EndedCall[]; sink: Observer } {
+function watch(): { events: EndedCall[]; observer: Observer } {
   const events: EndedCall[] = []
   return {
     events,
-    sink: (event) => {
-      events.push(event)
+    observer: {
+      ended(event) {
+        events.push(event)
+      },
     },
   }
 }
-const observed = (sinks: readonly Observer[], clock = fakeClock()) => observeLayer(sinks, clock, () => 'ref-1')
+const observed = (observers: readonly Observer[], clock = fakeClock()) => observeLayer(observers, clock, () => 'ref-1')
 
 test('a call leaves one event with when it came, how long it took and how it ended', async () => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const clock = fakeClock(1000)
   const call = aCall({ id: 'a' })
   const serve = observed(
-    [sink],
+    [observer],
     clock,
   )(async () => {
     await clock.advance(12)
@@ -40,39 +42,41 @@ test.each([
   [new Prepared('{}'), 'complete', false],
   [{ resultType: 'of my own' as 'complete' }, 'complete', false],
 ])('the outcome of %o is %s, failed: %s', async (answer, outcome, failed) => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const call = aCall()
-  await observed([sink])(async () => answer)(call)
+  await observed([observer])(async () => answer)(call)
   expect(events).toMatchObject([{ outcome, failed }])
   expect(call.facts.outcome).toBe(outcome)
 })
 
 test('a refusal is a failure with the reference the client gets', async () => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const call = aCall()
   const refusal = new RpcError('rateLimited', 'Too many calls')
-  await expect(observed([sink])(() => Promise.reject(refusal))(call)).rejects.toBe(refusal)
+  await expect(observed([observer])(() => Promise.reject(refusal))(call)).rejects.toBe(refusal)
   expect(events).toMatchObject([{ outcome: 'rateLimited', failed: true, thrown: refusal }])
   expect(call.facts.reference).toBe('ref-1')
 })
 
 test('what is no refusal is an internal error', async () => {
-  const { events, sink } = watch()
-  await expect(observed([sink])(() => Promise.reject(new TypeError('x')))(aCall())).rejects.toThrow()
+  const { events, observer } = watch()
+  await expect(observed([observer])(() => Promise.reject(new TypeError('x')))(aCall())).rejects.toThrow()
   expect(events).toMatchObject([{ outcome: 'internalError', failed: true }])
 })
 
-test('a sink that throws changes no answer and stops no other sink', async () => {
-  const { events, sink } = watch()
-  const broken: Observer = () => {
-    throw new Error('disk full')
+test('an observer that throws changes no answer and stops no other observer', async () => {
+  const { events, observer } = watch()
+  const broken: Observer = {
+    ended() {
+      throw new Error('disk full')
+    },
   }
   const answer = { content: [] }
-  await expect(observed([broken, sink])(async () => answer)(aCall())).resolves.toBe(answer)
+  await expect(observed([broken, observer])(async () => answer)(aCall())).resolves.toBe(answer)
   expect(events).toHaveLength(1)
 })
 
-test('without sinks no clock is read, and a failure still has its reference', async () => {
+test('without observers no clock is read, and a failure still has its reference', async () => {
   const call = aCall()
   const noClock = { now: () => expect.unreachable(), after: () => () => {} }
   const serve = observeLayer([], noClock, () => 'ref-1')(() => Promise.reject(new RpcError('timeout', 'x')))

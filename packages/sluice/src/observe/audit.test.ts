@@ -7,6 +7,7 @@ import { fail, RpcError } from '../core/error.ts'
 import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
 import { observeLayer } from '../layers/observe.ts'
+import { createServices } from '../services.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { aCall } from '../testing/call.ts'
 import type { FakeClock } from '../testing/clock.ts'
@@ -22,13 +23,17 @@ interface Bench {
   serve(call: Call): Promise<unknown>
 }
 let benches = 0
+/** The audit, and what it contributes to a server on the same store. */
+function open(store: Store, clock: FakeClock, options: AuditOptions = {}) {
+  const audit = createAudit({ ...options, store, clock })
+  const { observer = {}, layer = (next) => next } = audit.create(createServices({ name: 'test', store, clock }))
+  return { audit, observer, layer }
+}
 function audited(store: Store, options: AuditOptions = {}, work = async () => ({ content: [] })): Bench {
   const process = ++benches
   const clock = fakeClock(1000)
-  let made = 0
-  const reference = (): string => `ref-${process}-${made++}`
-  const audit = createAudit(store, clock, reference, options)
-  const serve = pipeline([observeLayer([audit.observer], clock, reference), audit.layer], work)
+  const { audit, observer, layer } = open(store, clock, options)
+  const serve = pipeline([observeLayer([observer], clock, () => `ref-${process}`), layer], work)
   return { audit, clock, serve: (call) => serve(call).catch((thrown: unknown) => thrown) }
 }
 const ofTenant = (id: string): Partial<Call> => ({ tenant: { ...aCall().tenant, id } })
@@ -86,9 +91,9 @@ test('a call leaves a record before the run and one of its end, bound by name, w
 test('a refusal is recorded though nothing ran, with what was asked for', async () => {
   const store = memoryStore(fakeClock())
   const clock = fakeClock()
-  const audit = createAudit(store, clock, () => 'ref-1')
+  const { audit, observer } = open(store, clock)
   const refuse = (): Promise<never> => Promise.reject(new RpcError('insufficientScope', 'no'))
-  const serve = observeLayer([audit.observer], clock, () => 'ref-1')(refuse)
+  const serve = observeLayer([observer], clock, () => 'ref-1')(refuse)
   await expect(serve(aCall({ args: { a: 1 }, facts: { caller: 'mallory', tenant: 'acme' } }))).rejects.toThrow()
   await audit.flush()
   expect(await records(store, 'acme')).toEqual([
@@ -101,12 +106,10 @@ test('a refusal is recorded though nothing ran, with what was asked for', async 
 test('who it was and for whom is known at the end, though layers further in found it out on a copy', async () => {
   const store = memoryStore(fakeClock())
   const clock = fakeClock()
-  let made = 0
-  const reference = (): string => `ref-${++made}`
-  const audit = createAudit(store, clock, reference)
+  const { audit, observer, layer } = open(store, clock)
   const identify: Layer = (next) => (call) =>
     next({ ...call, ...ofTenant('acme'), caller: { ...call.caller, subject: 'alice' } })
-  const serve = pipeline([observeLayer([audit.observer], clock, reference), identify, audit.layer], async () => ({}))
+  const serve = pipeline([observeLayer([observer], clock, () => 'ref-1'), identify, layer], async () => ({}))
   await serve(aCall())
   await audit.flush()
   expect(await records(store, 'acme')).toMatchObject([

@@ -32,7 +32,7 @@ function parse(text: string): Map<string, number> {
 
 test('calls are counted by method, target and outcome', () => {
   const metrics = createMetrics()
-  for (const outcome of ['complete', 'complete', 'rateLimited'] as const) metrics.observer(anEvent({ outcome }))
+  for (const outcome of ['complete', 'complete', 'rateLimited'] as const) metrics.observer.ended(anEvent({ outcome }))
   const samples = parse(metrics.text())
   const at = (outcome: string): string =>
     `sluice_requests_total [["method","tools/call"],["target","a-tool"],["outcome","${outcome}"]]`
@@ -43,7 +43,7 @@ test('calls are counted by method, target and outcome', () => {
 test('durations fall into cumulative buckets that end with all of them', () => {
   const metrics = createMetrics()
   const call = aCall({ method: 'ping', target: target('ping', 'method') })
-  for (const durationMs of [0, 10, 11, 999_999]) metrics.observer(anEvent({ call, durationMs }))
+  for (const durationMs of [0, 10, 11, 999_999]) metrics.observer.ended(anEvent({ call, durationMs }))
   const samples = parse(metrics.text())
   const bucket = (le: string): unknown =>
     samples.get(`sluice_request_duration_seconds_bucket [["method","ping"],["le","${le}"]]`)
@@ -56,7 +56,7 @@ test('the text is the same whatever the order of the calls', () => {
   const names = ['b', 'a', 'c']
   const read = (order: readonly string[]): string => {
     const metrics = createMetrics()
-    for (const name of order) metrics.observer(anEvent({ call: aCall({ target: target(name) }) }))
+    for (const name of order) metrics.observer.ended(anEvent({ call: aCall({ target: target(name) }) }))
     return metrics.text()
   }
   expect(read(names)).toBe(read([...names].reverse()))
@@ -64,10 +64,10 @@ test('the text is the same whatever the order of the calls', () => {
 
 test('tenants are no label unless asked for, and then only so many', () => {
   const silent = createMetrics()
-  silent.observer(ofTenant('acme'))
+  silent.observer.ended(ofTenant('acme'))
   expect(silent.text()).not.toContain('acme')
   const metrics = createMetrics({ tenants: 2 })
-  for (const tenant of ['acme', 'beta', 'gamma', 'delta', 'acme']) metrics.observer(ofTenant(tenant))
+  for (const tenant of ['acme', 'beta', 'gamma', 'delta', 'acme']) metrics.observer.ended(ofTenant(tenant))
   const counts = [...parse(metrics.text())].filter(([name]) => name.startsWith('sluice_requests_total'))
   expect(counts.map(([name, value]) => [/"tenant","(\w+)"/.exec(name)?.[1], value])).toEqual([
     ['acme', 2],
@@ -79,7 +79,7 @@ test('tenants are no label unless asked for, and then only so many', () => {
 test('refusals of what never became a call, and numbers kept elsewhere, are in the text', () => {
   const lost = { name: 'sluice_audit_dropped_total', help: 'Records lost.', type: 'counter', read: () => 7 } as const
   const metrics = createMetrics({}, [lost])
-  metrics.rejected('parseError')
+  metrics.observer.rejected({ event: 'refused', reason: 'parseError' })
   const samples = parse(metrics.text())
   expect(samples.get('sluice_refused_total [["reason","parseError"]]')).toBe(1)
   expect(samples.get('sluice_audit_dropped_total []')).toBe(7)

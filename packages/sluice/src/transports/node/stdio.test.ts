@@ -2,9 +2,10 @@ import { PassThrough, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { jsonSchema } from '../../json-schema/index.ts'
 import { createServer } from '../../node.ts'
-import { log } from '../../parts.ts'
+import { log } from '../../plugins/log.ts'
 import { defineServer } from '../../protocol/definition.ts'
 import { resource } from '../../protocol/resources.ts'
+import { toTransportServer } from '../../protocol/server.ts'
 import { tool } from '../../protocol/tools.ts'
 import { fakeClock } from '../../testing/clock.ts'
 import { listenStdio } from './stdio.ts'
@@ -46,7 +47,7 @@ test('a client that sleeps costs a few megabytes, and is served again when it wa
       woken.promise.then(() => done(), done)
     },
   })
-  const { close } = listenStdio(server, { input, output })
+  const { close } = listenStdio(toTransportServer(server), { input, output })
   input.write(line({ ...listen, id: 1 }))
   await new Promise((resolve) => setImmediate(resolve))
   for (let i = 0; i < 100_000; i++) server.resourceUpdated('note:1')
@@ -73,7 +74,7 @@ test('what is asked while the client does not read is worked on when it does', a
   ]
   const server = createServer(defineServer({ name: 'x', version: '1', tools }))
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const { close } = listenStdio(server, { input, output })
+  const { close } = listenStdio(toTransportServer(server), { input, output })
   input.write(calls('long', 500, () => ({})))
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(ran).toBeLessThan(100)
@@ -93,7 +94,7 @@ test('what is asked while the client does not read is worked on when it does', a
 test('open subscriptions are not work under way: reading goes on, and the end of input ends them at once', async () => {
   const server = createServer(definition, { clock: fakeClock() })
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const { closed } = listenStdio(server, { input, output, maxInFlight: 3 })
+  const { closed } = listenStdio(toTransportServer(server), { input, output, maxInFlight: 3 })
   for (let id = 1; id <= 10; id++) input.write(line({ ...listen, id }))
   input.end(line({ jsonrpc: '2.0', id: 'last', method: 'ping' }))
   await closed
@@ -118,7 +119,7 @@ test('of many lines that come at once, the first are answered before the last ar
   })
   const server = createServer(defineServer({ name: 'x', version: '1', tools: [note] }))
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const { closed } = listenStdio(server, { input, output })
+  const { closed } = listenStdio(toTransportServer(server), { input, output })
   output.on('data', () => events.push('answered'))
   input.end(calls('note', 500, () => ({})))
   await closed
@@ -138,7 +139,7 @@ test('a cancellation that comes in the same chunk as many calls finds the call i
     clock: fakeClock(),
   })
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const { closed } = listenStdio(server, { input, output })
+  const { closed } = listenStdio(toTransportServer(server), { input, output })
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99, _meta: meta } }
   input.end(calls('hold', 100, (id) => ({ long: id === 99 })) + line(cancel))
   await closed

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { Verifier } from '../../../layers/identities/authenticate-credential.ts'
-import { authenticate } from '../../../parts.ts'
+import { authenticate } from '../../../plugins/authenticate.ts'
 import { defineServer } from '../../../protocol/definition.ts'
 import { createServer } from '../../../server.ts'
 import { fakeClock } from '../../../testing/clock.ts'

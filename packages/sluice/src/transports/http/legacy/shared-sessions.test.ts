@@ -6,11 +6,12 @@ import type { LogLine } from '../../../core/log.ts'
 import { sharedHub } from '../../../core/shared-hub.ts'
 import type { Store } from '../../../core/store.ts'
 import type { Verifier } from '../../../layers/identities/authenticate-credential.ts'
-import { authenticate, elicitation, log } from '../../../parts.ts'
+import { authenticate, elicitation, log } from '../../../plugins/index.ts'
 import { defineServer } from '../../../protocol/definition.ts'
 import { form } from '../../../protocol/questions.ts'
 import { resource } from '../../../protocol/resources.ts'
 import type { Server } from '../../../protocol/server.ts'
+import { toTransportServer } from '../../../protocol/server.ts'
 import { tool } from '../../../protocol/tools.ts'
 import { createServer } from '../../../server.ts'
 import { memoryStore } from '../../../stores/memory.ts'
@@ -448,7 +449,7 @@ describe('HTTP+SSE', () => {
     writing.resolve()
     await connecting.catch(() => {})
     await settle()
-    const listeners = servers[0]?.gauges.find(({ name }) => name === 'sluice_listeners')
+    const listeners = servers.map(toTransportServer)[0]?.gauges.find(({ name }) => name === 'sluice_listeners')
     expect(listeners?.read()).toBe(0)
     expect(await store.list(['server', 'fleet', 'session'], { limit: 10 })).toEqual([])
   })
