@@ -16,6 +16,8 @@ const [dist, lib] = [join(root, 'dist'), join(root, 'lib')]
 const entries = Object.values(pkg.exports).map(({ default: path }) => path.replace('./lib/', ''))
 /** Started by the store contract as a process of its own. */
 const programs = ['stores/contract-child.js']
+/** Stays a file, so that `export * as ask` stays one: as an object it would bring every question into every worker. */
+const namespaces = ['protocol/ask.js']
 /** Entries that need Node: what only they share may too. */
 const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
 const onNodeToo = /^(operate\/console|stores)\//
@@ -67,8 +69,8 @@ async function toJoined(file: string, modules: Iterable<string>): Promise<Joined
 }
 
 /** Instead of a module that stands in one of these, what leads there. */
-const outsideNode = (joined: readonly Joined[]): Plugin => ({
-  name: 'elsewhere',
+const linkJoined = (joined: readonly Joined[]): Plugin => ({
+  name: 'link-joined',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, external: true, sideEffects: false }))
     onLoad({ filter: /\.js$/ }, ({ path }) => {
@@ -107,17 +109,37 @@ const barrel = ({ file, names }: Joined): BuildOptions => ({
   },
 })
 
+/** Leaves namespaces of the root entry in their own files. */
+const keepNamespaces: Plugin = {
+  name: 'keep-namespaces',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/ask\.js$/ }, ({ path, importer }) =>
+      relative(dist, importer) === 'index.js' ? { path, external: true, sideEffects: false } : undefined,
+    )
+  },
+}
+
 rmSync(lib, { recursive: true, force: true })
-const all = [...entries, ...programs]
+const all = [...entries, ...programs, ...namespaces]
 const reach = await reachableFrom(all)
-const core = await toJoined('core.js', new Set([...reach('index.js'), ...reach('transports/fetch.js')]))
-const elsewhereToo = new Set(
+const portable = ['index.js', 'plugins/index.js', 'audit.js', 'extend.js', 'transports/fetch.js']
+const core = await toJoined(
+  'core.js',
+  new Set(portable.flatMap((entry) => [...reach(entry)]).filter((module) => module !== 'index.js')),
+)
+const alsoPortable = new Set(
   all.filter((entry) => !onNode.has(entry) && !onNodeToo.test(entry)).flatMap((entry) => [...reach(entry)]),
 )
 const host = await toJoined(
   'host.js',
-  [...reach('node.js')].filter((module) => !elsewhereToo.has(module)),
+  [...reach('node.js')].filter((module) => !alsoPortable.has(module)),
 )
 await write(barrel(core))
-await write({ ...barrel(host), plugins: [outsideNode([core])] })
-await write({ entryPoints: all, outbase: dist, outdir: lib, splitting: true, plugins: [outsideNode([core, host])] })
+await write({ ...barrel(host), plugins: [linkJoined([core])] })
+await write({
+  entryPoints: all,
+  outbase: dist,
+  outdir: lib,
+  splitting: true,
+  plugins: [keepNamespaces, linkJoined([core, host])],
+})

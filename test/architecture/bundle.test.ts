@@ -8,21 +8,22 @@ import { gzippedKilobytes, maxKilobytes, workerOf } from '../../bench/lib/worker
 const bundleOf = (contents: string): Promise<string> =>
   workerOf({ stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' } })
 
-const worker = (parts: string): string => `
+const worker = (plugins: string): string => `
   import * as z from 'zod'
-  import { audit, authenticate, createServer, defineServer, limit, log, metrics, once, tenant, tool } from 'sluice'
+  import { audit, authenticate, createServer, defineServer, rateLimit, tool } from 'sluice'
+  import { idempotency, metrics } from 'sluice/plugins'
   import { admission, sessions, toFetch } from 'sluice/fetch'
   const echo = tool({ name: 'echo', description: 'Says it', input: z.object({ text: z.string() }), run: ({ text }) => text })
-  const server = createServer(defineServer({ info: { name: 'edge', version: '1' }, tools: [echo] }), { ${parts} })
+  const server = createServer(defineServer({ name: 'edge', version: '1', tools: [echo] }), { use: [${plugins}] })
   export default { fetch: toFetch(server) }`
 
-/** A text that only the code of the part holds. */
-const marks: readonly (readonly [part: string, mark: string])[] = [
-  ['audit: audit()', 'sluice_audit_dropped_total'],
-  ['metrics: metrics()', 'sluice_requests_total'],
-  ['once: once()', 'onceNotRecorded'],
-  ['limit: limit()', 'limits_local'],
-  ['authenticate: authenticate({ verifiers: [] })', 'without one nobody can be let in'],
+/** A text that only the code of the plugin holds. */
+const marks: readonly (readonly [plugin: string, mark: string])[] = [
+  ['audit()', 'sluice_audit_dropped_total'],
+  ['metrics()', 'sluice_requests_total'],
+  ['idempotency()', 'onceNotRecorded'],
+  ['rateLimit()', 'limits_local'],
+  ['authenticate({ verifiers: [] })', 'without one nobody can be let in'],
 ]
 
 /** The very worker that `npm run bench -- bundle` measures. */
@@ -31,13 +32,13 @@ test('a worker with one Zod tool keeps what is promised of its size', async () =
   expect(gzippedKilobytes(text)).toBeLessThanOrEqual(maxKilobytes)
 })
 
-test('a worker has nothing of the parts it was not given', async () => {
+test('a worker has nothing of the plugins that it does not use', async () => {
   const text = await bundleOf(worker(''))
   expect(marks.filter(([, mark]) => text.includes(mark))).toEqual([])
   for (const absent of ['sluice_gate_shed_total', 'Too many sessions are open', 'canonicalize', 'requestState is not'])
     expect(text).not.toContain(absent)
 })
 
-test.each(marks)('with %s it has the code of that part', async (part, mark) => {
-  expect(await bundleOf(worker(part))).toContain(mark)
+test.each(marks)('with %s it has the code of that plugin', async (plugin, mark) => {
+  expect(await bundleOf(worker(plugin))).toContain(mark)
 })

@@ -48,7 +48,7 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldLockR
   const path = join(folder, 'store.db')
   const store = sqliteStore(path)
   const server = createServer(definition, {
-    ...{ store, clock: nodeClock, use: [idempotency(), health()] },
+    ...{ store, clock: nodeClock },
     use: [rateLimit({ burst: 100_000, perSecond: 100_000 })],
   })
   const { url, close } = await serveHttp(server, { port: 0, sessions: false })

@@ -19,7 +19,6 @@ export interface Installed {
 
 export function install(use: PluginList, options: ServicesOptions): Installed {
   const { custom, ...plugins } = bySlot(use)
-  assertComplete(plugins)
   const gauges: Gauge[] = []
   const log = plugins.log?.create(createServices({ ...options, gauges }))
   const logged = createServices({ ...options, gauges, logger: log?.logger })
@@ -41,7 +40,7 @@ function bySlot(use: PluginList): BySlot & { readonly custom: readonly SlotPlugi
   for (const plugin of use) {
     if (!plugin) continue
     if (typeof plugin.create !== 'function')
-      throw new TypeError('"use" takes plugins, such as rateLimit({ … }): an entry of the list is not a plugin')
+      throw new TypeError('An entry of "use" is not a plugin: call its function, such as rateLimit()')
     if (plugin.slot === 'custom') {
       custom.push(plugin)
       continue
@@ -51,15 +50,8 @@ function bySlot(use: PluginList): BySlot & { readonly custom: readonly SlotPlugi
       throw new TypeError(`"use" has two plugins for "${plugin.slot}": remove one of them`)
     if (!earlier || earlier.isDefault) found[plugin.slot] = plugin
   }
+  for (const { slot, needs } of Object.values(found))
+    if (needs && !found[needs]) throw new TypeError(`"${slot}" needs "${needs}": add it to "use"`)
   // Each plugin was stored under its own slot, which the compiler cannot see.
   return { ...(found as BySlot), custom }
-}
-
-function assertComplete(plugins: BySlot): void {
-  if (plugins.tenants && !plugins.authenticate)
-    throw new TypeError(
-      '"tenants" needs "authenticate": without it no caller has verified claims to take a tenant from',
-    )
-  if (plugins.approvals && !plugins.idempotency)
-    throw new TypeError('"approvals" needs "idempotency", which spends a ticket once: add idempotency() to "use"')
 }

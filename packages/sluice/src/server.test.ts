@@ -3,12 +3,13 @@ import * as z from 'zod'
 import type { Via } from './core/call.ts'
 import type { LogLine } from './core/log.ts'
 import type { Plugin } from './core/plugin.ts'
-import { createServer } from './node.ts'
+import { createServer as createNodeServer } from './node.ts'
 import { audit, elicitation, health, idempotency, log, metrics, rateLimit, tenants } from './plugins/index.ts'
 import { form, visit } from './protocol/questions.ts'
 import { toTransportServer } from './protocol/server.ts'
 import { tool } from './protocol/tools.ts'
 import type { ServerOptions } from './server.ts'
+import { createServer } from './server.ts'
 import { createServices } from './services.ts'
 import { memoryStore } from './stores/memory.ts'
 import { aCall } from './testing/call.ts'
@@ -33,7 +34,7 @@ const callOf = (name: string, meta: object = {}) => ({
 
 test('a server whose tool asks does not start without ask, and the message says what to do', () => {
   expect(() => createServer({ ...info, tools: [plain, asking] })).toThrow(
-    'tool "deploy" asks questions: add ask: ask()',
+    'tool "deploy" asks questions: add elicitation()',
   )
   const server = createServer({ ...info, tools: [plain] })
   expect(() => server.update({ ...info, tools: [asking] })).toThrow('tool "deploy"')
@@ -48,7 +49,7 @@ test('a key that nobody would remember is refused, and nothing runs', async () =
     error: { message: expect.stringContaining('remembers none, so nothing was run') },
   })
   expect(run).not.toHaveBeenCalled()
-  const keeping = createServer({ ...info, tools }, { use: [idempotency()] })
+  const keeping = createServer({ ...info, tools }, { store: memoryStore(), use: [idempotency()] })
   await keeping.handle(keyed)
   await keeping.handle(keyed)
   expect(run).toHaveBeenCalledTimes(1)
@@ -65,9 +66,9 @@ test('a tool that needs an approval is refused where nobody can give one', async
 })
 
 test.each<[string, unknown, string]>([
-  ['options instead of a plugin', { burst: 1, perSecond: 1 }, 'is not a plugin'],
-  ['a function that makes a plugin', rateLimit, 'is not a plugin'],
-  ['true', true, 'is not a plugin'],
+  ['options instead of a plugin', { burst: 1, perSecond: 1 }, 'not a plugin'],
+  ['a function that makes a plugin', rateLimit, 'not a plugin'],
+  ['true', true, 'not a plugin'],
 ])('%s in the list of plugins is refused at the start, not ignored', (_, entry, message) => {
   expect(() => createServer({ ...info }, { use: [entry as Plugin] })).toThrow(message)
 })
@@ -78,7 +79,7 @@ test('two plugins for one slot are refused, and a plugin replaces a default', ()
   const note = (line: LogLine): void => {
     lines.push(line)
   }
-  const { logger } = createServer({ ...info }, { use: [log({ info: note, warn: note, error: note })] })
+  const { logger } = createNodeServer({ ...info }, { use: [log({ info: note, warn: note, error: note })] })
   logger.info({ event: 'x' })
   expect(lines).toMatchObject([{ event: 'x' }])
 })
@@ -99,7 +100,7 @@ test('tenants without anybody who vouches for callers do not start', () => {
 test('pages belong to the plugins that bring them', async () => {
   const paths = ['/healthz', '/readyz', '/metrics', '/other'] as const
   const found = async (runtime: ServerOptions) => {
-    const { page } = toTransportServer(createServer({ ...info }, runtime))
+    const { page } = toTransportServer(createServer({ ...info }, { store: memoryStore(), ...runtime }))
     return Promise.all(paths.map(async (path) => (await page(path, '127.0.0.1'))?.status))
   }
   expect(await found({})).toEqual([undefined, undefined, undefined, undefined])
@@ -112,7 +113,10 @@ test('what never became a call reaches the log and the metrics', async () => {
   const note = (line: LogLine): void => {
     lines.push(line)
   }
-  const server = createServer({ ...info }, { use: [log({ info: note, warn: note, error: note }), metrics(), health()] })
+  const server = createNodeServer(
+    { ...info },
+    { use: [log({ info: note, warn: note, error: note }), metrics(), health()] },
+  )
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'nothing/here' })
   expect(lines).toMatchObject([{ event: 'method_not_found', reason: 'methodNotFound' }])
   expect((await toTransportServer(server).page('/metrics', '::1'))?.body).toMatch(

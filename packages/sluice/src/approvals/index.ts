@@ -63,6 +63,8 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
 
   return {
     slot: 'approvals',
+    // It spends a ticket once.
+    needs: 'idempotency',
     create(services) {
       const { name, serverStore, secrets } = services
       if (services.store !== store)

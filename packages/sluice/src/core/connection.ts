@@ -131,7 +131,7 @@ class OpenConnection implements Connection {
       )
       const unlisten = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
       questions.set(question, {
-        reject,
+        reject: refuse,
         settle: (response) =>
           end(() => {
             const error = response['error']

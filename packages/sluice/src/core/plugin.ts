@@ -42,6 +42,8 @@ export interface SlotPlugin<S extends Slot> {
   readonly slot: S
   /** A default is replaced by another plugin in the same slot. Two that are not defaults are an error. */
   readonly isDefault?: true
+  /** The slot that must be taken too, or the server does not start. */
+  readonly needs?: Slot
   create(services: ServicesOf<S>): Contributions[S]
 }
 

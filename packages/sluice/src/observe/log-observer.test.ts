@@ -136,7 +136,7 @@ test('a result that says isError is a warning', () => {
 test('a bug is an error with its type, message and stack', () => {
   const told = lineFor({ outcome: 'internalError', failed: true, thrown: new TypeError('x is not a function') })
   expect(told).toMatchObject({ level: 'error', errorType: 'TypeError', errorMessage: 'x is not a function' })
-  expect(told['stack']).toMatch(/^TypeError: x is not a function\n {4}at .*line\.test/)
+  expect(told['stack']).toMatch(/^TypeError: x is not a function\n {4}at .*log-observer\.test/)
 })
 
 test('a tool that crashed shows what it threw', () => {
@@ -170,7 +170,7 @@ test('arguments, answers and credentials are taken out of a bug’s message and 
   for (const secret of [...sent, 's3cr3t', 'cookie-value', 'hunter2', 'abcdefgh', 'secret'])
     expect(told).not.toContain(secret)
   expect(told).toContain('the rest')
-  expect(told).toContain('line.test')
+  expect(told).toContain('log-observer.test')
 })
 
 test('a long argument is not in the log, nor its beginning', () => {
@@ -213,7 +213,7 @@ test('a message changed after the stack was made does not bring the old one into
   thrown.message = 'about a secret'
   const told = lineFor({ call: aCall({ args: ['hunter2'] }), outcome: 'internalError', failed: true, thrown })
   expect(JSON.stringify(told)).not.toContain('hunter2')
-  expect(told['stack']).toContain('line.test')
+  expect(told['stack']).toContain('log-observer.test')
 })
 
 test.each(['invalidArguments', 'invalidParams', 'toolFailed', 'resourceNotFound'] as const)(

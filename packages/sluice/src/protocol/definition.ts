@@ -45,16 +45,3 @@ function refuseDuplicates(kind: string, targets: readonly { readonly name: strin
     seen.add(name)
   }
 }
-
-/** Returns what a server says about itself in handshakes, and nothing else of its definition. */
-export function serverInfo(definition: ServerDefinition): ServerInfo {
-  const { name, version, title, description, websiteUrl, icons } = definition
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons !== undefined && { icons }),
-  }
-}

@@ -49,10 +49,13 @@ export function projectTool(entry: Params, features: Features): Params {
   return { ...kept, ...Object.fromEntries(plain) }
 }
 
+/** Returns what a server says about itself. A definition has further members, which do not leave. */
 export function projectServerInfo(info: ServerInfo, features: Features): Params {
-  const names = new Set(unsupportedMembers(features))
-  if (!features.serverDetails) for (const name of ['description', 'websiteUrl']) names.add(name)
-  return omit({ ...info }, names)
+  const { name, version, title, icons, description, websiteUrl } = info
+  const { serverDetails } = features
+  const details = serverDetails ? { description, websiteUrl } : {}
+  const known = Object.entries({ name, version, title, icons, ...details }).filter(([, value]) => value !== undefined)
+  return omit(Object.fromEntries(known), new Set(unsupportedMembers(features)))
 }
 
 const projectAnnotations = (annotations: Params, { lastModified }: Features): Params =>

@@ -15,7 +15,6 @@ import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
 import type { ServerDefinition } from './definition.ts'
-import { serverInfo } from './definition.ts'
 import type { Encoder, ErrorStyle } from './encode.ts'
 import { createEncoder } from './encode.ts'
 import { initialize } from './legacy/initialize.ts'
@@ -79,7 +78,6 @@ export function compileRegistry(
   { hub, pageSize, errors, methods = [] }: RegistryOptions,
 ): Registry {
   const { instructions, listTtlMs: ttlMs = 0 } = definition
-  const info = serverInfo(definition)
   const tools: ReadonlyMap<string, Tool> = new Map(definition.tools?.map((tool) => [tool.name, tool]))
   const prompts: ReadonlyMap<string, Prompt> = new Map(definition.prompts?.map((prompt) => [prompt.name, prompt]))
   const fixed = new Map<string, Resource>()
@@ -88,7 +86,7 @@ export function compileRegistry(
     if (resource.template) templates.push(resource)
     else fixed.set(resource.name, resource)
 
-  const serverMeta = { [metaKeys.server]: projectServerInfo(info, revisions[modernRevision]) }
+  const serverMeta = { [metaKeys.server]: projectServerInfo(definition, revisions[modernRevision]) }
   const list = (member: string, targets: Iterable<Tool | Prompt | Resource>, project: typeof projectEntry): List =>
     createList({
       member,
@@ -181,7 +179,7 @@ export function compileRegistry(
   const legacy = new Map<string, Resolve>([
     ...shared,
     ['tools/call', byName(tools, 'tool', errors === 'json-rpc')],
-    methodEntry('initialize', initialize(info, instructions, capabilities)),
+    methodEntry('initialize', initialize(definition, instructions, capabilities)),
     methodEntry('ping', () => ({})),
     methodEntry('logging/setLevel', setLevel),
   ])
@@ -205,7 +203,7 @@ export function compileRegistry(
   ])
 
   return {
-    encoder: createEncoder(projectServerInfo(info, revisions[modernRevision])),
+    encoder: createEncoder(projectServerInfo(definition, revisions[modernRevision])),
     resolve(method, params, era) {
       const resolve = (era === 'legacy' ? legacy : modern).get(method)
       if (!resolve) throw new RpcError('methodNotFound', `Method not found: ${method.slice(0, 128)}`)

@@ -84,7 +84,7 @@ export interface TransportServer extends Server {
 /** Returns the same server as transports see it. */
 export function toTransportServer(server: Server): TransportServer {
   if (isTransportServer(server)) return server
-  throw new TypeError('This server was not made by createServer, so no transport can serve it')
+  throw new TypeError('Only servers that createServer made can be served')
 }
 
 const isTransportServer = (server: Server): server is TransportServer => 'handleText' in server

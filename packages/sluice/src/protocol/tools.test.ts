@@ -312,7 +312,7 @@ describe('a bad definition fails when it is written, naming the tool and the fix
         }),
       /tool "deploy" is defined twice/,
     ],
-    ['a server without a name', () => defineServer({ name: '', version: '1' }), /info needs a name and a version/],
+    ['a server without a name', () => defineServer({ name: '', version: '1' }), /needs a "name" and a "version"/],
   ])('%s', (_, define, message) => {
     expect(define).toThrow(message)
   })

@@ -89,8 +89,8 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   const servers: Server[] = []
   const open = (): FetchHandler => {
     const server = createServer(definition, {
-      ...{ store, bus, clock, secret: 'the same in every process', use: [elicitation(), log(logger)] },
-      use: [verify && authenticate({ verifiers: [{ verify }] })],
+      ...{ store, bus, clock, secret: 'the same in every process' },
+      use: [elicitation(), log(logger), verify && authenticate({ verifiers: [{ verify }] })],
     })
     servers.push(server)
     return toFetch(server, { sessions: sessions({ idleMs, max }), share: sharedSessions, sse: sse() })
