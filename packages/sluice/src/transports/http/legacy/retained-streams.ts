@@ -5,8 +5,8 @@
  */
 
 import type { Clock } from '../../../core/clock.ts'
-import type { ReplayStream, StreamLog } from '../events.ts'
-import { createReplayStream, resumeMs } from '../events.ts'
+import type { ReplayStream, StreamLog } from './replay-stream.ts'
+import { createReplayStream, resumeMs } from './replay-stream.ts'
 
 /** In characters. */
 export const streamLimits: { readonly stream: number; readonly session: number; readonly process: number } = {

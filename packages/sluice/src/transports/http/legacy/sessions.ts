@@ -15,14 +15,16 @@ import { networkOf } from '../../../core/peer.ts'
 import { sha256 } from '../../../core/sha256.ts'
 import { connect } from '../../../protocol/connect.ts'
 import type { Server } from '../../../protocol/server.ts'
-import type { EventWriter, ReplayStream } from '../events.ts'
-import { parseEventId, StandaloneStream } from '../events.ts'
+import type { EventWriter } from '../events.ts'
+import type { ReplayStream } from './replay-stream.ts'
+import { parseEventId } from './replay-stream.ts'
 import type { RetainedStreams, SessionStreams } from './retained-streams.ts'
 import { createRetainedStreams } from './retained-streams.ts'
 import { guestLimits } from './session-slots.ts'
 import type { SessionTable } from './session-table.ts'
 import { createSessionTable } from './session-table.ts'
 import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
+import { StandaloneStream } from './standalone-stream.ts'
 
 export interface Session {
   readonly id: string

@@ -9,8 +9,10 @@ import { RpcError, toWire } from '../../../core/error.ts'
 import type { Id } from '../../../core/json.ts'
 import type { Key, Store } from '../../../core/store.ts'
 import { errorText } from '../../../protocol/encode.ts'
-import type { EventWriter, StreamLog } from '../events.ts'
-import { resumeMs as keepMs, toEvent } from '../events.ts'
+import type { EventWriter } from '../events.ts'
+import { toEvent } from '../events.ts'
+import type { StreamLog } from './replay-stream.ts'
+import { resumeMs as keepMs } from './replay-stream.ts'
 
 const pageSize = 100
 /** Sorts after every number. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { EventWriter } from './events.ts'
-import { createReplayStream, parseEventId } from './events.ts'
+import type { EventWriter } from '../events.ts'
+import { createReplayStream, parseEventId } from './replay-stream.ts'
 
 function sink(): EventWriter & { readonly text: string[] } {
   const text: string[] = []
