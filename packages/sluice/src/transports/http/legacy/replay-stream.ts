@@ -1,52 +1,57 @@
-/** The memory that lets a client of a legacy session resume a stream where it broke off. */
+/** Streams whose past events are kept, so that a client of a legacy session can resume one where it broke off. */
 
 import type { EventWriter } from '../events.ts'
 import { toEvent } from '../events.ts'
 
-/** How long a client may take to come back to a stream that has ended. */
+/** How long a client can still resume a stream that has ended. */
 export const resumeMs: number = 10 * 60_000
 
-/** A stream that outlives its connection: what was sent is kept, up to a limit, and can be sent again from any event on. */
+/**
+ * A stream that outlives its connection: past events are kept, up to a limit, and can be sent again from any event on.
+ */
 export interface ReplayStream {
   readonly id: string
   write(data: string): void
-  /** No more will come. */
+  /** Ends the stream: no more events will come. */
   close(): void
-  /** Ends the connection, not the stream: the client is told when to come back. */
+  /** Closes the connection, not the stream. The client is told when to reconnect. */
   detach(): void
-  /** Its client is on another connection now, and listens there. */
+  /** Closes the connection because the client now listens on another one. */
   release(): unknown
-  /** Forgets what was sent: it cannot be resumed from there any more. */
+  /** Forgets the events sent so far, so that the stream can no longer be resumed from them. */
   forget(): void
-  /** Whether all events after this one are still known. */
+  /** Whether all events after this one are still kept. */
   canReplayFrom(after: number): boolean
-  /** Goes on to this sink, after the event that was received last. */
-  attach(sink: EventWriter, after?: number): void
+  /** Continues on this writer, after the event that the client received last. */
+  attach(writer: EventWriter, after?: number): void
   readonly closed: boolean
   /** Characters kept. */
   readonly size: number
-  /** As that of its sink. */
+  /** Whether the reader of the current writer is behind. */
   readonly behind?: boolean
 }
 
 /**
- * Where the events of a stream are kept for other processes too: first kept, then said, so that whatever a client has
- * heard it can come back to. `say` tells whether anybody is connected here.
+ * Keeps the events of a stream for other processes too. An event is kept before it is sent, so that a client can resume
+ * from any event it has received. `send` returns whether a client is connected here.
  */
 export interface StreamLog {
-  write(number: number, data: string, say: () => boolean): void
+  write(number: number, data: string, send: () => boolean): void
   forget(number: number): void
-  close(say: () => boolean): void
-  /** When everything so far has been said. */
+  close(send: () => boolean): void
+  /** Calls `then` when everything so far has been kept and sent. */
   afterWrites(then: () => void): void
-  /** Forgets it all. */
+  /** Deletes all events of the stream. */
   deleteAll(): void
 }
 
-/** In milliseconds. */
+/** Tells the client to reconnect after 1,000 milliseconds. */
 export const retryField: string = 'retry: 1000\n\n'
 
-/** `primed`: the first event only carries an id, so that a client can resume before anything was said (2025-11-25). */
+/**
+ * If `primed`, the first event only carries an id, so that a client can resume before any message was sent
+ * (2025-11-25).
+ */
 export function createReplayStream(
   id: string,
   primed: boolean,
@@ -57,26 +62,26 @@ export function createReplayStream(
   let events: { readonly number: number; readonly data: string }[] = []
   let sent = 0
   let size = 0
-  /** The last event that is no longer known. */
+  /** The last event that is no longer kept. */
   let forgotten = 0
-  let sink: EventWriter | undefined
-  let finished = false
-  /** The last event that went to this sink. */
-  let told = 0
-  const say = (number: number, data: string): boolean => {
-    if (!sink || sink.closed) return false
-    if (number > told) sink.write(toEvent(data, `${id}.${number}`))
-    told = Math.max(told, number)
+  let writer: EventWriter | undefined
+  let isClosed = false
+  /** The last event that went to this writer. */
+  let lastSent = 0
+  const send = (number: number, data: string): boolean => {
+    if (!writer || writer.closed) return false
+    if (number > lastSent) writer.write(toEvent(data, `${id}.${number}`))
+    lastSent = Math.max(lastSent, number)
     return true
   }
   const release = (): boolean => {
-    const heard = sink !== undefined && !sink.closed
-    sink?.close()
-    sink = undefined
-    return heard
+    const wasOpen = writer !== undefined && !writer.closed
+    writer?.close()
+    writer = undefined
+    return wasOpen
   }
   const detach = (): void => {
-    sink?.write(retryField)
+    writer?.write(retryField)
     release()
   }
   const resize = (to: number): void => {
@@ -95,13 +100,13 @@ export function createReplayStream(
     write(data) {
       const number = ++sent
       events.push({ number, data })
-      if (log) log.write(number, data, () => say(number, data))
-      else say(number, data)
-      let kept = size + data.length
+      if (log) log.write(number, data, () => send(number, data))
+      else send(number, data)
+      let total = size + data.length
       let last = forgotten
       for (const event of events) {
-        if (kept <= maxSize || event.number === number) break
-        kept -= event.data.length
+        if (total <= maxSize || event.number === number) break
+        total -= event.data.length
         last = event.number
         log?.forget(last)
       }
@@ -109,8 +114,8 @@ export function createReplayStream(
       forgetUpTo(last)
     },
     close() {
-      if (finished) return
-      finished = true
+      if (isClosed) return
+      isClosed = true
       if (log) log.close(release)
       else release()
     },
@@ -125,28 +130,28 @@ export function createReplayStream(
     },
     canReplayFrom: (after) => after >= forgotten && after <= sent,
     attach(next, after) {
-      // The newest connection is the one the client listens on; an older one is most likely dead.
-      sink?.close()
-      sink = next
-      told = after ?? 0
+      // The client listens on its newest connection; an older one is most likely dead.
+      writer?.close()
+      writer = next
+      lastSent = after ?? 0
       if (after === undefined && primed) next.write(`id: ${id}.0\ndata: \n\n`)
-      if (after !== undefined) for (const { number, data } of events) say(number, data)
+      if (after !== undefined) for (const { number, data } of events) send(number, data)
       if (after !== undefined) forgetUpTo(Math.min(after, sent))
-      if (finished) next.close()
+      if (isClosed) next.close()
     },
     get closed() {
-      return finished
+      return isClosed
     },
     get size() {
       return size
     },
     get behind() {
-      return sink?.behind ?? false
+      return writer?.behind ?? false
     },
   }
 }
 
-/** An event id back into its stream and number. */
+/** Splits an event id into its stream and number. `undefined` if the text is not an event id. */
 export function parseEventId(text: string): { stream: string; after: string } | undefined {
   const dot = text.lastIndexOf('.')
   const after = text.slice(dot + 1)

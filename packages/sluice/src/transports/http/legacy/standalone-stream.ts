@@ -1,24 +1,26 @@
-/** A session's stream for messages that belong to no call (the spec's standalone GET stream). */
+/** The standalone stream of a session: a GET stream for messages that belong to no call. */
 
 import type { EventWriter } from '../events.ts'
 import { toEvent } from '../events.ts'
 import { retryField } from './replay-stream.ts'
 
-/** How a standing stream hears what there is to say, from now on or from after a position; ended by what it returns. */
-export type SubscribeEvents = (say: (data: string, position: string) => void, after?: string) => () => void
+/**
+ * Subscribes to the events of a session, from now on or from after a position. Returns a function that unsubscribes.
+ */
+export type SubscribeEvents = (send: (data: string, position: string) => void, after?: string) => () => void
 
 /**
- * The stream for what belongs to no call. It keeps nothing: what was said is in the server's log of events. A class,
- * because every session has one.
+ * The stream for messages that belong to no call. It keeps no events, because the server's event log does. It is a
+ * class because every session has one, and a class costs less memory than closures.
  */
 export class StandaloneStream {
   readonly id: string
   readonly #subscribe: SubscribeEvents
   #writer: EventWriter | undefined = undefined
   #unsubscribe: (() => void) | undefined = undefined
-  constructor(id: string, listen: SubscribeEvents) {
+  constructor(id: string, subscribe: SubscribeEvents) {
     this.id = id
-    this.#subscribe = listen
+    this.#subscribe = subscribe
   }
   get attached(): boolean {
     return this.#writer !== undefined && !this.#writer.closed
@@ -26,19 +28,22 @@ export class StandaloneStream {
   get behind(): boolean {
     return this.#writer?.behind ?? false
   }
-  /** From now on, or from after a position. */
-  attach(sink: EventWriter, after?: string): void {
+  /** Sends events to this writer, from now on or from after a position. */
+  attach(writer: EventWriter, after?: string): void {
     this.release()
-    this.#writer = sink
-    this.#unsubscribe = this.#subscribe((data, position) => sink.write(toEvent(data, `${this.id}.${position}`)), after)
+    this.#writer = writer
+    this.#unsubscribe = this.#subscribe(
+      (data, position) => writer.write(toEvent(data, `${this.id}.${position}`)),
+      after,
+    )
   }
-  /** Said once, and not again to who comes back. */
+  /** Sends a message once. It is not repeated for a client that reconnects. */
   write(data: string): void {
     this.#writer?.write(toEvent(data))
   }
-  /** Nobody is at the other end of this one any more. */
-  writerClosed(sink: EventWriter): void {
-    if (this.#writer === sink) this.release()
+  /** Releases the stream if its client closed this writer. */
+  writerClosed(writer: EventWriter): void {
+    if (this.#writer === writer) this.release()
   }
   release(): void {
     this.#unsubscribe?.()
@@ -46,7 +51,7 @@ export class StandaloneStream {
     this.#unsubscribe = undefined
     this.#writer = undefined
   }
-  /** Its client is told when to come back. */
+  /** Closes the connection. The client is told when to reconnect. */
   detach(): void {
     this.#writer?.write(retryField)
     this.release()
