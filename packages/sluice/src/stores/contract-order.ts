@@ -72,7 +72,7 @@ export function keyTests(promise: ContractTest): void {
         ['a', 'A'],
       ] as const) {
         const pair = prefixed(store, [a, b])
-        const [theirs, own] = [prefixed(pair, ['tenant', a]), prefixed(pair, ['tenant', b])]
+        const [theirs, ownStore] = [prefixed(pair, ['tenant', a]), prefixed(pair, ['tenant', b])]
         await theirs.set(['x', 'id'], 'secret')
         await theirs.take(['x', 'id'], oneToken)
         const before = await theirs.list([], allEntries)
@@ -81,7 +81,7 @@ export function keyTests(promise: ContractTest): void {
           ['tenant', a, 'x', 'id'],
           ['..', a, 'x', 'id'],
         ])
-          expect(await trespass(own, key)).toBeUndefined()
+          expect(await trespass(ownStore, key)).toBeUndefined()
         expect(await theirs.list([], allEntries)).toEqual(before)
         expect(await theirs.take(['x', 'id'], oneToken)).toBeGreaterThan(0)
       }

@@ -125,9 +125,9 @@ export function bucketTests(promise: ContractTest): void {
     let granted = 1
     expect(await opened.store.take(['k'], bucket)).toBe(0)
     const first = performance.now()
-    let asked = begin
-    for (let empty = false; !empty || asked - begin < 400; ) {
-      asked = performance.now()
+    let lastAskedAt = begin
+    for (let empty = false; !empty || lastAskedAt - begin < 400; ) {
+      lastAskedAt = performance.now()
       const waits = await Promise.all(handles.flatMap((store) => range(10).map(() => store.take(['k'], bucket))))
       granted += waits.filter((ms) => ms === 0).length
       empty = waits.some((ms) => ms > 0)
@@ -135,7 +135,7 @@ export function bucketTests(promise: ContractTest): void {
     const upTo = (ms: number): number => bucket.burst + (ms / 1000) * bucket.perSecond
     // One more or less, because the store's clock may tick in milliseconds. And less than one token remains.
     expect(granted).toBeLessThanOrEqual(upTo(performance.now() - begin) + 1)
-    expect(granted).toBeGreaterThanOrEqual(upTo(asked - first) - 2)
+    expect(granted).toBeGreaterThanOrEqual(upTo(lastAskedAt - first) - 2)
   })
 
   promise('a bucket that can never give or never fill is refused', async ({ store }) => {

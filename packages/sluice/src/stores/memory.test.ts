@@ -112,7 +112,7 @@ test('expired keys and full buckets do not pile up, with and without lists', asy
   const collect: () => void = runInNewContext('gc')
   const clock = fakeClock()
   const store = memoryStore(clock)
-  const kept = async (rounds: number): Promise<number> => {
+  const heapAfter = async (rounds: number): Promise<number> => {
     for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < 500; i++) {
         await store.set(['k', `${round} ${i}`], `${i}`.repeat(20), 10)
@@ -124,8 +124,8 @@ test('expired keys and full buckets do not pile up, with and without lists', asy
     collect()
     return process.memoryUsage().heapUsed
   }
-  const before = await kept(10)
-  expect((await kept(200)) - before).toBeLessThan(5_000_000)
+  const before = await heapAfter(10)
+  expect((await heapAfter(200)) - before).toBeLessThan(5_000_000)
 })
 
 test('a list follows all changes of keys, however many there are', async () => {

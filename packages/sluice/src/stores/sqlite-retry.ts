@@ -1,6 +1,6 @@
 /**
  * Waits for another process's lock without blocking this process. SQLite's busy timeout sleeps on the calling thread,
- * so a lock held for a second would stop every call and every health check of this process for a second.
+ * so a lock held for a second would stop all calls and health checks of this process.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -33,7 +33,7 @@ test.each<[string, Reason, Params, string]>([
   expect(headersOf(reason, data)).toEqual({ 'www-authenticate': challenge })
 })
 
-test('without an authorization server the challenge says only Bearer and what is known', () => {
+test('without an authorization server the challenge names only Bearer, the error and the scope', () => {
   expect(challengeHeaders(new RpcError('unauthorized', 'x'))).toEqual({ 'www-authenticate': 'Bearer' })
   expect(challengeHeaders(new RpcError('insufficientScope', 'x', { data: { scopes: ['a'] } }))).toEqual({
     'www-authenticate': 'Bearer error="insufficient_scope", scope="a"',

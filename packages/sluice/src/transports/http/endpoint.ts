@@ -52,7 +52,7 @@ export interface HttpOptions extends GuardOptions {
   readonly keepAliveMs?: number
 }
 
-/** What the endpoint shares with the other transports beside it: the same checks, sessions and admission control. */
+/** The checks, sessions and admission control that the endpoint shares with the other transports beside it. */
 export interface EndpointContext {
   readonly server: Server
   readonly sessions: Sessions | undefined

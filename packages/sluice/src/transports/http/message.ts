@@ -16,8 +16,8 @@ export interface HttpRequest extends Via {
   /** The local port of the connection. `undefined` if it is not known. */
   readonly port: number | undefined
   /**
-   * Reads the whole body as text. Rejects with `payloadTooLarge`, with `parseError` if it is not UTF-8, with
-   * `cancelled` if the client disconnected, and with the error of `tooLate` if it waited too long for its turn.
+   * Reads the whole body as text. Rejects with `payloadTooLarge`, with `parseError` if it is not UTF-8, and with
+   * `cancelled` if the client disconnected. Rejects with the error of `tooLate` if it waited too long for its turn.
    */
   body(maxBytes: number, tooLate?: () => RpcError): Promise<string>
   /**

@@ -31,7 +31,7 @@ export interface PostContext {
   readonly admission: Pick<Admission, 'release'> | undefined
 }
 type ResponseStream = Pick<ReplayStream, 'write' | 'close' | 'detach' | 'behind'>
-/** What the responses of one endpoint share. */
+/** The functions that all responses of one endpoint share. */
 export interface ResponseFactory {
   openStream(reply: HttpReply, headers: HttpHeaders): EventWriter
   /** Returns the headers of a refusal. */

@@ -92,7 +92,7 @@ export class NodeRequest implements HttpRequest {
         reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
       }
       if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
-      // The body cannot be read again, and another parser's result may have lost what must be refused.
+      // The body cannot be read again, and another parser's result may hide errors that must be refused.
       if (message.readableEnded) return reject(new RpcError('internalError', bodyAlreadyRead))
       // Destroyed while it waited. All its events have been emitted, so none would settle this promise.
       if (message.destroyed) return reject(closedByClient())

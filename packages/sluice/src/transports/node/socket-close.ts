@@ -1,6 +1,6 @@
 /**
- * Notices when a connection of `node:http` closes, however much of it was read. Events of a request do not tell. One
- * that was destroyed before a listener was added emits nothing more, and a promise for it would never settle.
+ * Notices when a connection of `node:http` closes, however much of it was read. The events of a request are not enough.
+ * One that was destroyed before a listener was added emits nothing more, and a promise for it would never settle.
  */
 
 import type { Socket } from 'node:net'

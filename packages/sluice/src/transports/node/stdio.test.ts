@@ -30,8 +30,8 @@ test('a client that does not read costs a few megabytes, and is served again whe
   const warned: unknown[] = []
   const logger = {
     info() {},
-    warn: (said: unknown) => {
-      warned.push(said)
+    warn: (line: unknown) => {
+      warned.push(line)
     },
     error() {},
   }
@@ -76,14 +76,14 @@ test('requests of a client that does not read are handled when it reads again', 
   input.write(calls('long', 500, () => ({})))
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(ran).toBeLessThan(100)
-  const heard = new Set<unknown>()
+  const answered = new Set<unknown>()
   let rest = ''
   await new Promise<void>((resolve) => {
     output.on('data', (chunk: Buffer) => {
       const lines = (rest + chunk.toString()).split('\n')
       rest = lines.pop() ?? ''
-      for (const each of lines) heard.add(JSON.parse(each).id)
-      if (heard.size === 500) resolve()
+      for (const each of lines) answered.add(JSON.parse(each).id)
+      if (answered.size === 500) resolve()
     })
   })
   close()
@@ -128,7 +128,7 @@ test('of many lines that arrive at once, the first are answered before the last 
 test('a cancellation in the same chunk as many calls finds the call it names', async () => {
   const hold = tool({
     name: 'hold',
-    description: 'Goes on until it is stopped, if told so',
+    description: 'Runs until it is stopped, if asked to',
     input: jsonSchema<{ long: boolean }>({ type: 'object', properties: { long: { type: 'boolean' } } }),
     run: ({ long }, { signal }) =>
       long ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) : 'done',

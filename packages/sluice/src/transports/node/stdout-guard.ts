@@ -6,7 +6,7 @@
 type Write = typeof process.stdout.write
 
 /**
- * Returns the real writer, for the protocol only. There is no way back, because a process with MCP on stdout writes
+ * Returns the real writer, for the protocol only. This cannot be undone, because a process with MCP on stdout writes
  * nothing else there.
  */
 export function guardStdout(): Write {

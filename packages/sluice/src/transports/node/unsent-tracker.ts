@@ -48,7 +48,7 @@ interface TrackedReader {
   bytes: number
   /** The last value of `unsentBytesOf` that differed. */
   unsent: number
-  /** When bytes last left. */
+  /** When the client last read bytes. */
   at: number
 }
 

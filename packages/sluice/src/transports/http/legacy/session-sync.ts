@@ -1,7 +1,7 @@
 /**
  * Keeps the processes that share sessions in step. A notification on the bus names the topic and the session to read
- * again. A poll every few seconds finds what was not delivered. A lease shows that a process which writes streams is
- * alive.
+ * again. A poll every few seconds finds changes whose notification was lost. A lease shows that a process which writes
+ * streams is alive.
  */
 
 import type { Clock } from '../../../core/clock.ts'

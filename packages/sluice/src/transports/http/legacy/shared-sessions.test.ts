@@ -171,8 +171,8 @@ test('if the bus delivers nothing, answers, cancellations and ends are found in 
   const { clock, one, two, stopped } = fleet({ bus: silentBus })
   const session = await begin(one)
   const asking = reader(await post(one, call('greet'), session))
-  const asked = (await asking())?.message
-  const answer = { jsonrpc: '2.0', id: asked?.['id'], result: { action: 'accept', content: { name: 'x' } } }
+  const question = (await asking())?.message
+  const answer = { jsonrpc: '2.0', id: question?.['id'], result: { action: 'accept', content: { name: 'x' } } }
   expect((await post(two, answer, session)).status).toBe(202)
   await clock.advance(5_000)
   expect((await asking())?.message).toMatchObject({ id: 'greet', result: { isError: false } })
@@ -194,13 +194,13 @@ test('a response that matches no pending question of the session is refused on e
   const { one, two } = fleet()
   const [session, other] = [await begin(one), await begin(one)]
   const asking = reader(await post(one, call('greet'), session))
-  const asked = (await asking())?.message
+  const question = (await asking())?.message
   const answer = (id: unknown): Message => ({ jsonrpc: '2.0', id, result: { action: 'decline' } })
-  for (const id of ['sluice-1', 'x'.repeat(5000), '', 7, `${asked?.['id']}0`])
+  for (const id of ['sluice-1', 'x'.repeat(5000), '', 7, `${question?.['id']}0`])
     expect((await post(two, answer(id), session)).status).toBe(400)
-  expect((await post(two, answer(asked?.['id']), other)).status).toBe(400)
-  expect((await post(two, answer(asked?.['id']), session)).status).toBe(202)
-  expect((await post(one, answer(asked?.['id']), session)).status).toBe(400)
+  expect((await post(two, answer(question?.['id']), other)).status).toBe(400)
+  expect((await post(two, answer(question?.['id']), session)).status).toBe(202)
+  expect((await post(one, answer(question?.['id']), session)).status).toBe(400)
 })
 
 test('a client that follows a call of a crashed process gets an error, instead of waiting for ever', async () => {
@@ -310,9 +310,9 @@ test('of a handshake only the fields that the server needs are stored, not whate
   const opened = await post(one, { jsonrpc: '2.0', id: 0, method: 'initialize', params })
   expect(opened.status).toBe(200)
   const id = opened.headers.get('mcp-session-id') ?? ''
-  const kept = (await store.get(['server', 'fleet', 'session', id])) ?? ''
-  expect(kept.length).toBeLessThan(1000)
-  expect(JSON.parse(kept)).toMatchObject({
+  const stored = (await store.get(['server', 'fleet', 'session', id])) ?? ''
+  expect(stored.length).toBeLessThan(1000)
+  expect(JSON.parse(stored)).toMatchObject({
     state: { agreed: { capabilities: { elicitation: { url: {} }, sampling: {} }, client: { version: '1' } } },
   })
 })
@@ -370,12 +370,12 @@ test('the subscriptions of one session are bounded in number and in length', asy
   const session = await begin(one)
   const subscribe = (uri: string): Promise<Response> =>
     post(one, { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } }, session)
-  let kept = 0
+  let accepted = 0
   for (let i = 0; i < 40; i++) {
     const uri = `note:${i}${'x'.repeat(4000)}`
-    if (!('error' in ((await (await subscribe(uri)).json()) as Message))) kept++
+    if (!('error' in ((await (await subscribe(uri)).json()) as Message))) accepted++
   }
-  expect(kept).toBe(16)
+  expect(accepted).toBe(16)
 })
 
 describe('HTTP+SSE', () => {
@@ -401,10 +401,10 @@ describe('HTTP+SSE', () => {
 
   test('a client that disconnects while the store is unavailable does not end the process', async () => {
     const { one, outage, lines } = fleet()
-    const leaving = new AbortController()
-    await connect(one, leaving.signal)
+    const disconnecting = new AbortController()
+    await connect(one, disconnecting.signal)
     outage.unavailable = true
-    leaving.abort()
+    disconnecting.abort()
     await settle()
     // The rejection was caught. An unhandled one would have ended the process.
     expect(lines.map(({ event }) => event)).toContain('sessionNotEnded')
@@ -436,13 +436,13 @@ describe('HTTP+SSE', () => {
 
   test('a client that disconnects during the handshake leaves no listener and no session behind', async () => {
     const { one, servers, store, outage } = fleet()
-    const leaving = new AbortController()
+    const disconnecting = new AbortController()
     const writing = Promise.withResolvers<void>()
     outage.beforeSet = async () => {
-      leaving.abort()
+      disconnecting.abort()
       await writing.promise
     }
-    const connecting = connect(one, leaving.signal)
+    const connecting = connect(one, disconnecting.signal)
     await settle()
     writing.resolve()
     await connecting.catch(() => {})

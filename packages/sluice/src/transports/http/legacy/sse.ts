@@ -1,7 +1,7 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05, for clients that support no other: one stream for everything the server sends,
- * and a POST for each message of the client. It runs beside Streamable HTTP on the same port, with the same checks and
- * the same table of sessions.
+ * HTTP+SSE, the transport of 2024-11-05, for clients that support no other. It has one stream for everything the server
+ * sends, and a POST for each message of the client. It runs beside Streamable HTTP on the same port, with the same
+ * checks and the same table of sessions.
  *
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
