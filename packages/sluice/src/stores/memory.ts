@@ -1,8 +1,8 @@
 /**
  * The store of a single process, the default for library users. Its data ends with the process.
  *
- * `encodeKey`, `checkedValue`, `toTtlMs`, `toPageSize` and `takeToken` are shared with SQLite and Redis. So a value that
- * passes a test in memory is not refused, or sorted differently, in production.
+ * `encodeKey`, `checkedValue`, `toTtlMs`, `toPageSize` and `takeToken` are shared with SQLite and Redis. So a value
+ * that passes a test in memory is not refused, or sorted differently, in production.
  */
 
 import type { Clock } from '../core/clock.ts'
