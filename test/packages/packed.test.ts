@@ -205,7 +205,7 @@ describe('the command', () => {
     const { command, args } = installed('sluice', 'doctor', '--json')
     const nobody = { ...env, SLUICE_STORE: '{"redis":"redis://127.0.0.1:1"}' }
     const found = spawnSync(command, args, { cwd: work, env: nobody, encoding: 'utf8' })
-    expect(found.stdout).toContain('The store is away')
+    expect(found.stdout).toContain('The store is unavailable')
   })
   test('serves one of the five over stdio', patient, async () => {
     const place = installed('sluice', 'serve', 'routes', '--stdio', '--data', join(work, 'data'))

@@ -112,7 +112,7 @@ test('nobody there, no such name, a wrong password: refused, in our words', asyn
     guarded.url,
     guarded.url.replace('//', '//:x@'),
   ]) {
-    const message = expect.stringMatching(/^The store is (away|closed to us)$/)
+    const message = expect.stringMatching(/^The store is (unavailable|refusing our credentials)$/)
     await expect(open({ url, deadlineMs: 1_000 }).get(['a'])).rejects.toMatchObject({ ...unavailable, message })
   }
   // Settings a URL need not hold come with a client, which stays the caller's.

@@ -1,8 +1,8 @@
-/** Keys made to be confused with each other, the same on every run, and the order they must come back in. */
+/** Keys that are easily confused, the same on every run, and the order in which a list must return them. */
 
 import type { Key } from '../core/store.ts'
 
-/** What separators, quoting, patterns, prefixes, escapes and encodings of stores have tripped over. */
+/** Texts that have broken the separators, quoting, patterns, prefixes, escapes and encodings of stores. */
 const strangeParts = [
   ...['', 'a', 'b', 'ab', 'A', '0', '00', ' ', '\n', '\r\n', ':', 'a:b', '/', '..', '%', '_', '*', '?', '[a]', '{a}'],
   ...['"', '","', "'", '\\', '\\u0000', '\0', '\u0001', '\u0002', '\u0003', '\u0004', '\u0002\u0002', '\x7f', '\x80'],
@@ -10,7 +10,10 @@ const strangeParts = [
   ...['__proto__', 'constructor', 'null', 'undefined', 'index', 'v:a'],
 ]
 
-/** Different keys of up to four parts, each of up to two strange pieces. The seed is in the test's name: no luck. */
+/**
+ * Returns different keys of up to four parts, each of up to two strange texts. The seed is in the test's name, so that
+ * a failure can be repeated.
+ */
 export function strangeKeys(seed: number, count: number): readonly Key[] {
   const below = random(seed)
   const piece = (): string => strangeParts[below(strangeParts.length)] ?? ''
@@ -25,7 +28,7 @@ export function strangeKeys(seed: number, count: number): readonly Key[] {
   return [...keys.values()]
 }
 
-/** mulberry32: `below(n)` is a whole number from 0 to n − 1. */
+/** Returns mulberry32, a random number generator. `below(n)` is a whole number from 0 to n − 1. */
 export function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -36,7 +39,7 @@ export function random(seed: number): (below: number) => number {
   }
 }
 
-/** Part by part, by code point; a key before what lies below it. */
+/** Compares part by part, by code point. A key sorts before the keys below it. */
 export function compareKeys(a: Key, b: Key): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const [x, y] = [[...(a[i] ?? '')], [...(b[i] ?? '')]]

@@ -1,19 +1,22 @@
-/** What the promises of the contract are written with. */
+/** Helpers for the tests of the contract. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
 import type { Store, StoreEntry } from '../core/store.ts'
 import type { OtherProcess } from './contract-processes.ts'
 
-/** A store nobody else uses, opened anew for each test. */
+/** A store opened for one test. */
 export interface OpenedStore {
   readonly store: Store
-  /** For stores that outlive their process: ends this one without warning and opens the same data again. */
+  /** Ends the store without warning and opens the same data again. For stores that outlive their process. */
   reopen?(): Promise<Store>
-  /** A second handle to the same data, as another process would have. */
+  /** Opens a second handle to the same data, as another process would. */
   openAnother?(): Promise<Store>
   readonly otherProcess?: OtherProcess
-  /** Moves the store's clock where it can be moved; otherwise the tests wait for real, shortly and bounded. */
+  /**
+   * Advances the store's clock, if it can be controlled. Otherwise the tests wait in real time, for a short, bounded
+   * time.
+   */
   advance?(ms: number): void | Promise<void>
   close(): Promise<void>
 }
@@ -21,7 +24,7 @@ export interface OpenedStore {
 type ContractTestOf<Opened> = (sentence: string, body: (opened: Opened) => Promise<void>) => void
 export type ContractTest = ContractTestOf<OpenedStore>
 
-/** A promise is a test with something opened for it alone. */
+/** Returns a test function that opens a new store or bus for each test, and closes it. */
 export const contractTest =
   <Opened extends { close(): Promise<void> }>(open: () => Opened | Promise<Opened>): ContractTestOf<Opened> =>
   (sentence, body) =>
@@ -34,13 +37,13 @@ export const contractTest =
       }
     })
 
-/** Until it holds, for stores whose clock cannot be moved. */
-export async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {
+/** Waits until a condition holds, for stores whose clock cannot be controlled. */
+export async function eventually(holds: () => Promise<boolean>, description: string): Promise<void> {
   for (let tries = 0; tries < 3_000; tries++) {
     if (await holds()) return
     await sleep(10)
   }
-  throw new Error(`Not within half a minute: ${what}`)
+  throw new Error(`Not within half a minute: ${description}`)
 }
 export const allEntries: { readonly limit: number } = { limit: 10_000 }
 export const valuesOf = (entries: readonly StoreEntry[]): readonly string[] => entries.map(({ value }) => value)

@@ -1,4 +1,4 @@
-/** What a store promises of keys, lists and logs. */
+/** The contract of a store for keys, lists and logs. */
 
 import { expect } from 'vitest'
 import type { Key, Store } from '../core/store.ts'
@@ -26,17 +26,17 @@ export function keyTests(promise: ContractTest): void {
       },
     )
 
-  promise('every key has a bucket of its own, apart from its value', async ({ store }) => {
+  promise('every key has a separate bucket, independent of its value', async ({ store }) => {
     const strange = strangeKeys(4, 100)
-    const once = { burst: 1, perSecond: 0.001 }
-    const waits = await Promise.all(strange.map((key) => store.take(key, once)))
+    const oneToken = { burst: 1, perSecond: 0.001 }
+    const waits = await Promise.all(strange.map((key) => store.take(key, oneToken)))
     expect(waits).toEqual(strange.map(() => 0))
     expect(await store.list([], allEntries)).toEqual([])
     await Promise.all(strange.map((key) => store.delete(key)))
-    for (const key of strange.slice(0, 20)) expect(await store.take(key, once)).toBeGreaterThan(0)
+    for (const key of strange.slice(0, 20)) expect(await store.take(key, oneToken)).toBeGreaterThan(0)
   })
 
-  promise('half of a surrogate pair in a key is refused or kept apart', async ({ store }) => {
+  promise('half of a surrogate pair in a key is refused or kept distinct', async ({ store }) => {
     await store.set(['\ufffd'], 'replacement')
     await store.set(['\ud800'], 'half').catch(() => {})
     await store.append(['\udfff'], 'half').catch(() => {})
@@ -46,7 +46,7 @@ export function keyTests(promise: ContractTest): void {
     expect(await store.list(['\ufffd'], allEntries)).toEqual([])
   })
 
-  // One line for each verb, or this does not compile: a verb added to `Store` is tried here too.
+  // This compiles only with a line for each verb, so that a verb added to `Store` is tested here too.
   const trespasses: { readonly [verb in keyof Store]: (store: Store, key: Key) => Promise<unknown> } = {
     get: (store, key) => store.get(key),
     set: (store, key) => store.set(key, 'mine'),
@@ -61,7 +61,7 @@ export function keyTests(promise: ContractTest): void {
   }
   for (const [verb, trespass] of Object.entries(trespasses))
     promise(`${verb} with another tenant's key finds nothing and changes nothing`, async ({ store }) => {
-      const once = { burst: 1, perSecond: 0.001 }
+      const oneToken = { burst: 1, perSecond: 0.001 }
       for (const [a, b] of [
         ['a', 'b'],
         ['a', 'a:b'],
@@ -72,24 +72,24 @@ export function keyTests(promise: ContractTest): void {
         ['a', 'A'],
       ] as const) {
         const pair = prefixed(store, [a, b])
-        const [theirs, own] = [prefixed(pair, ['tenant', a]), prefixed(pair, ['tenant', b])]
+        const [theirs, ownStore] = [prefixed(pair, ['tenant', a]), prefixed(pair, ['tenant', b])]
         await theirs.set(['x', 'id'], 'secret')
-        await theirs.take(['x', 'id'], once)
-        const was = await theirs.list([], allEntries)
+        await theirs.take(['x', 'id'], oneToken)
+        const before = await theirs.list([], allEntries)
         for (const key of [
           ['x', 'id'],
           ['tenant', a, 'x', 'id'],
           ['..', a, 'x', 'id'],
         ])
-          expect(await trespass(own, key)).toBeUndefined()
-        expect(await theirs.list([], allEntries)).toEqual(was)
-        expect(await theirs.take(['x', 'id'], once)).toBeGreaterThan(0)
+          expect(await trespass(ownStore, key)).toBeUndefined()
+        expect(await theirs.list([], allEntries)).toEqual(before)
+        expect(await theirs.take(['x', 'id'], oneToken)).toBeGreaterThan(0)
       }
     })
 }
 
 export function listTests(promise: ContractTest): void {
-  promise('a list is in order, below its prefix at any depth, a page at a time', async ({ store }) => {
+  promise('a list has all keys below its prefix at any depth, in order, by pages', async ({ store }) => {
     const inside = range(25).map((i): Key => (i % 3 === 0 ? ['p', String(i), 'deep'] : ['p', String(i)]))
     const outside: readonly Key[] = [['p'], ['pp'], ['o', '1'], ['q', '1'], ['P', '1']]
     await Promise.all([...inside, ...outside].map((key) => store.set(key, key.join())))
@@ -106,7 +106,7 @@ export function listTests(promise: ContractTest): void {
     expect(walked).toEqual(expected)
   })
 
-  promise('a cursor need not exist any more, and never widens the prefix', async ({ store }) => {
+  promise('a cursor may have been deleted, and never widens the prefix', async ({ store }) => {
     await Promise.all(
       [
         ['a', '1'],
@@ -122,7 +122,7 @@ export function listTests(promise: ContractTest): void {
     expect(await store.list(['b'], { limit: 9, after: ['b', '1'] })).toEqual([])
   })
 
-  promise('a page of nothing is empty, one below nothing is refused', async ({ store }) => {
+  promise('a limit of 0 gives an empty page, and a negative limit is refused', async ({ store }) => {
     await store.set(['a'], 'x')
     expect(await store.list([], { limit: 0 })).toEqual([])
     expect(await store.list([], { limit: Number.POSITIVE_INFINITY })).toHaveLength(1)
@@ -130,7 +130,7 @@ export function listTests(promise: ContractTest): void {
     await expect(store.list([], { limit: Number.NaN })).rejects.toThrow()
   })
 
-  promise('a log keeps the order in which its lines were acknowledged, whoever wrote them', async (opened) => {
+  promise('a log keeps the order in which its lines were acknowledged, for all writers', async (opened) => {
     const handles = await handlesOf(opened)
     const keys: Key[] = []
     for (const i of range(12)) {
@@ -143,13 +143,13 @@ export function listTests(promise: ContractTest): void {
     expect(keys.every((key) => isBelow(key, ['log', 'a']) && key.length === 3)).toBe(true)
   })
 
-  promise('a place in a log is never given twice, so that no reader misses a line', async ({ store }) => {
+  promise('a key in a log is never used twice, so that no reader misses a line', async ({ store }) => {
     const first = await store.append(['log'], '1')
     await store.delete(first)
     const second = await store.append(['log'], '2', 1)
     const third = await store.append(['log'], '3')
     expect([compareKeys(second, first) > 0, compareKeys(third, second) > 0]).toEqual([true, true])
-    const at = await Promise.all(range(50).map((i) => store.append(['many'], String(i))))
-    expect(new Set(at.map((key) => key.join())).size).toBe(50)
+    const keys = await Promise.all(range(50).map((i) => store.append(['many'], String(i))))
+    expect(new Set(keys.map((key) => key.join())).size).toBe(50)
   })
 }

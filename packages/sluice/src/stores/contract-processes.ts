@@ -1,21 +1,24 @@
-/** Races between operating-system processes: what a lock inside one process hides. */
+/** Races between operating-system processes, which a lock inside one process would hide. */
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** How another process opens the same data: a module that exports `open(argument)`, as a URL or path Node can import. */
+/**
+ * How another process opens the same data: a module that exports `open(argument)`, as a URL or path that Node can
+ * import.
+ */
 export interface OtherProcess {
   readonly module: string
   readonly argument: string
 }
 
-/** The child beside this file, as source or as built. */
+/** The program of the child processes, as source or as built. */
 const child = fileURLToPath(
   new URL(`./contract-child.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
 )
 
-/** Each process's result, by its name. All begin at once; one that fails fails the race. */
+/** Runs a job in several processes that start together. Returns each result by name; one failure fails the race. */
 export async function runInProcesses(
   names: readonly string[],
   job: 'swap' | 'take' | 'append',
@@ -28,7 +31,7 @@ export async function runInProcesses(
     const lines = createInterface({ input: started.stdout })[Symbol.asyncIterator]()
     const line = async (): Promise<string> => {
       const { value, done } = await lines.next()
-      if (done) throw new Error(`Process ${name} ended without a word`)
+      if (done) throw new Error(`Process ${name} ended without output`)
       return value
     }
     return { name, started, line }

@@ -1,4 +1,4 @@
-/** What a store promises of callers that come together, and of its buckets. */
+/** The contract of a store for concurrent callers and for buckets. */
 
 import { expect } from 'vitest'
 import type { Store } from '../core/store.ts'
@@ -8,7 +8,7 @@ import { allEntries, handlesOf, range, valuesOf } from './contract-kit.ts'
 import { runInProcesses } from './contract-processes.ts'
 
 export function raceTests(promise: ContractTest): void {
-  promise('of many who swap from the same value one wins', async (opened) => {
+  promise('of many callers that swap from the same value one wins', async (opened) => {
     const handles = await handlesOf(opened)
     let from: string | undefined
     for (const round of range(10)) {
@@ -22,7 +22,7 @@ export function raceTests(promise: ContractTest): void {
     }
   })
 
-  promise('counting by swaps loses nothing', async (opened) => {
+  promise('counting by swaps loses no count', async (opened) => {
     const handles = await handlesOf(opened)
     const count = async (store: Store): Promise<void> => {
       for (;;) {
@@ -39,40 +39,45 @@ export function raceTests(promise: ContractTest): void {
   promise('of several processes that swap from the same value one wins', async ({ store, otherProcess }) => {
     if (!otherProcess) return
     const won = await runInProcesses(names, 'swap', otherProcess)
-    const winners = [...won].flatMap(([who, keys]) => (keys as number[]).map((key) => [key, who] as const))
+    const winners = [...won].flatMap(([processName, keys]) =>
+      (keys as number[]).map((key) => [key, processName] as const),
+    )
     expect(winners.map(([key]) => key).toSorted((a, b) => a - b)).toEqual(range(100))
-    for (const [key, who] of winners) expect(await store.get(['race', String(key)])).toBe(who)
+    for (const [key, processName] of winners) expect(await store.get(['race', String(key)])).toBe(processName)
   })
 
-  promise('several processes share one bucket and get what one would', async ({ otherProcess }) => {
+  promise('several processes share one bucket and get as many tokens as one would', async ({ otherProcess }) => {
     if (!otherProcess) return
     const got = await runInProcesses(names, 'take', otherProcess)
     expect([...got.values()].reduce((sum: number, n) => sum + Number(n), 0)).toBe(50)
   })
 
-  promise('several processes write one log: no line is lost, each keeps its order', async ({ store, otherProcess }) => {
-    if (!otherProcess) return
-    const places = await runInProcesses(names, 'append', otherProcess)
-    const lines = await store.list(['race'], allEntries)
-    expect(lines).toHaveLength(40)
-    for (const [who, keys] of places) {
-      const own = lines.filter(({ value }) => value.startsWith(`${who} `))
-      expect(valuesOf(own)).toEqual(range(10).map((i) => `${who} ${i}`))
-      expect(own.map(({ key }) => key)).toEqual(keys)
-    }
-  })
+  promise(
+    'of several processes that write one log no line is lost, and each keeps its order',
+    async ({ store, otherProcess }) => {
+      if (!otherProcess) return
+      const keysByProcess = await runInProcesses(names, 'append', otherProcess)
+      const lines = await store.list(['race'], allEntries)
+      expect(lines).toHaveLength(40)
+      for (const [processName, keys] of keysByProcess) {
+        const ownLines = lines.filter(({ value }) => value.startsWith(`${processName} `))
+        expect(valuesOf(ownLines)).toEqual(range(10).map((i) => `${processName} ${i}`))
+        expect(ownLines.map(({ key }) => key)).toEqual(keys)
+      }
+    },
+  )
 }
 
 export function bucketTests(promise: ContractTest): void {
-  promise('a bucket gives its capacity at once, then says how long', async ({ store, advance }) => {
-    // So slow that none of it comes back while this process waits for its turn.
+  promise('a bucket gives its capacity at once, then says how long to wait', async ({ store, advance }) => {
+    // So slow that no token is added while this process waits for its turn.
     const bucket = { burst: 3, perSecond: 0.01 }
     const waits = [await store.take(['k'], bucket), await store.take(['k'], bucket), await store.take(['k'], bucket)]
     expect(waits).toEqual([0, 0, 0])
     const wait = await store.take(['k'], bucket)
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(100_000)
-    // Whoever is refused pays nothing: asking again does not put the end off.
+    // A refusal costs no token, so asking again does not extend the wait.
     for (const _ of range(20)) expect(await store.take(['k'], bucket)).toBeLessThanOrEqual(wait)
     if (!advance) return
     await advance(wait - 1)
@@ -83,11 +88,11 @@ export function bucketTests(promise: ContractTest): void {
   })
 
   for (const seed of range(20))
-    promise(`no schedule gets more than capacity and rate allow, none starves (seed ${seed})`, async (opened) => {
+    promise(`no schedule gets more than capacity and rate allow, and none starves (seed ${seed})`, async (opened) => {
       const below = random(seed)
       const bucket = { burst: 1 + below(8), perSecond: [0.5, 1, 3, 7, 10, 333, 1000][below(7)] ?? 1 }
       const { store, advance } = opened
-      // Real clocks are hammered in one test below; drawing schedules for them would only be slow.
+      // A test below covers real clocks. Random schedules for them would only be slow.
       if (!advance) return
       const granted: number[] = []
       let now = 0
@@ -111,29 +116,29 @@ export function bucketTests(promise: ContractTest): void {
             expect(j - i + 1).toBeLessThanOrEqual(bucket.burst + ((to - from) / 1000) * bucket.perSecond + 1e-3)
     })
 
-  promise('by a real clock too a bucket gives its capacity and its rate, no more and no less', async (opened) => {
+  promise('by a real clock too a bucket gives exactly its capacity and its rate', async (opened) => {
     if (opened.advance) return
     const handles = await handlesOf(opened)
-    // So large that it does not run over, and lose what it would have given, while this process waits for its turn.
+    // So large that it does not overflow, and lose tokens, while this process waits for its turn.
     const bucket = { burst: 1000, perSecond: 100 }
     const begin = performance.now()
     let granted = 1
     expect(await opened.store.take(['k'], bucket)).toBe(0)
     const first = performance.now()
-    let asked = begin
-    for (let empty = false; !empty || asked - begin < 400; ) {
-      asked = performance.now()
+    let lastAskedAt = begin
+    for (let empty = false; !empty || lastAskedAt - begin < 400; ) {
+      lastAskedAt = performance.now()
       const waits = await Promise.all(handles.flatMap((store) => range(10).map(() => store.take(['k'], bucket))))
       granted += waits.filter((ms) => ms === 0).length
       empty = waits.some((ms) => ms > 0)
     }
     const upTo = (ms: number): number => bucket.burst + (ms / 1000) * bucket.perSecond
-    // One more or less: the store's clock may tick in milliseconds. And less than one is left.
+    // One more or less, because the store's clock may tick in milliseconds. And less than one token remains.
     expect(granted).toBeLessThanOrEqual(upTo(performance.now() - begin) + 1)
-    expect(granted).toBeGreaterThanOrEqual(upTo(asked - first) - 2)
+    expect(granted).toBeGreaterThanOrEqual(upTo(lastAskedAt - first) - 2)
   })
 
-  promise('a bucket that could never give, or never fill, is refused', async ({ store }) => {
+  promise('a bucket that can never give or never fill is refused', async ({ store }) => {
     for (const bucket of [
       { burst: 0, perSecond: 1 },
       { burst: 1, perSecond: 0 },

@@ -1,4 +1,4 @@
-/** What a store promises of values and their expiry. */
+/** The contract of a store for values and their expiry. */
 
 import { expect } from 'vitest'
 import { compareKeys } from './contract-keys.ts'
@@ -6,7 +6,7 @@ import type { ContractTest, OpenedStore } from './contract-kit.ts'
 import { allEntries, eventually } from './contract-kit.ts'
 
 export function valueTests(promise: ContractTest): void {
-  promise('what is set is there, until it is set again or deleted', async ({ store }) => {
+  promise('a value stays until it is set again or deleted', async ({ store }) => {
     expect(await store.get(['a'])).toBeUndefined()
     await store.set(['a'], '1')
     await store.set(['a'], '2')
@@ -23,7 +23,7 @@ export function valueTests(promise: ContractTest): void {
     expect(await store.swap(['a'], '', 'x')).toBe(true)
   })
 
-  promise('values come back byte for byte, up to a mebibyte', async ({ store }) => {
+  promise('values are read back byte for byte, up to a mebibyte', async ({ store }) => {
     const awkward = '\0 "\\\r\n\u2028 é e\u0301 \ufffd \u{1f600} null 1e400 '
     const large = awkward
       .repeat(1 + 2 ** 20 / awkward.length)
@@ -39,14 +39,14 @@ export function valueTests(promise: ContractTest): void {
     ])
   })
 
-  promise('half of a surrogate pair is refused or comes back, never changed', async ({ store }) => {
+  promise('half of a surrogate pair is refused or read back, never changed', async ({ store }) => {
     await store.set(['a'], '\ud800').catch(() => {})
     expect(['\ud800', undefined]).toContain(await store.get(['a']))
     await store.set(['b'], '\ufffd')
     expect(await store.swap(['b'], '\ud800', 'x').catch(() => false)).toBe(false)
   })
 
-  promise('a restart keeps what was acknowledged', async ({ store, reopen }) => {
+  promise('a restart keeps acknowledged writes', async ({ store, reopen }) => {
     if (!reopen) return
     await store.set(['a'], '1')
     await store.set(['b'], '2', 3_600_000)
@@ -66,17 +66,21 @@ export function valueTests(promise: ContractTest): void {
 }
 
 export function expiryTests(promise: ContractTest): void {
-  /** Long enough to be seen alive on a busy machine. */
+  /** Long enough for the entries to be read before they expire, on a busy machine. */
   const short = 3000
-  const pass = async ({ advance }: OpenedStore, gone: () => Promise<boolean>, what: string): Promise<void> => {
-    if (!advance) return eventually(gone, what)
+  const pass = async (
+    { advance }: OpenedStore,
+    expired: () => Promise<boolean>,
+    description: string,
+  ): Promise<void> => {
+    if (!advance) return eventually(expired, description)
     await advance(short - 1)
-    expect(await gone()).toBe(false)
+    expect(await expired()).toBe(false)
     await advance(1)
-    expect(await gone()).toBe(true)
+    expect(await expired()).toBe(true)
   }
 
-  promise('what has a time to live is gone after it, for every verb', async (opened) => {
+  promise('an entry with a time to live expires after it, for every verb', async (opened) => {
     const { store } = opened
     await Promise.all([store.set(['a', '1'], 'x', short), store.append(['a', 'log'], 'x', short)])
     await Promise.all([store.swap(['a', '2'], undefined, 'x', short), store.set(['a', 'stays'], 'x')])
@@ -88,7 +92,7 @@ export function expiryTests(promise: ContractTest): void {
     expect(await store.get(['a', '2'])).toBe('y')
   })
 
-  promise('the last write decides how long', async (opened) => {
+  promise('the last write sets the time to live', async (opened) => {
     const { store } = opened
     await Promise.all([store.set(['a'], '1', short), store.set(['b'], '1', short), store.set(['c'], '1', short)])
     await store.set(['a'], '2')
@@ -99,7 +103,7 @@ export function expiryTests(promise: ContractTest): void {
     expect(await store.list([], allEntries)).toEqual(['a', 'b', 'c'].map((part) => ({ key: [part], value: '2' })))
   })
 
-  promise('no time to live is over at once, and none that is not a number is taken', async ({ store }) => {
+  promise('a time to live of 0 expires at once, and one that is not a number is refused', async ({ store }) => {
     await store.set(['a'], '1')
     await store.set(['a'], '2', 0)
     expect(await store.get(['a'])).toBeUndefined()

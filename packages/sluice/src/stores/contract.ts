@@ -1,7 +1,7 @@
 /**
- * What every store and bus promises, as tests: `storeContract('mine', () => …)` in a Vitest file.
+ * The contract of every store and bus, as tests: `storeContract('mine', () => …)` in a Vitest file.
  *
- * The only files of ours that need Vitest at run time, so they are not imported by anything but tests.
+ * These are the only files that need Vitest at run time, so only tests import them.
  */
 
 import { describe } from 'vitest'
@@ -16,7 +16,7 @@ export { busContract } from './contract-bus.ts'
 export type { OpenedStore } from './contract-kit.ts'
 export type { OtherProcess } from './contract-processes.ts'
 
-/** The promises of a store as tests: call it in a test file of your own store. */
+/** Defines the tests of the store contract. Call it in a test file of your own store. */
 export function storeContract(name: string, open: () => OpenedStore | Promise<OpenedStore>): void {
   const promise = contractTest(open)
   describe(`${name} keeps the contract of a store`, () => {

@@ -1,4 +1,4 @@
-/** The bus of a single process. */
+/** The bus within a single process. */
 
 import type { Bus } from '../core/bus.ts'
 
@@ -6,26 +6,26 @@ export function memoryBus(): Bus {
   const channels = new Map<string, Set<(message: string) => void>>()
   return {
     async publish(channel, message) {
-      for (const hear of [...(channels.get(channel) ?? [])]) notifySafely(hear, message)
+      for (const listener of [...(channels.get(channel) ?? [])]) notifySafely(listener, message)
     },
-    subscribe(channel, hear) {
-      const hearers = channels.get(channel) ?? new Set()
-      // A function of its own: the same one subscribed twice hears twice, and ends twice.
-      const own = (message: string): void => hear(message)
-      channels.set(channel, hearers.add(own))
+    subscribe(channel, listener) {
+      const listeners = channels.get(channel) ?? new Set()
+      // A new function each time, so that a listener that subscribes twice is called twice and unsubscribes twice.
+      const subscription = (message: string): void => listener(message)
+      channels.set(channel, listeners.add(subscription))
       return () => {
-        hearers.delete(own)
-        if (hearers.size === 0 && channels.get(channel) === hearers) channels.delete(channel)
+        listeners.delete(subscription)
+        if (listeners.size === 0 && channels.get(channel) === listeners) channels.delete(channel)
       }
     },
   }
 }
 
-/** What one hearer throws must reach neither the other hearers nor whoever published. */
-export function notifySafely(hear: (message: string) => void, message: string): void {
+/** Calls a listener, and ignores its errors. They must reach neither the other listeners nor the publisher. */
+export function notifySafely(listener: (message: string) => void, message: string): void {
   try {
-    hear(message)
+    listener(message)
   } catch {
-    // Its own affair: a bus only wakes, and the truth is in the store.
+    // Delivery is only a hint. The state is in the store.
   }
 }

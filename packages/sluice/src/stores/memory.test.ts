@@ -17,7 +17,7 @@ storeContract('memory', () => {
 })
 busContract('memory', () => ({ bus: memoryBus(), close: async () => {} }))
 
-test('a store below a prefix is the same seven verbs', async () => {
+test('a prefixed store has the same seven verbs', async () => {
   const store = memoryStore(fakeClock())
   const inner = prefixed(store, ['p'])
   expect(await inner.swap(['k'], undefined, '1')).toBe(true)
@@ -29,7 +29,7 @@ test('a store below a prefix is the same seven verbs', async () => {
   expect(await store.get(['p', 'k'])).toBeUndefined()
 })
 
-/** Characters that separate, escape or sort oddly are as likely as all others together. */
+/** Characters that separate, escape or sort unusually are as likely as all others together. */
 const part = fc.string({
   unit: fc.oneof(
     fc.constantFrom('\0', '\u0001', '\u0002', '\u0003', '\u0004', '\uffff', '\u{10ffff}'),
@@ -40,7 +40,7 @@ const part = fc.string({
 const key: fc.Arbitrary<Key> = fc.array(part, { maxLength: 4 })
 const bytes = (text: string): Buffer => Buffer.from(text, 'utf8')
 
-test('an encoded key can be read back, and sorts as its parts do, by code point and by byte', () => {
+test('an encoded key can be decoded, and sorts like its parts, by code point and by byte', () => {
   fc.assert(
     fc.property(key, key, (a, b) => {
       const [x, y] = [encodeKey(a), encodeKey(b)]
@@ -53,7 +53,7 @@ test('an encoded key can be read back, and sorts as its parts do, by code point 
   )
 })
 
-test('what lies below a prefix is exactly one range of encoded keys', () => {
+test('the keys below a prefix are exactly one range of encoded keys', () => {
   fc.assert(
     fc.property(key, key, fc.nat(4), (prefix, rest, cut) => {
       for (const other of [[...prefix, ...rest], [...prefix.slice(0, cut), ...rest], rest]) {
@@ -74,7 +74,7 @@ const bucketOf = fc.record({
   perSecond: fc.oneof(fc.integer({ min: 1, max: 2000 }), fc.double({ min: 0.01, max: 50, noNaN: true })),
 })
 
-test('in any window of any schedule no more is drawn than capacity and rate allow, and waiting as told suffices', () => {
+test('no window of any schedule gets more tokens than capacity and rate allow, and waiting as told is enough', () => {
   fc.assert(
     fc.property(bucketOf, fc.array(fc.nat(5000), { maxLength: 40 }), (bucket, pauses) => {
       let level: BucketLevel | undefined
@@ -86,7 +86,7 @@ test('in any window of any schedule no more is drawn than capacity and rate allo
         level = drawn.level
         if (drawn.waitMs === 0) granted.push(now)
         else expect(takeToken(level, bucket, now + drawn.waitMs).waitMs).toBe(0)
-        // Forgotten when it is full again: nobody may be able to tell.
+        // Deleted when it is full again. The caller must not see a difference.
         if (fullAt(level, bucket) <= now) level = undefined
       }
       for (const [i, from] of granted.entries())
@@ -99,7 +99,7 @@ test('in any window of any schedule no more is drawn than capacity and rate allo
   )
 })
 
-test('a clock set back costs a bucket one filling at most, not an hour', () => {
+test('a clock that is set back costs a bucket at most one filling', () => {
   const bucket = { burst: 1, perSecond: 1 }
   const { level } = takeToken(undefined, bucket, 3_600_000)
   const refused = takeToken(level, bucket, 0)
@@ -107,12 +107,12 @@ test('a clock set back costs a bucket one filling at most, not an hour', () => {
   expect(takeToken(refused.level, bucket, 1000).waitMs).toBe(0)
 })
 
-test('expired keys and full buckets do not pile up, whether anybody lists or not', async () => {
+test('expired keys and full buckets do not pile up, with and without lists', async () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const clock = fakeClock()
   const store = memoryStore(clock)
-  const kept = async (rounds: number): Promise<number> => {
+  const heapAfter = async (rounds: number): Promise<number> => {
     for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < 500; i++) {
         await store.set(['k', `${round} ${i}`], `${i}`.repeat(20), 10)
@@ -124,11 +124,11 @@ test('expired keys and full buckets do not pile up, whether anybody lists or not
     collect()
     return process.memoryUsage().heapUsed
   }
-  const before = await kept(10)
-  expect((await kept(200)) - before).toBeLessThan(5_000_000)
+  const before = await heapAfter(10)
+  expect((await heapAfter(200)) - before).toBeLessThan(5_000_000)
 })
 
-test('a list follows every way a key comes and goes, however many there are', async () => {
+test('a list follows all changes of keys, however many there are', async () => {
   const store = memoryStore(fakeClock())
   const model = new Map<string, string>()
   const below = random(5)

@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-test('folders and files are this account’s alone, whatever the umask', async () => {
+test('only this account may read folders and files, whatever the umask', async () => {
   const deep = join(folder, 'a/b')
   makePrivateFolder(deep)
   makePrivateFile(join(deep, 'x.db'))
@@ -50,7 +50,7 @@ test('folders and files are this account’s alone, whatever the umask', async (
   await store.close()
 })
 
-test('a database that others may read is theirs no longer once it is opened', async () => {
+test('opening a database removes the permissions of other accounts', async () => {
   const path = join(folder, 'store.db')
   await sqliteStore(path).close()
   chmodSync(path, 0o664)
@@ -60,7 +60,7 @@ test('a database that others may read is theirs no longer once it is opened', as
   expect([restrictToOwner(path), modeOf(path)]).toEqual([true, 0o600])
 })
 
-test('a path that is not a regular file is refused at once, not waited for', () => {
+test('a path that is not a regular file is refused at once', () => {
   const fifo = join(folder, 'fifo')
   execFileSync('mkfifo', [fifo])
   expect(() => sqliteStore(fifo)).toThrow('is not a regular file')
@@ -71,13 +71,13 @@ test('a path that is not a regular file is refused at once, not waited for', () 
   expect(() => sqliteStore(join(folder, 'folder.db'))).toThrow('is not a regular file')
 })
 
-test('a folder that cannot be made is refused at once, also where the kernel says that its parent is missing', () => {
+test('a folder that cannot be created is refused at once, even if the kernel says that its parent is missing', () => {
   expect(() => makePrivateFolder('/proc/sluice/data')).toThrow()
   writeFileSync(join(folder, 'file'), '')
   expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is not a folder')
 })
 
-test('a file that is made once stays as it is; an empty one, as a kill may leave it, counts as missing', () => {
+test('a file that is created once stays unchanged, and an empty one, as after a kill, counts as missing', () => {
   const path = join(folder, 'secret')
   writeFileSync(path, '')
   expect(createPrivateFile(path, () => 'first')).toBe('first')

@@ -1,13 +1,14 @@
 /**
  * One connection to Redis that is replaced when it stops answering.
  *
- * The client's own reconnecting is off: it waits for ever for the answer to a command already sent, so a connection that
- * is open but dead would hold every call. Here each operation has a deadline, and one that passes it costs the connection.
- * Nothing is sent twice: whether a command without an answer took effect is not known, and `storeUnavailable` says so.
+ * The client's reconnecting is off, because it waits for ever for the answer to a command already sent. An open but
+ * dead connection would hold every call. Here each operation has a deadline, and missing it closes the connection. No
+ * command is sent twice. A command without an answer may have taken effect, so the call fails with `storeUnavailable`.
  *
- * After a failover the connection may lead to a server that is now a replica. It refuses writes, but it still answers reads
- * (with old values) and accepts messages (which reach nobody), so that the address is resolved again only if this side ends
- * the connection. A write that does nothing asks: on every new connection, and every second while it is used.
+ * After a failover the connection may lead to a server that is now a replica. It refuses writes, but still answers
+ * reads (with old values) and accepts messages (without receivers). The address is resolved again only if this side
+ * closes the connection. A write without effect detects this, on every new connection and every second while it is
+ * used.
  */
 
 import type { RedisClientType } from 'redis'
@@ -17,13 +18,19 @@ import { systemClock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 
 interface RedisCommonOptions {
-  /** Before every name in Redis: letters, digits, `.`, `_` and `-`. `sluice` unless said otherwise. */
+  /** The prefix of every name in Redis: letters, digits, `.`, `_` and `-`. By default `sluice`. */
   readonly prefix?: string
-  /** How long one operation may take before its connection is given up: 1 s, or a dead one would hold calls for minutes. */
+  /**
+   * How long one operation may take before its connection is closed, by default 1 s. Otherwise a dead one would hold
+   * calls for minutes.
+   */
   readonly deadlineMs?: number
   readonly clock?: Clock
 }
-/** `client` is for settings a URL cannot hold (TLS, credentials): it is duplicated, never used or closed. */
+/**
+ * The address of Redis. `client` is for settings that a URL cannot hold (TLS, credentials). It is duplicated, never
+ * used or closed.
+ */
 export type RedisOptions = RedisCommonOptions & ({ readonly url: string } | { readonly client: Duplicable })
 
 type Client = RedisClientType
@@ -37,18 +44,27 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
-/** Between two attempts while Redis is away. Calls meanwhile are refused at once and do not wait for the next one. */
+/**
+ * The pause between two attempts while Redis is unavailable. Calls meanwhile are refused at once, without waiting for
+ * the next one.
+ */
 const retryMs = 200
-/** The deadline is counted in ticks: a tool that blocks the event loop for a second must not cost a healthy connection. */
+/**
+ * The deadline is counted in ticks, because a tool that blocks the event loop for a second must not cost a healthy
+ * connection.
+ */
 const ticksToDeadline = 5
 
-/** Between two questions whether the server still takes writes. */
+/** The pause between two checks that the server still accepts writes. */
 const probeMs = 1000
 
 export interface RedisConnectionOptions {
   /** Runs on every new connection, before anything else may use it. */
   onOpen?(client: Client): Promise<void>
-  /** With `any` a replica is good enough: for questions about the server itself. Otherwise its connection is given up. */
+  /**
+   * `any` also accepts a replica, for questions about the server itself. By default the connection to a replica is
+   * closed.
+   */
   readonly role?: 'primary' | 'any'
 }
 
@@ -57,63 +73,63 @@ export function createRedisConnection(
   { onOpen, role = 'primary' }: RedisConnectionOptions = {},
 ): RedisConnection {
   const { deadlineMs = 1000, clock = systemClock } = options
-  const probed = `${namePrefix(options)}probe`
+  const probeKey = `${namePrefix(options)}probe`
   const waiting = new Set<{ readonly since: number }>()
   let ready: Client | undefined
   let opening: Promise<Client> | undefined
-  /** The last attempt failed, or an operation passed its deadline. */
-  let away = false
-  let resting = false
+  /** Whether the last attempt failed, or an operation missed its deadline. */
+  let failing = false
+  let pausing = false
   let closed = false
   let ticks = 0
   let ticking = false
-  let askedAt = 0
+  let probedAt = 0
 
-  const lose = (client: Client): void => {
+  const drop = (client: Client): void => {
     if (ready === client) ready = undefined
     client.destroy()
   }
-  /** Deletes a key that is never there. Rejects only if this connection is of no use. */
+  /** Deletes a key that never exists. Rejects only if this connection cannot be used. */
   const probe = async (client: Client): Promise<void> => {
     if (role === 'any') return
-    askedAt = clock.now()
-    await client.sendCommand(['DEL', probed]).catch((thrown: unknown) => {
+    probedAt = clock.now()
+    await client.sendCommand(['DEL', probeKey]).catch((thrown: unknown) => {
       if (needsReconnect(thrown)) throw thrown
     })
   }
   const open = async (): Promise<Client> => {
     const client = clientFor(options, deadlineMs)
-    client.on('error', () => lose(client))
-    const callOff = clock.after(deadlineMs, () => lose(client))
+    client.on('error', () => drop(client))
+    const cancelTimer = clock.after(deadlineMs, () => drop(client))
     try {
       await client.connect()
       await probe(client)
       await onOpen?.(client)
-      if (closed || !client.isReady) throw new Error('Lost while it was opened')
-      away = false
+      if (closed || !client.isReady) throw new Error('The connection was lost while it was opened')
+      failing = false
       ready = client
       return client
     } catch (thrown) {
-      lose(client)
-      away = resting = true
+      drop(client)
+      failing = pausing = true
       clock.after(retryMs, () => {
-        resting = false
+        pausing = false
       })
-      // Whatever it was ("ERR max number of clients reached"), it is not a bug of the verb that waits.
-      throw unavailable(statesByCode.get(codeOf(thrown)) ?? 'away', thrown)
+      // Any error here ("ERR max number of clients reached") is not a bug of the waiting call.
+      throw unavailable(statesByCode.get(codeOf(thrown)) ?? 'unavailable', thrown)
     } finally {
-      callOff()
+      cancelTimer()
       opening = undefined
     }
   }
   const connected = (): Promise<Client> => {
     if (closed) throw unavailable('closed')
-    if (resting) throw unavailable('away')
+    if (pausing) throw unavailable('unavailable')
     if (!opening) {
       opening = open()
       opening.catch(() => {})
     }
-    if (away) throw unavailable('away')
+    if (failing) throw unavailable('unavailable')
     return opening
   }
   const tick = (): void => {
@@ -122,31 +138,31 @@ export function createRedisConnection(
     ticking = oldest !== undefined
     if (!oldest) return
     if (ready && ticks - oldest.since >= ticksToDeadline) {
-      away = true
-      lose(ready)
+      failing = true
+      drop(ready)
     }
     clock.after(deadlineMs / ticksToDeadline, tick)
   }
   return {
     async run(command) {
-      const mine = { since: ticks }
+      const operation = { since: ticks }
       let client: Client | undefined
       try {
         client = ready ?? (await connected())
-        const asked = client
-        if (Math.abs(clock.now() - askedAt) >= probeMs) probe(asked).catch(() => lose(asked))
-        mine.since = ticks
-        waiting.add(mine)
+        const current = client
+        if (Math.abs(clock.now() - probedAt) >= probeMs) probe(current).catch(() => drop(current))
+        operation.since = ticks
+        waiting.add(operation)
         if (!ticking) {
           ticking = true
           clock.after(deadlineMs / ticksToDeadline, tick)
         }
         return await command(client)
       } catch (thrown) {
-        if (client && role === 'primary' && needsReconnect(thrown)) lose(client)
+        if (client && role === 'primary' && needsReconnect(thrown)) drop(client)
         throw toUnavailable(thrown)
       } finally {
-        waiting.delete(mine)
+        waiting.delete(operation)
       }
     },
     async close() {
@@ -154,40 +170,43 @@ export function createRedisConnection(
       const client = ready ?? (await opening?.catch(() => undefined))
       ready = undefined
       if (!client) return
-      // A server that is silent would never let go of what is under way.
-      const callOff = clock.after(deadlineMs, () => lose(client))
-      await client.close().catch(() => lose(client))
-      callOff()
+      // Otherwise a silent server would keep running commands waiting for ever.
+      const cancelTimer = clock.after(deadlineMs, () => drop(client))
+      await client.close().catch(() => drop(client))
+      cancelTimer()
     },
   }
 }
 
-/** Names in Redis, checked once: with a `:` or a brace in it one prefix could reach the names of another. */
+/**
+ * Returns the prefix of names in Redis, checked once. With a `:` or a brace, one prefix could reach the names of
+ * another.
+ */
 export function namePrefix({ prefix = 'sluice' }: RedisOptions): string {
-  if (!/^[\w.-]+$/.test(prefix)) throw new Error(`The prefix "${prefix}" may hold letters, digits, ".", "_" and "-"`)
-  // The braces keep all names in one slot of a cluster: a script may only touch one.
+  if (!/^[\w.-]+$/.test(prefix)) throw new Error(`Invalid "prefix" "${prefix}": use letters, digits, ".", "_" and "-"`)
+  // The braces keep all names in one slot of a cluster, because a script may only touch one.
   return `{${prefix}}:`
 }
 
 function clientFor(options: RedisOptions, deadlineMs: number): Client {
   const socket = { connectTimeout: deadlineMs, reconnectStrategy: false as const }
-  // No timeout of its own (it would not reach commands already sent, and costs an AbortSignal each).
-  const ours = { RESP: 3 as const, disableOfflineQueue: true, commandOptions: { timeout: 0 } }
-  if ('url' in options) return createClient({ ...ours, url: options.url, socket }) as unknown as Client
-  const theirs = 'socket' in options.client.options ? (options.client.options.socket as object) : {}
-  return options.client.duplicate({ ...ours, socket: { ...theirs, ...socket } }) as Client
+  // The client's timeout is off. It would not reach commands already sent, and costs an AbortSignal each.
+  const settings = { RESP: 3 as const, disableOfflineQueue: true, commandOptions: { timeout: 0 } }
+  if ('url' in options) return createClient({ ...settings, url: options.url, socket }) as unknown as Client
+  const clientSocket = 'socket' in options.client.options ? (options.client.options.socket as object) : {}
+  return options.client.duplicate({ ...settings, socket: { ...clientSocket, ...socket } }) as Client
 }
 
-const unavailable = (is: string, cause?: unknown): RpcError =>
-  new RpcError('storeUnavailable', `The store is ${is}`, { cause })
+const unavailable = (state: string, cause?: unknown): RpcError =>
+  new RpcError('storeUnavailable', `The store is ${state}`, { cause })
 
-/** Redis's own words (they may name hosts and keys) stay inside, as the cause. */
+/** Converts an error of Redis. Its text may name hosts and keys, so it stays inside, as the cause. */
 function toUnavailable(thrown: unknown): unknown {
   if (thrown instanceof RpcError) return thrown
   const code = codeOf(thrown)
-  // A command or a script of ours that Redis does not understand is a bug and must read as one.
+  // A command or script that Redis does not understand is our bug, and must be reported as one.
   if (code === 'ERR' || code === 'WRONGTYPE') return thrown
-  return unavailable(statesByCode.get(code) ?? 'away', thrown)
+  return unavailable(statesByCode.get(code) ?? 'unavailable', thrown)
 }
 const codeOf = (thrown: unknown): string =>
   thrown instanceof Error ? (/^[A-Z]+(?= )/.exec(thrown.message)?.[0] ?? '') : ''
@@ -199,11 +218,13 @@ const statesByCode = new Map([
   ['MASTERDOWN', 'a replica without its primary'],
   ['BUSY', 'busy'],
   ['CLUSTERDOWN', 'a cluster that is down'],
-  ['NOAUTH', 'closed to us'],
-  ['NOPERM', 'closed to us'],
-  ['WRONGPASS', 'closed to us'],
+  ['NOAUTH', 'refusing our credentials'],
+  ['NOPERM', 'refusing our credentials'],
+  ['WRONGPASS', 'refusing our credentials'],
   ['MOVED', 'a cluster, which needs one endpoint for all slots'],
 ])
-/** The server answers, but not as the primary, or not to us any more: only a new connection can lead to one that does. */
+/**
+ * Codes of a server that is not the primary, or no longer accepts us. Only a new connection can lead to another server.
+ */
 const reconnectCodes = new Set(['READONLY', 'LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'MOVED', 'NOAUTH'])
 const needsReconnect = (thrown: unknown): boolean => reconnectCodes.has(codeOf(thrown))

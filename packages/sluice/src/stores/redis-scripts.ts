@@ -1,10 +1,11 @@
 /**
- * The verbs that are more than one command, as Lua: Redis runs a script as a whole or not at all.
+ * The verbs that need more than one command, as Lua scripts, which Redis runs atomically.
  *
- * Names: `v:` + encoded key holds a value, with Redis's own expiry. `index` is a sorted set of all encoded keys with score
- * 0, which Redis keeps in byte order: `list` is a range of it. `until` has the keys that expire, by when, so that the index
- * can be rid of them. `b:` + encoded key is a bucket and always expires. `appended` counts.
- * The first write of a script is one that Redis refuses when its memory is full; later ones then pass, so none is halved.
+ * Names: `v:` + encoded key holds a value, with Redis's expiry. `index` is a sorted set of all encoded keys with score
+ * 0, which Redis keeps in byte order, so that `list` is a range of it. `until` has the keys that expire, by time, so
+ * that they can be removed from the index. `b:` + encoded key is a bucket and always expires. `appended` is a counter.
+ * The first write of a script is one that Redis refuses when its memory is full. Later writes then succeed, so that no
+ * script stops halfway.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,7 +16,10 @@ export interface Script {
 }
 const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') })
 
-/** KEYS[1] is the prefix of all names, given as a key so that a cluster finds the slot. `life`: '' for ever, else milliseconds. */
+/**
+ * KEYS[1] is the prefix of all names, passed as a key so that a cluster finds the slot. `life` is '' for ever, or
+ * milliseconds.
+ */
 const writeHelpers = `
 local values, index, expiring = KEYS[1] .. 'v:', KEYS[1] .. 'index', KEYS[1] .. 'until'
 local time = redis.call('TIME')
@@ -36,7 +40,7 @@ local function put(key, value, life)
     redis.call('ZADD', expiring, string.format('%.0f', now + life), key)
   end
   redis.call('ZADD', index, 0, key)
-  -- A few more than one write can add, so that it never falls behind; a second late, so that Redis has let go first.
+  -- A few more than one write can add, so that it never falls behind; a second late, so that Redis has expired them first.
   for _, dead in ipairs(redis.call('ZRANGEBYSCORE', expiring, '-inf', string.format('%.0f', now - 1000), 'LIMIT', 0, 4)) do
     local left = redis.call('PTTL', values .. dead)
     if left == -2 then drop(dead)
@@ -49,7 +53,7 @@ end
 /** ARGV: key, value, life. */
 export const set: Script = script(`${writeHelpers} put(ARGV[1], ARGV[2], ARGV[3])`)
 
-/** ARGV: key, value, life, and the expected value unless nothing is expected. */
+/** ARGV: key, value, life, and the expected value, if any. */
 export const swap: Script = script(`${writeHelpers}
 if redis.call('GET', values .. ARGV[1]) ~= (ARGV[4] or false) then return 0 end
 put(ARGV[1], ARGV[2], ARGV[3])
@@ -64,7 +68,7 @@ local part = string.format('%016.0f', redis.call('INCR', KEYS[1] .. 'appended'))
 put(ARGV[1] .. part .. '\\1', ARGV[2], ARGV[3])
 return part`)
 
-/** ARGV: from, to, limit. Returns where to go on, or '' at the end, and keys and values in turn. */
+/** ARGV: from, to, limit. Returns the next start, or '' at the end, and keys and values in turn. */
 export const list: Script = script(`
 local values, index, from, found = KEYS[1] .. 'v:', KEYS[1] .. 'index', ARGV[1], {}
 local left, seen = tonumber(ARGV[3]), 0
@@ -86,8 +90,8 @@ if left == 0 then from = '' end
 return {from, found}`)
 
 /**
- * ARGV: key, capacity, rate. The same arithmetic as `takeToken` in memory.ts, by Redis's clock; a bucket is forgotten
- * once it is full again.
+ * ARGV: key, capacity, rate. The same arithmetic as `takeToken` in memory.ts, by Redis's clock. A bucket expires when
+ * it is full again.
  */
 export const take: Script = script(`
 local name, capacity, rate = KEYS[1] .. 'b:' .. ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,8 +1,9 @@
 /**
- * The store and the bus of many processes behind a load balancer: each verb one command or one script, by Redis's clock.
+ * The store and the bus for many processes behind a load balancer. Each verb is one command or one script, by Redis's
+ * clock.
  *
- * What Redis has acknowledged is as safe as Redis is told to keep it: `checkRedisDurability` looks. Every entry costs a
- * place in one sorted set (O(log n) a write, about 100 bytes), which makes `list` a range and never a SCAN.
+ * Acknowledged writes are as safe as Redis is configured; `checkRedisDurability` checks that. Every entry has a member
+ * in one sorted set (O(log n) per write, about 100 bytes), so that `list` is a range and never a SCAN.
  */
 
 import type { Bus } from '../core/bus.ts'
@@ -29,24 +30,27 @@ import * as scripts from './redis-scripts.ts'
 export type { RedisOptions } from './redis-connection.ts'
 export { checkRedisDurability } from './redis-durability.ts'
 
-/** A store that processes share. */
+/** A store that processes share over Redis. */
 export interface RedisStore extends Store {
-  /** After what is under way. Verbs called later are refused with `storeUnavailable`. */
+  /** Closes the connection after running calls. Later calls are refused with `storeUnavailable`. */
   close(): Promise<void>
 }
 
-/** Connects on first use. A Redis that is away is refused with `storeUnavailable` and tried again behind the calls. */
+/**
+ * Creates a store on Redis, which connects on first use. While Redis is unavailable, calls are refused with
+ * `storeUnavailable`, and reconnecting happens in the background.
+ */
 export function redisStore(options: RedisOptions): RedisStore {
   const names = namePrefix(options)
-  const link = createRedisConnection(options)
+  const connection = createRedisConnection(options)
   const run = (script: Script, ...args: readonly string[]): Promise<unknown> =>
-    evaluate(link, script, ['1', names, ...args])
+    evaluate(connection, script, ['1', names, ...args])
   return {
     shared: sharedHub,
     checkDurability: () => checkRedisDurability(options),
     async get(key) {
       const name = `${names}v:${encodeKey(key)}`
-      return (await link.run((client) => client.sendCommand<string | null>(['GET', name]))) ?? undefined
+      return (await connection.run((client) => client.sendCommand<string | null>(['GET', name]))) ?? undefined
     },
     async set(key, value, ttlMs) {
       await run(scripts.set, encodeKey(key), checkedValue(value), toTtlArgument(ttlMs))
@@ -59,7 +63,7 @@ export function redisStore(options: RedisOptions): RedisStore {
       await run(scripts.remove, encodeKey(key))
     },
     async take(key, bucket) {
-      // Refused here as everywhere: a rate of 0 would make a bucket that never expires.
+      // Throws for an invalid bucket, because a rate of 0 would make one that never expires.
       takeToken(undefined, bucket, 0)
       return Number(await run(scripts.take, encodeKey(key), String(bucket.burst), String(bucket.perSecond)))
     },
@@ -71,17 +75,17 @@ export function redisStore(options: RedisOptions): RedisStore {
       const start = after ? encodeKey(after) : below
       const entries: StoreEntry[] = []
       let from = `(${compareEncoded(start, below) > 0 ? start : below}`
-      // More than one round only where ten thousand expired keys stand in the way.
+      // More than one round is needed only after ten thousand expired keys.
       while (from !== '' && entries.length < size) {
-        const left = String(size - entries.length)
-        const [next, found] = (await run(scripts.list, from, `(${endOfPrefix(below)}`, left)) as [string, string[]]
+        const remaining = String(size - entries.length)
+        const [next, found] = (await run(scripts.list, from, `(${endOfPrefix(below)}`, remaining)) as [string, string[]]
         for (let i = 0; i < found.length; i += 2)
           entries.push({ key: decodeKey(found[i] ?? ''), value: found[i + 1] ?? '' })
         from = next
       }
       return entries
     },
-    close: () => link.close(),
+    close: () => connection.close(),
   }
 }
 
@@ -90,9 +94,12 @@ const toTtlArgument = (ttlMs: number | undefined): string => {
   return ms === Number.POSITIVE_INFINITY ? '' : String(ms)
 }
 
-/** By its hash; by its text where Redis has forgotten it (restart, failover, SCRIPT FLUSH). Refused before it ran. */
-const evaluate = (link: RedisConnection, { sha, source }: Script, args: readonly string[]): Promise<unknown> =>
-  link.run((client) =>
+/**
+ * Runs a script by its hash, or by its text if Redis has forgotten it (restart, failover, SCRIPT FLUSH). A forgotten
+ * script has not run.
+ */
+const evaluate = (connection: RedisConnection, { sha, source }: Script, args: readonly string[]): Promise<unknown> =>
+  connection.run((client) =>
     client.sendCommand(['EVALSHA', sha, ...args]).catch((thrown: unknown) => {
       if (thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))
         return client.sendCommand(['EVAL', source, ...args])
@@ -100,67 +107,70 @@ const evaluate = (link: RedisConnection, { sha, source }: Script, args: readonly
     }),
   )
 
-/** A bus that processes share. */
+/** A bus that processes share over Redis. */
 export interface RedisBus extends Bus {
   close(): Promise<void>
 }
 
-/** A connection that is open but dead is deaf without knowing: it is spoken to this often. */
+/** How often the connection is pinged. Otherwise an open but dead one would miss messages unnoticed. */
 const heartbeatMs = 1000
 
-/** Publish and subscribe over Redis; whoever was away looks into the store. */
+/** Publishes and subscribes over Redis. A process that missed a message reads the store. */
 export function redisBus(options: RedisOptions): RedisBus {
   const names = `${namePrefix(options)}bus:`
   const clock = options.clock ?? systemClock
-  const channels = new Map<string, { readonly hearers: Set<(message: string) => void>; hear(message: string): void }>()
-  const link = createRedisConnection(options, {
+  const channels = new Map<
+    string,
+    { readonly listeners: Set<(message: string) => void>; deliver(message: string): void }
+  >()
+  const connection = createRedisConnection(options, {
     async onOpen(client) {
-      await Promise.all([...channels].map(([channel, { hear }]) => client.subscribe(names + channel, hear)))
+      await Promise.all([...channels].map(([channel, { deliver }]) => client.subscribe(names + channel, deliver)))
     },
   })
-  let callOff: (() => void) | undefined
-  const beat = (): void => {
-    callOff = clock.after(heartbeatMs, () => {
-      // While Redis is away this is also what tries again and, once it is back, subscribes again.
-      link.run((client) => client.sendCommand(['PING'])).catch(() => {})
-      beat()
+  let cancelTimer: (() => void) | undefined
+  const startHeartbeat = (): void => {
+    cancelTimer = clock.after(heartbeatMs, () => {
+      // While Redis is unavailable this also reconnects, and subscribes again.
+      connection.run((client) => client.sendCommand(['PING'])).catch(() => {})
+      startHeartbeat()
     })
   }
-  const rest = (): void => {
-    callOff?.()
-    callOff = undefined
+  const stopHeartbeat = (): void => {
+    cancelTimer?.()
+    cancelTimer = undefined
   }
   return {
     async publish(channel, message) {
-      await link.run((client) => client.sendCommand(['PUBLISH', names + channel, checkedValue(message)]))
+      await connection.run((client) => client.sendCommand(['PUBLISH', names + channel, checkedValue(message)]))
     },
-    subscribe(channel, hear) {
-      const own = (message: string): void => hear(message)
+    subscribe(channel, listener) {
+      const subscription = (message: string): void => listener(message)
       let known = channels.get(channel)
       if (!known) {
-        const hearers = new Set<(message: string) => void>()
-        const all = (message: string): void => {
-          for (const each of [...hearers]) notifySafely(each, message)
+        const listeners = new Set<(message: string) => void>()
+        const deliver = (message: string): void => {
+          for (const each of [...listeners]) notifySafely(each, message)
         }
-        known = { hearers, hear: all }
+        known = { listeners, deliver }
         channels.set(channel, known)
-        // On the connection that publishes, so what this process publishes next is heard here.
-        link.run((client) => client.subscribe(names + channel, all)).catch(() => {})
+        // On the connection that publishes, so that this process receives its next messages itself.
+        connection.run((client) => client.subscribe(names + channel, deliver)).catch(() => {})
       }
-      const { hearers } = known
-      hearers.add(own)
-      if (!callOff) beat()
+      const { listeners } = known
+      listeners.add(subscription)
+      if (!cancelTimer) startHeartbeat()
       return () => {
-        if (!hearers.delete(own) || hearers.size > 0) return
+        if (!listeners.delete(subscription) || listeners.size > 0) return
         channels.delete(channel)
-        link.run((client) => client.unsubscribe(names + channel, known.hear)).catch(() => {})
-        if (channels.size === 0) rest()
+        connection.run((client) => client.unsubscribe(names + channel, known.deliver)).catch(() => {})
+        if (channels.size === 0) stopHeartbeat()
       }
     },
     async close() {
-      rest()
+      stopHeartbeat()
       channels.clear()
-      await link.close()
+      await connection.close()
     },
   }
 }

@@ -1,17 +1,20 @@
 /**
- * Writes that come together are committed together: one transaction and one fsync for all of a turn of the event loop. While
- * another process holds the file's write lock they wait in a queue, and the event loop goes on.
+ * Commits concurrent writes together: one transaction and one fsync for all writes of a turn of the event loop. While
+ * another process holds the file's write lock they wait in a queue, and the event loop continues.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { toUnavailable } from './sqlite-file.ts'
 import { createRetry } from './sqlite-retry.ts'
 
-/** Writes that are committed together, so that one write to the disk serves many. */
+/** Commits writes together, so that one write to the disk serves many. */
 export interface Writer {
-  /** Settles when the work is on the disk. Work that throws takes the whole transaction with it, so it throws for the disk's sake only. */
+  /**
+   * Settles when the work is on the disk. Work that throws rolls back the whole transaction, so only disk errors may
+   * throw.
+   */
   write<T>(work: () => T): Promise<T>
-  /** Commits what is waiting. Resolves when each of it is on the disk or was refused. */
+  /** Commits the waiting writes. Resolves when each is on the disk or was refused. */
   flush(): Promise<void>
 }
 
@@ -21,8 +24,8 @@ interface PendingWrite {
   readonly failed: (thrown: unknown) => void
 }
 
-/** `before` is done in every transaction, after the work, before the commit. */
-export function createWriter(database: DatabaseSync, before: () => void = () => {}): Writer {
+/** Creates a writer. `beforeCommit` runs in every transaction, after the work. */
+export function createWriter(database: DatabaseSync, beforeCommit: () => void = () => {}): Writer {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   const rollback = database.prepare('ROLLBACK')
@@ -30,22 +33,25 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
   let queue: PendingWrite[] = []
   let flushing: Promise<void> | undefined
 
-  const take = (): readonly PendingWrite[] => {
+  const takeQueue = (): readonly PendingWrite[] => {
     const batch = queue
     queue = []
     return batch
   }
   const fail = (batch: readonly PendingWrite[], thrown: unknown): void => {
-    const why = toUnavailable(thrown)
-    for (const { failed } of batch) failed(why)
+    const error = toUnavailable(thrown)
+    for (const { failed } of batch) failed(error)
   }
-  /** Whole within one turn: a lock held over several would stop the other processes. Only BEGIN can meet a lock. */
+  /**
+   * Runs the whole transaction within one turn, because a lock held longer would stop other processes. Only BEGIN can
+   * find a lock.
+   */
   function transact(): void {
     begin.run()
-    const batch = take()
+    const batch = takeQueue()
     try {
       for (const { work } of batch) work()
-      before()
+      beforeCommit()
       commit.run()
     } catch (thrown) {
       undo()
@@ -58,7 +64,7 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
     try {
       if (database.isOpen && database.isTransaction) rollback.run()
     } catch {
-      // A full disk or an I/O error has rolled it back already.
+      // A full disk or an I/O error has already rolled it back.
     }
   }
   async function commitAll(): Promise<void> {
@@ -66,7 +72,7 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
     try {
       await retry(transact)
     } catch (thrown) {
-      fail(take(), thrown)
+      fail(takeQueue(), thrown)
     }
   }
   function flush(): Promise<void> {
@@ -87,7 +93,7 @@ export function createWriter(database: DatabaseSync, before: () => void = () => 
           done: () => resolve(result),
           failed: reject,
         }
-        // While a flush waits for the lock, it takes along what is added.
+        // While a flush waits for the lock, it includes writes that are added.
         if (queue.push(entry) === 1)
           setImmediate(() => {
             flush().catch(reject)

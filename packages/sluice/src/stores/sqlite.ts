@@ -1,11 +1,11 @@
 /**
- * The store of one machine: a SQLite file that several processes may share. Not for network file systems, which WAL
- * does not survive.
+ * The store of one machine: a SQLite file that several processes may share. Not for network file systems, because WAL
+ * does not work on them.
  *
- * Entries are committed with `synchronous = FULL`: what was acknowledged survives a kill −9 and a power cut. That is one
- * fsync a commit, so writes that come together are committed together. Buckets go without (`NORMAL`): losing the last
- * ones in a power cut loosens a limit for as long as a bucket takes to fill, and waiting for the disk on every call would
- * cost more than the call.
+ * Entries are committed with `synchronous = FULL`, so acknowledged writes survive a kill −9 and a power cut. That costs
+ * one fsync per commit, so concurrent writes are committed together. Buckets use `NORMAL`. A power cut that loses the
+ * last ones loosens a limit until the bucket is full again. Waiting for the disk on every call would cost more than the
+ * call.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -33,23 +33,29 @@ export { createRetry } from './sqlite-retry.ts'
 export type { Writer } from './sqlite-writer.ts'
 export { createWriter } from './sqlite-writer.ts'
 
-/** The clock, for tests. */
+/** Options of a SQLite store. */
 export interface SqliteOptions {
-  /** By which entries expire and buckets fill. Processes that share a file share the machine's. */
+  /**
+   * The clock by which entries expire and buckets fill. By default that of the machine, which all processes of a file
+   * share.
+   */
   readonly clock?: Clock
 }
 
-/** A store in a file. */
+/** A store in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** After the writes under way. Verbs called later are refused with `storeUnavailable`. */
+  /** Closes the file after pending writes. Later calls are refused with `storeUnavailable`. */
   close(): Promise<void>
 }
 
-/** After so many writes, so many expired rows go at once: always faster than they come, never a long stop. */
+/**
+ * After `sweepEvery` writes, at most `sweepBatch` expired rows are deleted. That is faster than they can be added,
+ * without a long pause.
+ */
 const sweepEvery = 64
 const sweepBatch = 256
 
-/** A store in a SQLite file, which it makes; processes of one machine may share it. */
+/** Opens a store in a SQLite file, and creates the file if needed. Processes of one machine may share it. */
 export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions = {}): SqliteStore {
   const { durable, quick, close } = openStoreFile(path)
   const live = '(until IS NULL OR until > ?)'
@@ -62,7 +68,8 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     replace: durable.prepare(`UPDATE entries SET value = ?, until = ? WHERE key = ? AND value = ? AND ${live}`),
     delete: durable.prepare('DELETE FROM entries WHERE key = ?'),
     next: durable.prepare('UPDATE appended SET n = n + 1 RETURNING n'),
-    // One lower bound: of two, SQLite seeks to the first alone and reads everything up to the second, on every page.
+    // One lower bound, because of two SQLite seeks only to the first and reads everything up to the second, on every
+    // page.
     list: durable.prepare(
       `SELECT key, value FROM entries WHERE key > max(?, ?) AND key < ? AND ${live} ORDER BY key LIMIT ?`,
     ),
@@ -76,7 +83,7 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       `DELETE FROM buckets WHERE key IN (SELECT key FROM buckets WHERE full_at <= ? LIMIT ${sweepBatch})`,
     ),
   }
-  let [writes, draws] = [0, 0]
+  let [writes, takes] = [0, 0]
   const writer = createWriter(durable, () => {
     if (writes < sweepEvery) return
     sql.sweep.run(clock.now())
@@ -87,10 +94,10 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     return writer.write(work)
   }
 
-  // Readers of a WAL file do not wait for writers: what locks them out is another lock.
-  const [read, drawing] = [createRetry(), createRetry()]
+  // Readers of a WAL file do not wait for writers. Only another lock blocks them, so they have a separate retry.
+  const [read, retryTake] = [createRetry(), createRetry()]
 
-  const untilOf = (life: number): number | null => (life === Number.POSITIVE_INFINITY ? null : clock.now() + life)
+  const untilOf = (ttl: number): number | null => (ttl === Number.POSITIVE_INFINITY ? null : clock.now() + ttl)
 
   return {
     async get(key) {
@@ -99,14 +106,14 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       return row && String(row['value'])
     },
     async set(key, value, ttlMs) {
-      const [name, text, life] = [encodeKey(key), checkedValue(value), toTtlMs(ttlMs)]
-      await write(() => sql.put.run(name, text, untilOf(life)))
+      const [name, text, ttl] = [encodeKey(key), checkedValue(value), toTtlMs(ttlMs)]
+      await write(() => sql.put.run(name, text, untilOf(ttl)))
     },
     async swap(key, from, to, ttlMs) {
-      const [name, text, life] = [encodeKey(key), checkedValue(to), toTtlMs(ttlMs)]
-      if (from === undefined) return write(() => sql.create.run(name, text, untilOf(life), clock.now()).changes === 1)
+      const [name, text, ttl] = [encodeKey(key), checkedValue(to), toTtlMs(ttlMs)]
+      if (from === undefined) return write(() => sql.create.run(name, text, untilOf(ttl), clock.now()).changes === 1)
       const expected = checkedValue(from)
-      return write(() => sql.replace.run(text, untilOf(life), name, expected, clock.now()).changes === 1)
+      return write(() => sql.replace.run(text, untilOf(ttl), name, expected, clock.now()).changes === 1)
     },
     async delete(key) {
       const name = encodeKey(key)
@@ -114,18 +121,18 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     },
     async append(key, value, ttlMs) {
       encodeKey(key)
-      const [text, life] = [checkedValue(value), toTtlMs(ttlMs)]
+      const [text, ttl] = [checkedValue(value), toTtlMs(ttlMs)]
       return write((): Key => {
         const at: Key = [...key, toSequence(Number(sql.next.get()?.['n']))]
-        sql.put.run(encodeKey(at), text, untilOf(life))
+        sql.put.run(encodeKey(at), text, untilOf(ttl))
         return at
       })
     },
     async take(key, bucket) {
       const name = encodeKey(key)
-      return drawing(() => {
-        if (++draws % sweepEvery === 0) sql.forget.run(clock.now())
-        // Written only where the level still stands as it was read: without a lock, and a refusal writes nothing.
+      return retryTake(() => {
+        if (++takes % sweepEvery === 0) sql.forget.run(clock.now())
+        // Written only if the level is still the one that was read. This needs no lock, and a refusal writes nothing.
         for (;;) {
           const row = sql.level.get(name)
           const before = row && { tokens: Number(row['left']), updatedAt: Number(row['at']) }

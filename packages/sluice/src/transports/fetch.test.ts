@@ -31,7 +31,7 @@ const definition = defineServer({
     }),
     tool({
       name: 'flood',
-      description: 'Sends more than anybody reads',
+      description: 'Sends more than the client reads',
       run(_, { log }) {
         for (let i = 0; i < 40; i++) log('info', 'x'.repeat(64 * 1024))
         return 'done'
@@ -77,7 +77,7 @@ test('a call is answered as JSON', async () => {
   expect(await response.json()).toMatchObject({ result: { content: [{ text: 'hi' }] } })
 })
 
-test('what must stream, streams', async () => {
+test('a call that sends progress is answered as a stream', async () => {
   const fetch = toFetch(createServer(definition))
   const response = await fetch(post(modern('tools/call', { name: 'steps' }, { progressToken: 't' })))
   expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -85,7 +85,7 @@ test('what must stream, streams', async () => {
   expect(data).toMatchObject([{ params: { progress: 1 } }, { params: { progress: 2 } }, { result: { isError: false } }])
 })
 
-test('a client that accepts nothing but events gets events, and one that accepts none gets no notifications', async () => {
+test('a client that accepts only events gets events, and one that accepts only JSON gets no notifications', async () => {
   const fetch = toFetch(createServer(definition))
   const message = modern('tools/call', { name: 'steps' }, { progressToken: 't' })
   const events = await fetch(
@@ -98,7 +98,7 @@ test('a client that accepts nothing but events gets events, and one that accepts
   expect((await fetch(post(message, { accept: 'text/html' }))).status).toBe(406)
 })
 
-test('a reader that goes away cancels the call', async () => {
+test('a reader that disconnects cancels the call', async () => {
   const fetch = toFetch(createServer(definition))
   const response = await fetch(post(modern('tools/call', { name: 'endless' }, { progressToken: 't' })))
   await response.body?.cancel()
@@ -122,22 +122,22 @@ test('a request whose signal aborts cancels the call', async () => {
   await seen.promise
 })
 
-test('a request whose client left while it waited for its turn runs nothing', async () => {
+test('a request whose client disconnected while it waited for its turn runs nothing', async () => {
   const turn = Promise.withResolvers<string>()
   const ran: string[] = []
-  const hold = tool({ name: 'hold', description: 'Holds the only place', run: () => turn.promise })
+  const hold = tool({ name: 'hold', description: 'Holds the only slot', run: () => turn.promise })
   const mark = tool({ name: 'mark', description: 'Leaves a mark', run: () => String(ran.push('mark')) })
   const server = createServer(defineServer({ name: 'edge', version: '1', tools: [hold, mark] }))
   const fetch = toFetch(server, { admission: admission({ concurrency: 1, queue: 1 }) })
   const first = fetch(post(modern('tools/call', { name: 'hold' })))
-  const leaving = new AbortController()
+  const disconnecting = new AbortController()
   const served = Promise.withResolvers<unknown>()
   const waitUntil = (work: Promise<unknown>): void => {
     work.then(served.resolve, served.reject)
   }
-  const marking = post(modern('tools/call', { name: 'mark' }), {}, { signal: leaving.signal })
+  const marking = post(modern('tools/call', { name: 'mark' }), {}, { signal: disconnecting.signal })
   fetch(marking, undefined, { waitUntil }).catch(expect.unreachable)
-  leaving.abort()
+  disconnecting.abort()
   turn.resolve('done')
   expect((await first).status).toBe(200)
   await served.promise
@@ -153,7 +153,7 @@ test('a reader that is behind loses logs and still gets its answer', async () =>
   expect(text.length).toBeLessThan(1.2 * 1024 * 1024)
 })
 
-test('a reader that takes nothing of what cannot be dropped is cut off', async () => {
+test('a stalled reader is disconnected when messages that cannot be dropped pile up', async () => {
   const server = createServer(definition)
   const fetch = toFetch(server)
   const response = await fetch(post(modern('subscriptions/listen', { notifications: { toolsListChanged: true } })))
@@ -174,7 +174,7 @@ test.each<[string, Request, number]>([
     }),
     415,
   ],
-  ['what is not UTF-8', post({}, {}, { body: new Uint8Array([0x7b, 0xff]) }), 400],
+  ['a body that is not UTF-8', post({}, {}, { body: new Uint8Array([0x7b, 0xff]) }), 400],
   ['half a character at the end', post({}, {}, { body: new Uint8Array([0x7b, 0xc3]) }), 400],
   ['no body', post({}, {}, { body: '' }), 400],
   ['a body that is too large', post({ x: 'y'.repeat(2 * 1024 * 1024) }), 413],
@@ -183,7 +183,7 @@ test.each<[string, Request, number]>([
   expect((await toFetch(createServer(definition))(request)).status).toBe(status)
 })
 
-test('a page of a listed origin may call, and is told so', async () => {
+test('a page of a listed origin may call, and gets CORS headers', async () => {
   const fetch = toFetch(createServer(definition), { origins: ['https://app.example'] })
   const origin = 'https://app.example'
   const preflight = await fetch(
@@ -198,7 +198,7 @@ test('a page of a listed origin may call, and is told so', async () => {
   expect(response.headers.get('access-control-allow-origin')).toBe(origin)
 })
 
-test('a legacy client’s requests stand alone unless there are sessions', async () => {
+test('without sessions each request of a legacy client is independent', async () => {
   const fetch = toFetch(createServer(definition))
   const ask = (method: string, params: object = {}): Promise<Response> =>
     fetch(post({ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }))
@@ -211,7 +211,7 @@ test('a legacy client’s requests stand alone unless there are sessions', async
   expect(await (await ask('ping')).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
 })
 
-test('where there are sessions, a legacy client gets one', async () => {
+test('with sessions a legacy client gets one', async () => {
   const fetch = toFetch(createServer(definition), { sessions: sessions() })
   const legacy = (message: object, headers: Record<string, string> = {}): Request =>
     post({ jsonrpc: '2.0', ...message }, { 'mcp-protocol-version': '2025-11-25', ...headers })
@@ -231,7 +231,7 @@ test('where there are sessions, a legacy client gets one', async () => {
 test('an answer larger than the limit still arrives on a stream', async () => {
   const large = tool({
     name: 'large',
-    description: 'Says a lot',
+    description: 'Returns a long text',
     run(_, { progress }) {
       progress(1)
       return 'x'.repeat(3 * 1024 * 1024)

@@ -1,4 +1,4 @@
-/** Streamable HTTP as `fetch(Request): Response`, for workerd, Deno, Bun and whatever else speaks it. */
+/** Streamable HTTP as `fetch(Request): Response`, for workerd, Deno, Bun and other runtimes with that interface. */
 
 import { RpcError } from '../core/error.ts'
 import type { Server } from '../protocol/server.ts'
@@ -18,57 +18,67 @@ export { sessions } from './http/legacy/session-routes.ts'
 export { sharedSessions } from './http/legacy/shared-sessions.ts'
 export { protectedResource } from './http/well-known.ts'
 
-/** Bytes past which logs and progress are dropped. */
+/** Unsent bytes above which logs and progress are dropped. */
 const behindBytes = 1024 * 1024
-/** Bytes past which a reader has stalled, and is cut off. */
+/** Unsent bytes above which a reader counts as stalled, and its connection is closed. */
 const maxBufferedBytes = 4 * 1024 * 1024
 
-/** What runtimes hand in beside the request: workerd its environment and a context, Deno and Bun one thing each. */
+/**
+ * The `fetch` handler. Besides the request, workerd passes its environment and a context; Deno and Bun pass one value
+ * each.
+ */
 export interface FetchHandler {
-  (request: Request, beside?: unknown, context?: { waitUntil?(work: Promise<unknown>): void }): Promise<Response>
+  (
+    request: Request,
+    runtimeArgument?: unknown,
+    context?: { waitUntil?(work: Promise<unknown>): void },
+  ): Promise<Response>
   close(): Promise<void>
 }
 
-/** Sockets beside the endpoint, made of what they share with it. */
-export type EdgeSocketTransport = (around: EndpointContext) => EdgeSocketServer
-/** What serves WebSockets on an edge runtime. */
+/** Creates the sockets beside the endpoint, from the endpoint's context. */
+export type EdgeSocketTransport = (context: EndpointContext) => EdgeSocketServer
+/** Serves WebSockets on an edge runtime. */
 export interface EdgeSocketServer {
   readonly path: string
-  /** For requests that do not ask for a socket. */
+  /** Answers requests on this path that do not ask for a socket. */
   readonly handlePlainRequest: RequestHandler
-  /** Rejects with what to refuse it with. `beside` is the second argument of the runtime's handler. */
-  upgrade(request: Request, asked: HttpRequest, beside: unknown): Promise<Response>
+  /** Opens a socket. Rejects with the refusal. `runtimeArgument` is the second argument of the runtime's handler. */
+  upgrade(request: Request, httpRequest: HttpRequest, runtimeArgument: unknown): Promise<Response>
   close(): void
 }
 
-/** What the fetch handler does besides; nothing but the endpoint unless said. */
+/** The options of the `fetch` handler. By default it serves only the endpoint. */
 export interface FetchOptions extends HttpAppOptions {
-  /** `websocket()` from `sluice/websocket-edge`. */
+  /** Serves WebSockets: `websocket()` from `sluice/websocket-edge`. */
   readonly websocket?: EdgeSocketTransport
 }
 
-/** A server as a `fetch` handler: workerd, Deno, Bun, browsers’ service workers. */
+/** Returns a server as a `fetch` handler, for workerd, Deno, Bun and browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
-  const site = createHttpApp(toTransportServer(server), options)
-  const { serveMounted, context: endpoint } = site
+  const app = createHttpApp(toTransportServer(server), options)
+  const { serveMounted, context: endpoint } = app
   const sockets = options.websocket?.(endpoint)
-  if (sockets) site.routes.set(sockets.path, sockets.handlePlainRequest)
-  const handler = (...[request, beside, context]: Parameters<FetchHandler>): Promise<Response> =>
+  if (sockets) app.routes.set(sockets.path, sockets.handlePlainRequest)
+  const handler = (...[request, runtimeArgument, context]: Parameters<FetchHandler>): Promise<Response> =>
     new Promise((resolve) => {
-      const asked = toRequest(request)
+      const httpRequest = toRequest(request)
       const reply = toReply(request, resolve)
-      if (sockets && isUpgrade(asked, sockets)) {
-        sockets.upgrade(request, asked, beside).then(resolve, (why) => endpoint.refuse(why, asked, reply, noHeaders))
+      if (sockets && isUpgrade(httpRequest, sockets)) {
+        sockets
+          .upgrade(request, httpRequest, runtimeArgument)
+          .then(resolve, (error) => endpoint.refuse(error, httpRequest, reply, noHeaders))
         return
       }
-      const served = serveMounted(asked, reply)
-      // A call may outlive its response, whose rest the client fetches later: workerd would end both together.
+      const served = serveMounted(httpRequest, reply)
+      // A call may outlive its response, because the client can resume the stream. Otherwise workerd would end both
+      // together.
       context?.waitUntil?.(served)
     })
   return Object.assign(handler, {
     close() {
       sockets?.close()
-      return site.close()
+      return app.close()
     },
   })
 }
@@ -84,7 +94,7 @@ function toRequest(request: Request): HttpRequest {
     url: pathname + search,
     peer: '',
     header: (name) => request.headers.get(name) ?? undefined,
-    // Where the runtime shows the header, it must agree with the URL; where it does not, the URL is all there is.
+    // If the runtime shows the header, it must agree with the URL. Otherwise only the URL is known.
     host: (request.headers.get('host') ?? host).toLowerCase() === host ? host : undefined,
     port: undefined,
     body: (maxBytes) => readBody(request, maxBytes),
@@ -123,17 +133,17 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array<Ar
 }
 
 function toReply(request: Request, resolve: (response: Response) => void): HttpReply {
-  let gone: (() => void) | undefined
+  let onDisconnect: (() => void) | undefined
   let complete = false
   request.signal.addEventListener('abort', () => {
-    if (!complete) gone?.()
+    if (!complete) onDisconnect?.()
   })
   return {
     send(status, headers, body) {
       complete = true
       resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
     },
-    stream(headers: HttpHeaders, over: () => void): EventWriter {
+    stream(headers: HttpHeaders, onClosed: () => void): EventWriter {
       const encoder = new TextEncoder()
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined
       const body = new ReadableStream<Uint8Array>(
@@ -143,8 +153,8 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
           },
           cancel() {
             controller = undefined
-            over()
-            if (!complete) gone?.()
+            onClosed()
+            if (!complete) onDisconnect?.()
           },
         },
         { highWaterMark: maxBufferedBytes, size: (chunk) => chunk?.byteLength ?? 0 },
@@ -152,21 +162,21 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
       resolve(new Response(body, { status: 200, headers }))
       return {
         write(text) {
-          // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+          // Checked before writing, because one message may be larger than the limit without a stalled reader.
           if ((controller?.desiredSize ?? 0) >= 0) {
             controller?.enqueue(encoder.encode(text))
             return
           }
           controller?.error(new Error('The reader stalled'))
           controller = undefined
-          over()
-          gone?.()
+          onClosed()
+          onDisconnect?.()
         },
         close() {
           complete = true
           controller?.close()
           controller = undefined
-          over()
+          onClosed()
         },
         get closed() {
           return controller === undefined
@@ -177,9 +187,9 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
       }
     },
     stopOnClose(stop) {
-      gone = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
-      // It may have gone while the request waited for its turn.
-      if (request.signal.aborted) gone()
+      onDisconnect = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+      // The client may have disconnected while the request waited for its turn.
+      if (request.signal.aborted) onDisconnect()
     },
   }
 }

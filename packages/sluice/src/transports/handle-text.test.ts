@@ -21,14 +21,14 @@ test('a text is answered with the text of the response, under its id', async () 
   expect(await answerTo('{"jsonrpc":"2.0","id":7,"method":"ping"}')).toEqual({ jsonrpc: '2.0', id: 7, result: {} })
 })
 
-test('what is not JSON, or names a member twice, is refused as on every transport', async () => {
+test('a text that is not JSON, or has a duplicate name, is refused as on every transport', async () => {
   expect(await answerTo('{"jsonrpc"')).toMatchObject({ error: { code: -32700 } })
   const twice = '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"note"}}'
   expect(await answerTo(twice)).toMatchObject({ error: { code: -32600 } })
   expect(ran).toEqual([])
 })
 
-test('a notification is not answered, also one that holds a value nobody should act on', async () => {
+test('a notification is not answered, not even one that is refused', async () => {
   expect(await answerTo('{"jsonrpc":"2.0","method":"notifications/initialized"}')).toBeNull()
   expect(await answerTo('{"jsonrpc":"2.0","method":"notifications/x","params":{"n":12345678901234567890}}')).toBeNull()
 })

@@ -1,4 +1,7 @@
-/** One message as text, for programs that bring a transport of their own: the framing and its limits, and the server's answer. */
+/**
+ * Serves one message as text, for programs with their own transport: the framing with its limits, and the server's
+ * answer.
+ */
 
 import type { Via } from '../core/call.ts'
 import { frame, UnsafeMessage } from '../core/frame.ts'
@@ -6,9 +9,9 @@ import { isOneWay } from '../protocol/classify.ts'
 import type { Server } from '../protocol/server.ts'
 import { toTransportServer } from '../protocol/server.ts'
 
-/** How a text is served. */
+/** Options for serving a text. */
 export interface HandleTextOptions {
-  /** Where it came from. In-process by default, which has exactly one user. */
+  /** How the message arrived. By default in-process, which has exactly one user. */
   readonly via?: Via
   /** Changes a message before it is served, for clients that follow another convention. Must not throw. */
   adapt?(message: unknown): unknown
@@ -16,7 +19,7 @@ export interface HandleTextOptions {
 
 const inProcess: Via = { transport: 'memory', peer: 'memory', header: () => undefined }
 
-/** Returns the text of the answer, or `null` for what must not be answered. Never rejects. */
+/** Returns the text of the answer, or `null` for a message that must not be answered. Never rejects. */
 export async function handleText(
   server: Server,
   text: string,

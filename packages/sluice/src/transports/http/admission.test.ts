@@ -4,15 +4,17 @@ import { fakeClock, settle } from '../../testing/clock.ts'
 import type { Admission, AdmissionDeps, AdmissionOptions, AdmissionRequest } from './admission.ts'
 import { createAdmissionControl } from './admission.ts'
 
-const make = (options: AdmissionOptions = {}, parts: Partial<AdmissionDeps> = {}) => {
+const make = (options: AdmissionOptions = {}, deps: Partial<AdmissionDeps> = {}) => {
   const clock = fakeClock()
-  return { clock, gate: createAdmissionControl(options, { clock, ...parts }) }
+  return { clock, control: createAdmissionControl(options, { clock, ...deps }) }
 }
-const knock = (more: Partial<AdmissionRequest> & { headers?: { [name: string]: string } } = {}): AdmissionRequest => ({
+const request = (
+  overrides: Partial<AdmissionRequest> & { headers?: { [name: string]: string } } = {},
+): AdmissionRequest => ({
   method: 'POST',
   peer: '192.0.2.1',
-  header: (name) => more.headers?.[name],
-  ...more,
+  header: (name) => overrides.headers?.[name],
+  ...overrides,
 })
 const reasonOf = (outcome: unknown): string => (outcome instanceof RpcError ? outcome.reason : 'admitted')
 const admitted = (outcome: unknown): Admission => {
@@ -20,84 +22,84 @@ const admitted = (outcome: unknown): Admission => {
   return outcome as Admission
 }
 
-test('so many are let in, so many wait in turn, and the rest are refused at once', async () => {
-  const { gate } = make({ concurrency: 1, queue: 1 })
-  const first = admitted(gate.admit(knock()))
-  const second = gate.admit(knock())
-  const third = gate.admit(knock())
+test('requests up to "concurrency" are admitted, up to "queue" wait in turn, and the rest are refused at once', async () => {
+  const { control } = make({ concurrency: 1, queue: 1 })
+  const first = admitted(control.admit(request()))
+  const second = control.admit(request())
+  const third = control.admit(request())
   expect(third).toMatchObject({ reason: 'overloaded', data: { retryAfterMs: 1000 } })
-  expect(gate.load).toEqual({ running: 1, waiting: 1, shed: 1 })
+  expect(control.load).toEqual({ running: 1, waiting: 1, shed: 1 })
   first.release()
   admitted(await second).release()
-  expect(gate.load).toEqual({ running: 0, waiting: 0, shed: 1 })
+  expect(control.load).toEqual({ running: 0, waiting: 0, shed: 1 })
 })
 
-test('a slot is given back once, however often it is released', () => {
-  const { gate } = make({ concurrency: 2, queue: 0 })
-  const first = admitted(gate.admit(knock()))
-  admitted(gate.admit(knock()))
+test('a slot is freed once, however often it is released', () => {
+  const { control } = make({ concurrency: 2, queue: 0 })
+  const first = admitted(control.admit(request()))
+  admitted(control.admit(request()))
   first.release()
   first.release()
-  admitted(gate.admit(knock()))
-  expect(reasonOf(gate.admit(knock()))).toBe('overloaded')
+  admitted(control.admit(request()))
+  expect(reasonOf(control.admit(request()))).toBe('overloaded')
 })
 
-test('nobody waits longer than a second, and whoever goes away does not wait', async () => {
-  const { gate, clock } = make({ concurrency: 1, queue: 2 })
-  const first = admitted(gate.admit(knock()))
-  let go = (): void => {}
+test('a request waits a second at most, and not at all once its client has disconnected', async () => {
+  const { control, clock } = make({ concurrency: 1, queue: 2 })
+  const first = admitted(control.admit(request()))
+  let disconnect = (): void => {}
   const outcomes: string[] = []
   const onClose = (then: () => void): (() => void) => {
-    go = then
+    disconnect = then
     return () => {}
   }
-  for (const each of [knock(), knock({ onClose })])
-    Promise.resolve(gate.admit(each)).then((outcome) => outcomes.push(reasonOf(outcome)), expect.unreachable)
-  go()
+  for (const each of [request(), request({ onClose })])
+    Promise.resolve(control.admit(each)).then((outcome) => outcomes.push(reasonOf(outcome)), expect.unreachable)
+  disconnect()
   await settle()
   expect(outcomes).toEqual(['cancelled'])
   await clock.advance(1000)
   expect(outcomes).toEqual(['cancelled', 'overloaded'])
   first.release()
-  expect(gate.load).toMatchObject({ running: 0, waiting: 0 })
+  expect(control.load).toMatchObject({ running: 0, waiting: 0 })
   expect(clock.pending).toBe(0)
 })
 
-test('a client that left before it was queued does not wait and keeps no slot', async () => {
-  const { gate, clock } = make({ concurrency: 1, queue: 1 })
-  const first = admitted(gate.admit(knock()))
+test('a client that disconnected before it was queued does not wait and keeps no slot', async () => {
+  const { control, clock } = make({ concurrency: 1, queue: 1 })
+  const first = admitted(control.admit(request()))
   const onClose = (then: () => void): (() => void) => {
     then()
     return () => {}
   }
-  expect(reasonOf(await gate.admit(knock({ onClose })))).toBe('cancelled')
+  expect(reasonOf(await control.admit(request({ onClose })))).toBe('cancelled')
   first.release()
-  expect(gate.load).toMatchObject({ running: 0, waiting: 0 })
+  expect(control.load).toMatchObject({ running: 0, waiting: 0 })
   expect(clock.pending).toBe(0)
 })
 
-test('a client that leaves after it got its slot is not heard by the queue any more', async () => {
-  const { gate } = make({ concurrency: 1, queue: 1 })
-  const first = admitted(gate.admit(knock()))
+test('the queue no longer listens to a client that got its slot', async () => {
+  const { control } = make({ concurrency: 1, queue: 1 })
+  const first = admitted(control.admit(request()))
   const listeners = new Set<() => void>()
   const onClose = (then: () => void): (() => void) => {
     listeners.add(then)
     return () => listeners.delete(then)
   }
-  const second = gate.admit(knock({ onClose }))
+  const second = control.admit(request({ onClose }))
   first.release()
   const admission = admitted(await second)
   expect(listeners.size).toBe(0)
   admission.release()
-  expect(gate.load.running).toBe(0)
+  expect(control.load.running).toBe(0)
 })
 
-test('a peer that fills the queue waits for its own, not before others', async () => {
-  const { gate } = make({ concurrency: 1, queue: 10 })
+test('a peer that fills the queue delays its own requests, not those of others', async () => {
+  const { control } = make({ concurrency: 1, queue: 10 })
   const order: string[] = []
-  let current = admitted(gate.admit(knock()))
+  let current = admitted(control.admit(request()))
   for (const peer of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.9'])
-    Promise.resolve(gate.admit(knock({ peer }))).then((outcome) => {
+    Promise.resolve(control.admit(request({ peer }))).then((outcome) => {
       order.push(peer)
       current = admitted(outcome)
     }, expect.unreachable)
@@ -108,129 +110,129 @@ test('a peer that fills the queue waits for its own, not before others', async (
   expect(order).toEqual(['192.0.2.1', '192.0.2.9', '192.0.2.1', '192.0.2.1'])
 })
 
-test('a peer has a bucket, an IPv6 network being one peer, and is told when to come back', async () => {
-  const { gate, clock } = make({ perPeer: { burst: 2, perSecond: 1 } })
-  for (const peer of ['2001:db8::1', '2001:db8::2']) admitted(gate.admit(knock({ peer })))
-  expect(gate.admit(knock({ peer: '2001:db8::3' }))).toMatchObject({
+test('each peer has a bucket, an IPv6 network is one peer, and a refusal says when to retry', async () => {
+  const { control, clock } = make({ perPeer: { burst: 2, perSecond: 1 } })
+  for (const peer of ['2001:db8::1', '2001:db8::2']) admitted(control.admit(request({ peer })))
+  expect(control.admit(request({ peer: '2001:db8::3' }))).toMatchObject({
     reason: 'rateLimited',
     message: 'Too many requests: wait 1 s, then try again',
     data: { retryAfterMs: 1000 },
   })
-  admitted(gate.admit(knock({ peer: '192.0.2.1' })))
+  admitted(control.admit(request({ peer: '192.0.2.1' })))
   await clock.advance(1000)
-  admitted(gate.admit(knock({ peer: '2001:db8::4' })))
+  admitted(control.admit(request({ peer: '2001:db8::4' })))
 })
 
-test('where the peer is not known there is no bucket for all', () => {
-  const { gate } = make({ perPeer: { burst: 1, perSecond: 1 } })
-  for (let i = 0; i < 5; i++) admitted(gate.admit(knock({ peer: '' })))
+test('requests of unknown peers do not share a bucket', () => {
+  const { control } = make({ perPeer: { burst: 1, perSecond: 1 } })
+  for (let i = 0; i < 5; i++) admitted(control.admit(request({ peer: '' })))
 })
 
-test('under pressure new work is refused; what ends a session or only asks the way is not', () => {
-  const { gate } = make({}, { pressure: { heapHigh: true, loopLate: false } })
-  expect(reasonOf(gate.admit(knock()))).toBe('overloaded')
-  expect(reasonOf(gate.admit(knock({ method: 'GET' })))).toBe('overloaded')
-  expect(reasonOf(gate.admit(knock({ method: 'DELETE' })))).toBe('admitted')
-  expect(reasonOf(gate.admit(knock({ method: 'OPTIONS' })))).toBe('admitted')
+test('under pressure new work is refused, but DELETE and OPTIONS are not', () => {
+  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  expect(reasonOf(control.admit(request()))).toBe('overloaded')
+  expect(reasonOf(control.admit(request({ method: 'GET' })))).toBe('overloaded')
+  expect(reasonOf(control.admit(request({ method: 'DELETE' })))).toBe('admitted')
+  expect(reasonOf(control.admit(request({ method: 'OPTIONS' })))).toBe('admitted')
 })
 
-test('a loop that is late refuses new work only while more than a few requests are running', () => {
-  const { gate } = make({}, { pressure: { heapHigh: false, loopLate: true } })
-  const few = Array.from({ length: 8 }, () => admitted(gate.admit(knock())))
-  expect(reasonOf(gate.admit(knock()))).toBe('overloaded')
+test('a late event loop refuses new work only while overrides than a few requests are running', () => {
+  const { control } = make({}, { pressure: { heapHigh: false, loopLate: true } })
+  const few = Array.from({ length: 8 }, () => admitted(control.admit(request())))
+  expect(reasonOf(control.admit(request()))).toBe('overloaded')
   few[0]?.release()
-  expect(reasonOf(gate.admit(knock()))).toBe('admitted')
+  expect(reasonOf(control.admit(request()))).toBe('admitted')
 })
 
-test('a request that waited too long for the loop is refused and counted; one that may be a cancellation is not', () => {
-  const { gate } = make({}, { hasSession: () => true })
-  expect(admitted(gate.admit(knock())).tooLate?.()).toMatchObject({ reason: 'overloaded' })
-  expect(gate.load.shed).toBe(1)
-  const maybe = gate.admit(knock({ headers: { 'mcp-session-id': 's', 'content-length': '120' } }))
+test('a request that waited too long for the event loop is refused and counted, unless it may be a cancellation', () => {
+  const { control } = make({}, { hasSession: () => true })
+  expect(admitted(control.admit(request())).tooLate?.()).toMatchObject({ reason: 'overloaded' })
+  expect(control.load.shed).toBe(1)
+  const maybe = control.admit(request({ headers: { 'mcp-session-id': 's', 'content-length': '120' } }))
   expect(admitted(maybe).tooLate).toBeUndefined()
 })
 
 test('a stream that only waits holds no slot', () => {
-  const { gate } = make({ concurrency: 1, queue: 0 })
-  for (let i = 0; i < 10; i++) admitted(gate.admit(knock({ method: 'GET' })))
-  expect(gate.load.running).toBe(0)
+  const { control } = make({ concurrency: 1, queue: 0 })
+  for (let i = 0; i < 10; i++) admitted(control.admit(request({ method: 'GET' })))
+  expect(control.load.running).toBe(0)
 })
 
-test('those refused together are not told to come back together', () => {
-  const { gate } = make({}, { pressure: { heapHigh: true, loopLate: false } })
-  const waits = Array.from({ length: 40 }, () => (gate.admit(knock()) as RpcError).data['retryAfterMs'])
+test('clients that are refused together are not told to retry together', () => {
+  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const waits = Array.from({ length: 40 }, () => (control.admit(request()) as RpcError).data['retryAfterMs'])
   expect(new Set(waits).size).toBe(20)
   expect(Math.max(...waits.map(Number))).toBeLessThan(3000)
 })
 
-test('a flood of refusals makes few errors: an error with its stack costs more than the rest of the gate', () => {
-  const { gate } = make({}, { pressure: { heapHigh: true, loopLate: false } })
-  const refusals = Array.from({ length: 1000 }, () => gate.admit(knock()))
+test('a flood of refusals makes few errors, because an error with its stack costs overrides than the rest of the check', () => {
+  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const refusals = Array.from({ length: 1000 }, () => control.admit(request()))
   expect(refusals.every((refusal) => reasonOf(refusal) === 'overloaded')).toBe(true)
   expect(new Set(refusals).size).toBe(20)
-  expect(gate.load.shed).toBe(1000)
+  expect(control.load.shed).toBe(1000)
 })
 
-const inSession = knock({ headers: { 'mcp-session-id': 's', 'content-length': '120' } })
+const inSession = request({ headers: { 'mcp-session-id': 's', 'content-length': '120' } })
 const hasSession = (id: string): boolean => id === 's'
 
-test('a cancellation in a legacy session gets through whatever the load', async () => {
+test('a cancellation in a legacy session gets through under any load', async () => {
   for (const full of [{ concurrency: 1, queue: 0 }, {}]) {
-    const { gate } = make(full, { pressure: { heapHigh: !('concurrency' in full), loopLate: false }, hasSession })
-    if ('concurrency' in full) admitted(gate.admit(knock()))
-    const admission = admitted(gate.admit(inSession))
+    const { control } = make(full, { pressure: { heapHigh: !('concurrency' in full), loopLate: false }, hasSession })
+    if ('concurrency' in full) admitted(control.admit(request()))
+    const admission = admitted(control.admit(inSession))
     expect(await admission.recheck(true)).toBeUndefined()
     admission.release()
   }
 })
 
-test('what came in as if it were one, and is a call, is judged like any other', async () => {
-  const { gate } = make({ concurrency: 1, queue: 0 }, { hasSession })
-  const first = admitted(gate.admit(inSession))
+test('a call that looked like a cancellation is judged like any other', async () => {
+  const { control } = make({ concurrency: 1, queue: 0 }, { hasSession })
+  const first = admitted(control.admit(inSession))
   expect(await first.recheck(false)).toBeUndefined()
-  expect(gate.load.running).toBe(1)
-  const second = admitted(gate.admit(inSession))
+  expect(control.load.running).toBe(1)
+  const second = admitted(control.admit(inSession))
   expect(reasonOf(await second.recheck(false))).toBe('overloaded')
   second.release()
   first.release()
-  expect(gate.load.running).toBe(0)
+  expect(control.load.running).toBe(0)
 })
 
-test('one that waits for its slot and is released meanwhile keeps none', async () => {
-  const { gate } = make({ concurrency: 1, queue: 1 }, { hasSession })
-  const first = admitted(gate.admit(knock()))
-  const second = admitted(gate.admit(inSession))
-  const heard = second.recheck(false)
+test('a request that is released while it waits for its slot keeps none', async () => {
+  const { control } = make({ concurrency: 1, queue: 1 }, { hasSession })
+  const first = admitted(control.admit(request()))
+  const second = admitted(control.admit(inSession))
+  const rechecked = second.recheck(false)
   second.release()
   first.release()
-  await heard
-  expect(gate.load.running).toBe(0)
+  await rechecked
+  expect(control.load.running).toBe(0)
 })
 
 test.each([
-  ['a session nobody has', { 'mcp-session-id': 'x', 'content-length': '120' }],
+  ['an unknown session', { 'mcp-session-id': 'x', 'content-length': '120' }],
   ['no session', { 'content-length': '120' }],
-  ['a body too large for it', { 'mcp-session-id': 's', 'content-length': '1025' }],
+  ['a body too large for a cancellation', { 'mcp-session-id': 's', 'content-length': '1025' }],
   ['a body of unknown size', { 'mcp-session-id': 's' }],
-  ['a size that is none', { 'mcp-session-id': 's', 'content-length': 'small' }],
-])('%s is no way around the gate', (_, headers) => {
-  const { gate } = make({}, { pressure: { heapHigh: true, loopLate: false }, hasSession })
-  expect(reasonOf(gate.admit(knock({ headers })))).toBe('overloaded')
+  ['an invalid size', { 'mcp-session-id': 's', 'content-length': 'small' }],
+])('%s does not bypass admission control', (_, headers) => {
+  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false }, hasSession })
+  expect(reasonOf(control.admit(request({ headers })))).toBe('overloaded')
 })
 
 test('an ordinary request is not judged twice', async () => {
-  const { gate } = make({ concurrency: 1, queue: 0 })
-  expect(await admitted(gate.admit(knock())).recheck(false)).toBeUndefined()
+  const { control } = make({ concurrency: 1, queue: 0 })
+  expect(await admitted(control.admit(request())).recheck(false)).toBeUndefined()
 })
 
-test('a peer has so many connections, and one that closes makes room, once', () => {
-  const { gate } = make({ connectionsPerPeer: 2 })
-  const close = gate.admitConnection('192.0.2.1')
-  gate.admitConnection('192.0.2.1')
-  expect(gate.admitConnection('::ffff:192.0.2.1')).toBeUndefined()
-  expect(gate.admitConnection('192.0.2.2')).toBeDefined()
+test('the connections of a peer are limited, and one that closes makes room once', () => {
+  const { control } = make({ connectionsPerPeer: 2 })
+  const close = control.admitConnection('192.0.2.1')
+  control.admitConnection('192.0.2.1')
+  expect(control.admitConnection('::ffff:192.0.2.1')).toBeUndefined()
+  expect(control.admitConnection('192.0.2.2')).toBeDefined()
   close?.()
   close?.()
-  expect(gate.admitConnection('192.0.2.1')).toBeDefined()
-  expect(gate.admitConnection('192.0.2.1')).toBeUndefined()
+  expect(control.admitConnection('192.0.2.1')).toBeDefined()
+  expect(control.admitConnection('192.0.2.1')).toBeUndefined()
 })

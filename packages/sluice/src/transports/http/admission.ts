@@ -1,11 +1,11 @@
 /**
- * Asked before a body is read: whether there is room for one more request. Refusing takes the same short time however
- * much is going on, so that a flood costs little and what was let in goes on at its usual speed.
+ * Admission control: decides, before a body is read, whether there is room for one more request. A refusal takes the
+ * same short time under any load, so that a flood costs little and admitted requests keep their speed.
  *
- * What must get through in any case does not come by here, or comes through as what it is: health and metrics are other
- * paths, the console is another port, a client of 2026-07-28 cancels by closing its connection, and DELETE ends a
- * session. Only a cancellation in a legacy session is a message like others: one small enough to be it, in a session that
- * exists, is read first and judged when it is known what it is (`recheck`).
+ * Requests that must always get through do not pass here, or are recognized. Health and metrics are other paths, and
+ * the console is another port. A client of 2026-07-28 cancels by closing its connection, and DELETE ends a session.
+ * Only a cancellation in a legacy session looks like any other message. A body small enough to be one, in a session
+ * that exists, is read first and judged when its kind is known (`recheck`).
  */
 
 import type { Clock } from '../../core/clock.ts'
@@ -20,75 +20,91 @@ import { lagExemptRequests } from './hysteresis.ts'
 import { createConnectionLimiter, createPeerLimiter } from './peer-limiter.ts'
 
 export interface AdmissionOptions {
-  /** Requests under way at once, streams that only wait not counted: 1000 unless said. Past it memory grows with load. */
+  /**
+   * Requests in flight at once, by default 1000, without streams that only wait. Without a limit, memory grows with
+   * load.
+   */
   readonly concurrency?: number
-  /** How many may wait: half as many unless said. More would only answer later, to clients that gave up. */
+  /**
+   * How many requests may wait, by default half of "concurrency". More would only be answered after their clients gave
+   * up.
+   */
   readonly queue?: number
-  /** How long one may wait: 1 s unless said. */
+  /** How long a request may wait, by default 1 s. */
   readonly queueMs?: number
   /**
-   * Requests of one address (IPv6: one /64), before anybody is known. Off unless given: behind a proxy all come from one
-   * address.
+   * Limits the requests of one address (for IPv6, one /64) before authentication. Off by default, because behind a
+   * proxy all requests come from one address.
    */
   readonly perPeer?: Bucket
-  /** Connections of one address. Off unless given, for the same reason; all together are `maxConnections`. */
+  /**
+   * Limits the connections of one address. Off by default, for the same reason. `maxConnections` limits all together.
+   */
   readonly connectionsPerPeer?: number
   /**
-   * From which lag of the event loop and which part of the heap on new work is refused: 250 ms and 0.9 by default. The lag
-   * counts only while more than a few requests are running: a single client is never refused because a tool computed for
-   * long. For `serveHttp`, which can measure its process.
+   * The lag of the event loop and the used part of the heap from which on new work is refused, by default 250 ms and
+   * 0.9. The lag counts only while more than a few requests are running, so that a slow tool does not lock out a single
+   * client. Only for `serveHttp`, which can measure its process.
    */
   readonly thresholds?: Thresholds
 }
 
 export interface AdmissionDeps {
   readonly clock: Clock
-  /** Left out: load is judged by concurrency alone. */
+  /** The pressure on this process. By default load is judged by concurrency alone. */
   readonly pressure?: Pressure | undefined
-  /** How this process is doing, where that can be measured. */
-  measure?(marks: Thresholds | undefined): Pressure
-  /** Whether a legacy session is there. */
+  /** Measures the pressure on this process, where that is possible. */
+  measure?(thresholds: Thresholds | undefined): Pressure
+  /** Whether a legacy session exists. */
   hasSession?(id: string): boolean
 }
 
-/** One request, as far as the gate looks at it. */
+/** The parts of a request that admission control reads. */
 export interface AdmissionRequest {
   readonly method: string
   readonly peer: string
   header(name: string): string | undefined
-  /** Calls `then` once the client's connection is closed, so that it stops waiting; the returned function forgets it. */
+  /**
+   * Calls `then` when the client's connection closes, so that the request stops waiting. Returns a function that
+   * unsubscribes.
+   */
   onClose?(then: () => void): () => void
 }
 
 export interface Admission {
-  /** To be asked when the message is read: a refusal, for what was let in unseen and is not what it could have been. */
+  /**
+   * Called when the message is read. Returns a refusal if it was admitted as a possible cancellation, is not one, and
+   * finds no room.
+   */
   recheck(oneWay: boolean): RpcError | undefined | Promise<RpcError | undefined>
-  /** Refuses a request that waited too long for the loop. Left out for one that may be a cancellation. */
+  /**
+   * Creates the refusal of a request that waited too long for the event loop. `undefined` if it may be a cancellation.
+   */
   readonly tooLate?: () => RpcError
-  /** When the response is complete, or has become a stream that only waits. Any number of times. */
+  /** Frees the slot when the response is complete or has become a stream that only waits. May be called many times. */
   release(): void
 }
 
 export interface AdmissionControl {
-  admit(knock: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError>
-  /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
+  admit(request: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError>
+  /** Admits a new connection. Returns a function to call when it closes, or `undefined` if it must be closed now. */
   admitConnection(peer: string): (() => void) | undefined
-  /** What metrics and the console show of it. */
+  /** The values that metrics and the console show. */
   readonly gauges: readonly Gauge[]
   readonly load: { readonly running: number; readonly waiting: number; readonly shed: number }
 }
 
-/** Bytes: a cancellation with an id of 256 characters and a reason is smaller. */
+/** In bytes. A cancellation with an id of 256 characters and a reason is smaller. */
 const maxOneWayBytes = 1024
 
-/** Asked before a body is read. An option of whatever serves HTTP, ready made, so that who has none carries none. */
-export type CreateAdmissionControl = (around: AdmissionDeps) => AdmissionControl
+/** Creates admission control. It is passed as an option, so that a program without it does not carry its code. */
+export type CreateAdmissionControl = (deps: AdmissionDeps) => AdmissionControl
 
-/** Asked before a body is read: too many requests are refused in constant time. */
+/** Refuses requests in constant time, before their body is read, when there are too many. */
 export const admission =
   (options: AdmissionOptions = {}): CreateAdmissionControl =>
-  (around) =>
-    createAdmissionControl(options, { pressure: around.measure?.(options.thresholds), ...around })
+  (deps) =>
+    createAdmissionControl(options, { pressure: deps.measure?.(options.thresholds), ...deps })
 
 export function createAdmissionControl(
   options: AdmissionOptions,
@@ -105,97 +121,97 @@ export function createAdmissionControl(
   const peers = perPeer && createPeerLimiter(perPeer, clock)
   let shed = 0
 
-  /** Each is made once: an error with its stack costs an eighth of all that a refusal does. */
+  /** Each error is made once, because an error with its stack is an eighth of the cost of a refusal. */
   const refusals: RpcError[] = []
   function overloaded(): RpcError {
-    const at = shed++ % 20
-    // Clients that are refused together must not come back together.
-    const retryAfterMs = 1000 + at * 100
-    refusals[at] ??= new RpcError('overloaded', 'The server is busy: wait a few seconds, then try again', {
+    const index = shed++ % 20
+    // Clients that are refused together must not retry together.
+    const retryAfterMs = 1000 + index * 100
+    refusals[index] ??= new RpcError('overloaded', 'The server is busy: wait a few seconds, then try again', {
       data: { retryAfterMs },
     })
-    return refusals[at]
+    return refusals[index]
   }
-  function enter(knock: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
-    const { method, peer } = knock
+  function enter(request: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
+    const { method, peer } = request
     const waitMs = peers?.take(peer) ?? 0
     if (waitMs > 0) {
       shed++
       const problem = `Too many requests: wait ${Math.ceil(waitMs / 1000)} s, then try again`
       return new RpcError('rateLimited', problem, { data: { retryAfterMs: waitMs } })
     }
-    // What frees something, and what costs nothing, is let in whatever the load.
+    // Requests that free resources (DELETE) or cost nothing (OPTIONS) are admitted under any load.
     if (method !== 'POST' && method !== 'GET') return withoutSlot
     if (pressure?.heapHigh || (pressure?.loopLate && slots.taken >= lagExemptRequests)) return overloaded()
     if (method === 'GET') return withoutSlot
     const free = slots.take()
-    return free ? admission(free) : queued(knock)
+    return free ? admission(free) : queued(request)
   }
   const admission = (claim: SlotClaim): Admission => ({
     recheck: noop,
     tooLate: overloaded,
     release: () => claim.release(),
   })
-  function queued(knock: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
+  function queued(request: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
     let settle: (refusal: RpcError | undefined) => void = noop
-    const claim = slots.wait(networkOf(knock.peer), (held) => settle(held ? undefined : overloaded()))
+    const claim = slots.wait(networkOf(request.peer), (held) => settle(held ? undefined : overloaded()))
     if (!claim) return overloaded()
     if (claim.state === 'held') return admission(claim)
     return new Promise((resolve) => {
-      let forget: () => void = noop
+      let unsubscribe: () => void = noop
       settle = (refusal) => {
         settle = noop
         cancelTimer()
-        forget()
+        unsubscribe()
         if (refusal) claim.release()
         resolve(refusal ?? admission(claim))
       }
       const cancelTimer = clock.after(queueMs, () => settle(overloaded()))
-      forget = knock.onClose?.(() => settle(closedByClient())) ?? noop
+      unsubscribe = request.onClose?.(() => settle(closedByClient())) ?? noop
     })
   }
-  function mayBeOneWay(knock: AdmissionRequest): boolean {
-    const session = knock.method === 'POST' ? knock.header('mcp-session-id') : undefined
+  function mayBeOneWay(request: AdmissionRequest): boolean {
+    const session = request.method === 'POST' ? request.header('mcp-session-id') : undefined
     if (session === undefined || !hasSession?.(session)) return false
-    return Number(knock.header('content-length') ?? 'none') <= maxOneWayBytes
+    return Number(request.header('content-length') ?? 'none') <= maxOneWayBytes
   }
-  /** Judged when it is read, unless it is one of those that are never refused. */
-  function unseen(knock: AdmissionRequest): Admission {
+  /** Admits a possible cancellation, to be judged when it is read. */
+  function admitUnread(request: AdmissionRequest): Admission {
     let inner: Admission = withoutSlot
-    let over = false
+    let released = false
     const judge = (outcome: Admission | RpcError): RpcError | undefined => {
       if (outcome instanceof RpcError) return outcome
       inner = outcome
-      if (over) inner.release()
+      if (released) inner.release()
       return undefined
     }
     return {
       recheck(oneWay) {
         if (oneWay) return undefined
-        const outcome = enter(knock)
+        const outcome = enter(request)
         return outcome instanceof Promise ? outcome.then(judge) : judge(outcome)
       },
       release() {
-        over = true
+        released = true
         inner.release()
       },
     }
   }
 
   return {
-    admit: (knock) => (mayBeOneWay(knock) ? unseen(knock) : enter(knock)),
+    admit: (request) => (mayBeOneWay(request) ? admitUnread(request) : enter(request)),
     admitConnection: createConnectionLimiter(connectionsPerPeer),
     gauges: [
-      { name: 'sluice_gate_running', help: 'Requests under way.', type: 'gauge', read: () => slots.taken },
+      { name: 'sluice_gate_running', help: 'Requests in flight.', type: 'gauge', read: () => slots.taken },
       {
         name: 'sluice_gate_waiting',
-        help: 'Requests that wait for a place.',
+        help: 'Requests that wait for a slot.',
         type: 'gauge',
         read: () => slots.waiting,
       },
       {
         name: 'sluice_gate_shed_total',
-        help: 'Requests turned away before they were read.',
+        help: 'Requests refused before they were read.',
         type: 'counter',
         read: () => shed,
       },
@@ -208,5 +224,5 @@ export function createAdmissionControl(
 
 const noop = (): undefined => undefined
 const closedByClient = (): RpcError => new RpcError('cancelled', 'The client closed the connection')
-/** For what holds no slot. */
+/** The admission of a request that holds no slot. */
 const withoutSlot: Admission = { recheck: noop, release: noop }

@@ -1,4 +1,4 @@
-/** All that one server answers over HTTP: its endpoint, the other ways in, and what is read beside MCP. */
+/** Everything one server serves over HTTP: its endpoint, the other transports, and pages such as health and metrics. */
 
 import type { Page } from '../../core/plugin.ts'
 import type { TransportServer } from '../../protocol/server.ts'
@@ -8,56 +8,62 @@ import type { HttpReply, HttpRequest } from './message.ts'
 import { noHeaders } from './message.ts'
 import type { RequestHandler, RouteFactory } from './routes.ts'
 
-/** What HTTP does for one server. */
+/** The HTTP options of one server. */
 export interface HttpAppOptions extends HttpOptions {
-  /** The transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
+  /** Serves the transport of 2024-11-05 beside the endpoint: `sse()` from `sluice/sse`. */
   readonly sse?: RouteFactory
 }
 
 export interface HttpApp extends HttpEndpoint {
   readonly server: TransportServer
   readonly routes: Map<string, RequestHandler>
-  /** For what is mounted into somebody else's router: a way by the end of its path, a page by all of it, else MCP. */
+  /**
+   * Serves a request inside another framework's router. A transport matches by the end of the path, a page by the whole
+   * path; the rest is MCP.
+   */
   readonly serveMounted: RequestHandler
-  /** What OAuth clients read, by its whole path; at the root of the host too where the server is `alone` on it. */
+  /**
+   * The page that OAuth clients read, by its whole path. It is at the root of the host too if the server is `alone`
+   * there.
+   */
   resourcePage(path: string, request: HttpRequest, alone: boolean): Page | undefined
-  /** Health and metrics: `path` is without what the server is mounted at. `undefined` where there is no such page. */
+  /** Health and metrics, by the path below the mount point. `undefined` if there is no such page. */
   page(path: string, request: HttpRequest): Promise<Page | undefined>
 }
 
 export function createHttpApp(server: TransportServer, options: HttpAppOptions): HttpApp {
-  const exchange = createEndpoint(server, options)
-  const { resource } = exchange
-  const routes = new Map(options.sse?.(exchange.context))
+  const endpoint = createEndpoint(server, options)
+  const { resource } = endpoint
+  const routes = new Map(options.sse?.(endpoint.context))
 
   function resourcePage(path: string, request: HttpRequest, alone: boolean): Page | undefined {
     if (!resource || !isReadMethod(request)) return undefined
-    const at = resource.paths.indexOf(path)
-    return at === 0 || (at > 0 && alone) ? { status: 200, ...resource } : undefined
+    const index = resource.paths.indexOf(path)
+    return index === 0 || (index > 0 && alone) ? { status: 200, ...resource } : undefined
   }
   const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
     isReadMethod(request) ? server.page(path, request.peer) : undefined
   function serveMounted(request: HttpRequest, reply: HttpReply): Promise<void> {
-    if (request.method === 'POST' && routes.size === 0) return exchange.serve(request, reply)
+    if (request.method === 'POST' && routes.size === 0) return endpoint.serve(request, reply)
     const path = pathOf(request.url)
-    for (const [end, serve] of routes) if (path.endsWith(end)) return serve(request, reply)
-    return request.method === 'POST' ? exchange.serve(request, reply) : visit(path, request, reply)
+    for (const [suffix, serve] of routes) if (path.endsWith(suffix)) return serve(request, reply)
+    return request.method === 'POST' ? endpoint.serve(request, reply) : servePage(path, request, reply)
   }
-  async function visit(path: string, request: HttpRequest, reply: HttpReply): Promise<void> {
+  async function servePage(path: string, request: HttpRequest, reply: HttpReply): Promise<void> {
     try {
       const found = resourcePage(path, request, true) ?? (await page(path, request))
       if (found) reply.send(found.status, found.headers, found.body)
-      else await exchange.serve(request, reply)
+      else await endpoint.serve(request, reply)
     } catch (thrown) {
-      exchange.context.refuse(thrown, request, reply, noHeaders)
+      endpoint.context.refuse(thrown, request, reply, noHeaders)
     }
   }
-  return { ...exchange, server, routes, serveMounted, resourcePage, page }
+  return { ...endpoint, server, routes, serveMounted, resourcePage, page }
 }
 
 const isReadMethod = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 
-/** Without the query. */
+/** Returns the path of a URL, without the query. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

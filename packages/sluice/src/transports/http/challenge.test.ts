@@ -29,11 +29,11 @@ test.each<[string, Reason, Params, string]>([
     { scopes: ['deploy:write', 'a'] },
     `Bearer error="insufficient_scope", scope="deploy:write a", ${metadata}`,
   ],
-])('%s is answered with how to get in', (_, reason, data, challenge) => {
+])('%s is answered with a challenge that says how to authenticate', (_, reason, data, challenge) => {
   expect(headersOf(reason, data)).toEqual({ 'www-authenticate': challenge })
 })
 
-test('without an authorization server the challenge says Bearer, and no more than it knows', () => {
+test('without an authorization server the challenge names only Bearer, the error and the scope', () => {
   expect(challengeHeaders(new RpcError('unauthorized', 'x'))).toEqual({ 'www-authenticate': 'Bearer' })
   expect(challengeHeaders(new RpcError('insufficientScope', 'x', { data: { scopes: ['a'] } }))).toEqual({
     'www-authenticate': 'Bearer error="insufficient_scope", scope="a"',
@@ -41,7 +41,7 @@ test('without an authorization server the challenge says Bearer, and no more tha
 })
 
 test.each(['a"b', 'a\\b', 'a\r\nSet-Cookie: x=1', 'a\nb', 'a b', 'ä', '\u0000', '', 5, null, {}])(
-  'a scope that is %j does not get into a header',
+  'the scope %j does not get into a header',
   (scope) => {
     const data = { scopes: [scope, 'good'] }
     expect(headersOf('insufficientScope', data)['www-authenticate']).toContain('scope="good"')
@@ -49,7 +49,7 @@ test.each(['a"b', 'a\\b', 'a\r\nSet-Cookie: x=1', 'a\nb', 'a b', 'ä', '\u0000',
   },
 )
 
-test('nothing but the one error we mean gets into a header', () => {
+test('only the error code invalid_token gets into a header', () => {
   expect(headersOf('unauthorized', { error: 'x"\r\nEvil: 1' })).toEqual(headersOf('unauthorized'))
   expect(headersOf('insufficientScope', { scopes: 'text' })['www-authenticate']).not.toContain('scope=')
 })
@@ -69,7 +69,7 @@ test.each<[unknown, string | undefined]>([
     expect(headersOf(reason, { retryAfterMs })['retry-after']).toBe(seconds)
 })
 
-test('other refusals say nothing in headers', () => {
+test('other refusals have no headers', () => {
   expect(headersOf('forbidden', { scopes: ['a'] })).toEqual({})
   expect(headersOf('invalidParams')).toEqual({})
 })

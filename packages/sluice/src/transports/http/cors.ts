@@ -1,4 +1,4 @@
-/** What a browser must be told before a page of an allowed origin may call and read the answers. */
+/** CORS headers, so that a browser lets a page of an allowed origin call the server and read the answers. */
 
 import type { HttpHeaders, HttpRequest } from './message.ts'
 
@@ -13,10 +13,10 @@ const allowedHeaders: ReadonlySet<string> = new Set([
   ...['last-event-id', 'idempotency-key', 'x-tenant'],
 ])
 
-/** `Mcp-Param-*` cannot be listed ahead, so the names a page asks for are answered one by one. */
+/** Allows the headers that a page asks for one by one, because `Mcp-Param-*` names cannot be listed ahead. */
 export function preflightHeaders(request: HttpRequest, methods: string): HttpHeaders {
-  const asked = (request.header('access-control-request-headers') ?? '').toLowerCase().split(',')
-  const granted = asked
+  const requested = (request.header('access-control-request-headers') ?? '').toLowerCase().split(',')
+  const granted = requested
     .map((name) => name.trim())
     .filter((name) => allowedHeaders.has(name) || /^mcp-param-[\w-]+$/.test(name))
   return {

@@ -1,8 +1,8 @@
 /**
- * Streamable HTTP, both eras on one endpoint, without knowing which HTTP it is: `../node/http-handler.ts` and `../fetch.ts` are thin
- * adapters around this.
+ * Streamable HTTP for both eras on one endpoint, independent of the HTTP implementation. `../node/http-handler.ts` and
+ * `../fetch.ts` are thin adapters around it.
  *
- * JSON unless something must stream: the first notification or question turns the response into events.
+ * A response is JSON by default. The first notification or question turns it into a stream of events.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 
@@ -28,52 +28,57 @@ import type { PostContext, ResponseFactory } from './post-response.ts'
 import { PostResponse, statusFor } from './post-response.ts'
 import type { ProtectedResource } from './well-known.ts'
 
-/** Whom HTTP answers, and what it allows. */
+/** The checks and limits of the HTTP endpoint. */
 export interface HttpOptions extends GuardOptions {
-  /** `admission({ … })`: load is refused before a body is read. Left out, only connections are limited. */
+  /** Refuses excess load before a body is read: `admission({ … })`. By default only connections are limited. */
   readonly admission?: CreateAdmissionControl
-  /** `protectedResource({ … })`: where tokens for this server come from, for challenges and the page that OAuth clients read. */
+  /**
+   * `protectedResource({ … })`: names the issuers of tokens for this server, in challenges and on the page for OAuth
+   * clients.
+   */
   readonly resource?: ProtectedResource
   /**
-   * `sessions()`: for clients before 2026-07-28. Without it each of their requests stands alone and they cannot be asked
-   * anything. Node has them unless this is `false`.
+   * Sessions for clients of revisions before 2026-07-28: `sessions()`. Without them, each request is independent, and
+   * the server cannot ask such clients questions. On Node they are on by default; `false` turns them off.
    */
   readonly sessions?: CreateSessionRoutes | false
-  /** `sharedSessions` from `sluice/fetch`: processes with one store share sessions. Node does so by itself. */
+  /**
+   * Lets processes with one store share sessions: `sharedSessions` from `sluice/fetch`. On Node it is on by default.
+   */
   readonly share?: SessionsOptions['share']
-  /** Bytes of one request body. */
+  /** The largest request body, in bytes. By default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** How often an open stream gets a comment, so that proxies do not take silence for death. */
+  /** How often an open stream gets a comment, so that proxies do not close a silent stream. By default every 15 s. */
   readonly keepAliveMs?: number
 }
 
-/** What other ways in share with the endpoint beside them: the same checks, the same sessions, the same load. */
+/** The checks, sessions and admission control that the endpoint shares with the other transports beside it. */
 export interface EndpointContext {
   readonly server: TransportServer
   readonly sessions: Sessions | undefined
   readonly admissionControl: AdmissionControl | undefined
   readonly maxBodyBytes: number
-  /** Host and Origin; throws. What comes back are the headers for a page that is welcome. */
+  /** Checks Host and Origin; throws. Returns the CORS headers for a page of an allowed origin. */
   check(request: HttpRequest): HttpHeaders
   openStream(reply: HttpReply, headers: HttpHeaders): EventWriter
-  /** Counts a log or progress message that its reader was too slow for. */
+  /** Counts a log or progress message that was dropped because its reader was too slow. */
   countDropped(): void
-  /** Answers with why, as status, headers and body. */
+  /** Answers with the refusal, as status, headers and body. */
   refuse(thrown: unknown, request: HttpRequest, reply: HttpReply, headers: HttpHeaders, message?: unknown): void
 }
 
 export interface HttpEndpoint {
   readonly context: EndpointContext
-  /** For each new connection: `undefined` if it must be closed, else what to call when it is. */
+  /** Admits a new connection. Returns a function to call when it closes, or `undefined` if it must be closed now. */
   admitConnection(peer: string): (() => void) | undefined
   hasSession(id: string): boolean
-  /** What is served beside MCP: the page that OAuth clients read. */
+  /** The page that OAuth clients read. */
   readonly resource: ProtectedResource | undefined
   /** Never rejects. */
   serve(request: HttpRequest, reply: HttpReply): Promise<void>
-  /** Streams that only wait end, so that their clients find another process. */
+  /** Closes streams that only wait, so that their clients reconnect to another process. */
   detach(): void
-  /** Settles when other processes know that this one is gone. */
+  /** Settles when other processes know that this one has closed. */
   close(): Promise<void>
 }
 
@@ -87,28 +92,28 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
   const admissionControl = options.admission?.({ clock: server.clock, hasSession })
   if (admissionControl) server.gauges.push(...admissionControl.gauges)
   const headersFor = (error: RpcError): HttpHeaders => challengeHeaders(error, resource)
-  /** Open streams, and how to call off what keeps each alive. */
-  const live = new Map<EventWriter, () => void>()
+  /** Open streams, each with the function that cancels its keep-alive timer. */
+  const keepAlives = new Map<EventWriter, () => void>()
 
-  /** A timer for each: on workerd a request that waits for nothing of its own is taken for one that hangs. */
-  function keepAlive(sink: EventWriter): void {
-    if (sink.closed) live.delete(sink)
+  /** Starts a timer for each stream, because workerd takes a request without one for a request that hangs. */
+  function keepAlive(writer: EventWriter): void {
+    if (writer.closed) keepAlives.delete(writer)
     else
-      live.set(
-        sink,
+      keepAlives.set(
+        writer,
         server.clock.after(keepAliveMs, () => {
-          sink.write(': keep-alive\n\n')
-          keepAlive(sink)
+          writer.write(': keep-alive\n\n')
+          keepAlive(writer)
         }),
       )
   }
   function openStream(reply: HttpReply, headers: HttpHeaders): EventWriter {
-    const sink = reply.stream({ ...eventHeaders, ...headers }, () => {
-      live.get(sink)?.()
-      live.delete(sink)
+    const writer = reply.stream({ ...eventHeaders, ...headers }, () => {
+      keepAlives.get(writer)?.()
+      keepAlives.delete(writer)
     })
-    keepAlive(sink)
-    return sink
+    keepAlive(writer)
+    return writer
   }
 
   let drops = 0
@@ -121,8 +126,8 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
     type: 'counter',
     read: () => drops,
   })
-  const outlet: ResponseFactory = { openStream, headersFor, countDropped }
-  const legacy = options.sessions ? options.sessions(server, outlet, options.share) : undefined
+  const responses: ResponseFactory = { openStream, headersFor, countDropped }
+  const legacy = options.sessions ? options.sessions(server, responses, options.share) : undefined
   const sessions = legacy?.sessions
 
   function check(request: HttpRequest): HttpHeaders {
@@ -150,10 +155,10 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
       try {
         headers = check(request)
         if (request.method === 'POST') return post(request, reply, headers)
-        if (request.method === 'GET' || request.method === 'DELETE') return visit(request, reply, headers)
+        if (request.method === 'GET' || request.method === 'DELETE') return getOrDelete(request, reply, headers)
         if (request.method === 'OPTIONS' && headers !== noHeaders)
           reply.send(204, { ...headers, ...preflightHeaders(request, allow) })
-        else throw new RpcError('methodNotAllowed', `${request.method.slice(0, 16)} is not served here`)
+        else throw new RpcError('methodNotAllowed', 'Method not allowed: use POST')
       } catch (thrown) {
         refuse(thrown, request, reply, headers)
       }
@@ -161,22 +166,22 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
     },
     detach: () => sessions?.detach(),
     async close() {
-      // First: what calls had to say is still to be said.
+      // First, because calls may still have messages to send.
       await sessions?.close()
-      for (const [sink, callOff] of live) {
-        callOff()
-        sink.close()
+      for (const [writer, cancelTimer] of keepAlives) {
+        cancelTimer()
+        writer.close()
       }
-      live.clear()
+      keepAlives.clear()
     },
   }
 
   function refuse(thrown: unknown, via: HttpRequest, reply: HttpReply, headers: HttpHeaders, message?: unknown): void {
     const status = thrown instanceof RpcError ? statusFor(thrown, featuresFor(message, via), message) : 500
-    const why = thrown instanceof RpcError ? headersFor(thrown) : noHeaders
+    const errorHeaders = thrown instanceof RpcError ? headersFor(thrown) : noHeaders
     reply.send(
       status,
-      { ...jsonHeaders, ...(status === 405 && { allow }), ...headers, ...why },
+      { ...jsonHeaders, ...(status === 405 && { allow }), ...headers, ...errorHeaders },
       server.reject(thrown, via, message),
     )
   }
@@ -184,11 +189,11 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
   async function post(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     let message: unknown
     let admission: Admission | undefined
-    let forget: (() => void) | undefined
+    let unsubscribe: (() => void) | undefined
     try {
       admission = admissionControl && (await admitOrThrow(admissionControl, request))
-      // By the connection, not by what awaits below: a promise that never settles must not keep the slot.
-      forget = admission && request.onClose(admission.release)
+      // Bound to the connection, not to the awaits below, because a promise that never settles must not keep the slot.
+      unsubscribe = admission && request.onClose(admission.release)
       checkContentType(request.header('content-type'))
       checkEncoding(request.header('content-encoding'))
       const accepts = parseAccept(request.header('accept'))
@@ -196,29 +201,29 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
       const shed = admission && (await admission.recheck(isOneWay(message)))
       if (shed) throw shed
       const route = legacy ? routeOf(message, request) : 'alone'
-      const posted: PostContext = { request, message, accepts, reply, headers, admission }
+      const context: PostContext = { request, message, accepts, reply, headers, admission }
       const isAlone = !legacy?.required && route === 'session' && request.header('mcp-session-id') === undefined
       if (legacy && route !== 'alone' && !isAlone) {
-        // Calls of a session outlive their connection, and hold their slot as long as they run.
-        forget?.()
-        return await legacy[route](posted)
+        // Calls of a session outlive their connection, and keep their slot as long as they run.
+        unsubscribe?.()
+        return await legacy[route](context)
       }
-      const answering = new PostResponse(posted, outlet)
-      if (hasOneWay(message)) await server.authorizeConnection(answering.via)
-      answering.respond(await server.handleText(message, answering))
+      const response = new PostResponse(context, responses)
+      if (hasOneWay(message)) await server.authorizeConnection(response.via)
+      response.respond(await server.handleText(message, response))
     } catch (thrown) {
       refuse(thrown, request, reply, headers, thrown instanceof UnsafeMessage ? thrown.value : message)
     } finally {
-      forget?.()
+      unsubscribe?.()
       admission?.release()
     }
   }
 
-  /** GET and DELETE exist for sessions only. */
-  async function visit(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+  /** Serves GET and DELETE, which exist for sessions only. */
+  async function getOrDelete(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
     try {
       if (!legacy || request.header('mcp-protocol-version')?.trim() === modernRevision)
-        throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions; use POST`)
+        throw new RpcError('methodNotAllowed', `${request.method} is for sessions of earlier revisions: use POST`)
       await legacy.handleGetOrDelete(request, reply, headers)
     } catch (thrown) {
       refuse(thrown, request, reply, headers)
@@ -228,7 +233,7 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
 
 const done = Promise.resolve()
 
-/** Throws the refusal. */
+/** Admits a request, or throws the refusal. */
 export async function admitOrThrow(admissionControl: AdmissionControl, request: AdmissionRequest): Promise<Admission> {
   const admission = await admissionControl.admit(request)
   if (admission instanceof RpcError) throw admission

@@ -1,6 +1,6 @@
 /**
- * Who may knock at all: Host and Origin, on by default. A web page the user visits can reach a server on localhost, by
- * name (DNS rebinding) or by a plain cross-origin POST; neither gets past this.
+ * Checks Host and Origin, by default. A web page that the user visits can reach a server on localhost, by name (DNS
+ * rebinding) or by a plain cross-origin POST. This check refuses both.
  */
 
 import { RpcError } from '../../core/error.ts'
@@ -8,54 +8,61 @@ import { isLoopback } from '../../core/loopback.ts'
 
 export interface GuardOptions {
   /**
-   * Names this server is reached by, as in the Host header: `mcp.example.com`, which also serves the port it listens on,
-   * or with a port where a proxy has another one. Loopback names on the port it listens on are always served.
+   * The host names of this server, as in the Host header. `mcp.example.com` also accepts the port that the server
+   * listens on; write another port if a proxy has one. Loopback names on the server's port are always accepted. By
+   * default only they are, so that DNS rebinding cannot reach the server.
    */
   readonly hosts?: readonly string[]
-  /** Origins of web pages that may call it, such as `https://app.example.com`; they also get CORS headers. */
+  /**
+   * Origins of web pages that may call the server, such as `https://app.example.com`. They get CORS headers. By default
+   * none.
+   */
   readonly origins?: readonly string[]
 }
 
 export interface Guard {
-  /** `host` is the header, or `undefined` where it is missing or came twice; `port` is the one it arrived on. */
+  /**
+   * Throws if the request is refused. `host` is `undefined` if the header is missing or was sent twice; `port` is the
+   * local one.
+   */
   check(host: string | undefined, origin: string | undefined, port: number | undefined): void
   /** Whether a page of this origin may read the answers. */
   allows(origin: string): boolean
 }
 
 export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
-  const named = hosts && new Set(hosts.map((host) => host.toLowerCase()))
-  const welcome = new Set(origins.map((origin) => origin.toLowerCase()))
-  /** What passed last: nearly every request repeats it. */
-  const known: { host?: string; origin?: string | undefined; port?: number | undefined } = {}
+  const hostNames = hosts && new Set(hosts.map((host) => host.toLowerCase()))
+  const allowed = new Set(origins.map((origin) => origin.toLowerCase()))
+  /** The last accepted request, because nearly every request repeats it. */
+  const last: { host?: string; origin?: string | undefined; port?: number | undefined } = {}
 
-  function isOwn(host: string, port: number | undefined): boolean {
-    if (named?.has(host)) return true
-    const [name, own] = splitPort(host)
-    // On the edge, which knows no port, loopback is for development alone: where nobody named a host.
-    if (port === undefined) return named === undefined && isLoopback(name)
-    return own === port && (isLoopback(name) || named?.has(name) === true)
+  function isAllowedHost(host: string, port: number | undefined): boolean {
+    if (hostNames?.has(host)) return true
+    const [name, hostPort] = splitPort(host)
+    // The edge does not know the port. There loopback is for development only, when "hosts" is not set.
+    if (port === undefined) return hostNames === undefined && isLoopback(name)
+    return hostPort === port && (isLoopback(name) || hostNames?.has(name) === true)
   }
   function refuseHost(host: string | undefined): RpcError {
-    const shown = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`
-    return new RpcError('badOrigin', `Host ${shown} is not served here; list the names it is reached by in "hosts"`)
+    const quoted = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`
+    return new RpcError('badOrigin', `Host ${quoted} is not allowed: list the names of this server in "hosts"`)
   }
   return {
     check(host, origin, port) {
-      if (host !== undefined && host === known.host && origin === known.origin && port === known.port) return
-      if (host === undefined || !isOwn(host.toLowerCase(), port)) throw refuseHost(host)
-      if (origin !== undefined && !welcome.has(origin.toLowerCase()) && !isSame(origin, host))
+      if (host !== undefined && host === last.host && origin === last.origin && port === last.port) return
+      if (host === undefined || !isAllowedHost(host.toLowerCase(), port)) throw refuseHost(host)
+      if (origin !== undefined && !allowed.has(origin.toLowerCase()) && !isSameOrigin(origin, host))
         throw new RpcError(
           'badOrigin',
-          `Origin "${origin.slice(0, 128)}" may not call this server; list it in "origins"`,
+          `Origin "${origin.slice(0, 128)}" may not call this server: list it in "origins"`,
         )
-      Object.assign(known, { host, origin, port })
+      Object.assign(last, { host, origin, port })
     },
-    allows: (origin) => welcome.has(origin.toLowerCase()),
+    allows: (origin) => allowed.has(origin.toLowerCase()),
   }
 }
 
-const isSame = (origin: string, host: string): boolean =>
+const isSameOrigin = (origin: string, host: string): boolean =>
   origin.toLowerCase() === `http://${host.toLowerCase()}` || origin.toLowerCase() === `https://${host.toLowerCase()}`
 
 function splitPort(host: string): [name: string, port: number] {

@@ -1,37 +1,40 @@
 /**
- * Whether the process is in trouble, from samples of how late its event loop is and how full its heap. It takes little
- * to be in trouble and a while to be out of it: without that the gate would open and close with every sample.
+ * Tells whether the process is overloaded, from samples of the event loop's lag and the heap's use. It starts at once
+ * and ends only after a while. Otherwise admission control would switch with every sample.
  */
 
 export interface LoadSample {
-  /** How late a timer was. */
+  /** The delay of a timer. */
   readonly lagMs: number
   /** The part of the heap that is used, 0 to 1. */
   readonly heap: number
 }
 
 export interface Thresholds {
-  /** Trouble from here on: 250 ms unless said. Everything under way waits that long for every turn. */
+  /** New work is refused from this lag on, by default 250 ms. Every running call waits that long for each turn. */
   readonly lagMs?: number
-  /** Trouble from here on: 0.9 unless said. Past it the collector takes the time that calls need, and then all are lost. */
+  /**
+   * New work is refused from this part of the heap on, by default 0.9. Above it, garbage collection takes the time that
+   * calls need.
+   */
   readonly heap?: number
 }
 
-/** What the gate is told. */
+/** The signals that admission control acts on. */
 export interface Pressure {
-  /** New work is refused: memory is short. */
+  /** Whether memory is short. Then new work is refused. */
   readonly heapHigh: boolean
-  /** New work is refused if more than a few requests are running: the loop does not keep up. */
+  /** Whether the event loop does not keep up. Then new work is refused if more than a few requests are running. */
   readonly loopLate: boolean
 }
 export interface Hysteresis extends Pressure {
-  sample(signals: LoadSample): void
+  sample(sample: LoadSample): void
 }
 
-/** Requests that are never refused because the loop is late: one client with a few calls at once is not an overload. */
+/** The number of running requests below which lag refuses no request. A client with a few calls is not an overload. */
 export const lagExemptRequests = 8
 
-/** Below this part of its mark, for so many samples in a row, it is over. */
+/** The overload ends after `calmSamples` samples in a row below this part of the threshold. */
 const calmAt = { lag: 0.4, heap: 0.95 }
 const calmSamples = 3
 
@@ -52,7 +55,7 @@ export function createHysteresis({ lagMs = 250, heap = 0.9 }: Thresholds = {}): 
   }
 }
 
-/** On from `from`, and off after some samples in a row below `calm`. */
+/** Switches on at `from`, and off after `calmSamples` samples in a row below `calm`. */
 function createAlarm(from: number, calm: number): { sample(value: number): void; readonly on: boolean } {
   let on = false
   let quiet = 0

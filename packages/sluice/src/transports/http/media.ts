@@ -1,22 +1,22 @@
-/** What a request says its body is and what it wants back. */
+/** The media types of a request: Content-Type and Content-Encoding of its body, and what it accepts. */
 
 import { RpcError } from '../../core/error.ts'
 
-/** Media types compare without case and parameters: a gate that compares bytes can be walked around. */
+/** Checks the media type without case and parameters, because a byte-by-byte comparison could be bypassed. */
 export function checkContentType(type: string | undefined): void {
   if (type === 'application/json') return
   const [media = '', ...parameters] = (type ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='))
   const isUtf8 = charset === undefined || charset.replaceAll('"', '') === 'charset=utf-8'
-  // A page can send text/plain and forms to any origin without asking first. A comma is that of two headers, joined.
+  // A page can send text/plain and forms to any origin without a preflight. A comma means two joined headers.
   if (media.trim() !== 'application/json' || !isUtf8 || type?.includes(','))
-    throw new RpcError('unsupportedMedia', 'Content-Type must be application/json in UTF-8, once')
+    throw new RpcError('unsupportedMedia', 'Content-Type must be sent once, as application/json in UTF-8')
 }
 
-/** Compressed requests are refused: 158 bytes of brotli can hold 100 MB. */
+/** Refuses compressed requests, because 158 bytes of brotli can hold 100 MB. */
 export function checkEncoding(encoding: string | undefined): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
-    throw new RpcError('unsupportedMedia', 'Content-Encoding is not accepted; send the body as it is')
+    throw new RpcError('unsupportedMedia', 'Content-Encoding is not accepted: send the body uncompressed')
 }
 
 export interface Accepts {

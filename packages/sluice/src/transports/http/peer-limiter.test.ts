@@ -4,7 +4,7 @@ import { createPeerLimiter } from './peer-limiter.ts'
 
 const bucket = { burst: 1, perSecond: 1 }
 
-test('past so many peers the new ones share a bucket, and room is made of the full ones', async () => {
+test('above the limit new peers share one bucket, and full buckets make room', async () => {
   const clock = fakeClock()
   const peers = createPeerLimiter(bucket, clock, 2)
   expect(['a', 'b', 'c', 'd'].map((peer) => peers.take(peer))).toEqual([0, 0, 0, 1000])
@@ -12,7 +12,7 @@ test('past so many peers the new ones share a bucket, and room is made of the fu
   expect(['c', 'd', 'e', 'f'].map((peer) => peers.take(peer))).toEqual([0, 0, 0, 1000])
 })
 
-test('a clock that was set back locks nobody out', () => {
+test('a clock that is set back locks no peer out', () => {
   let now = 1_000_000
   const peers = createPeerLimiter(bucket, { now: () => now, after: () => () => {} })
   peers.take('a')
@@ -25,6 +25,6 @@ test('a clock that was set back locks nobody out', () => {
 test.each([
   { burst: 0, perSecond: 1 },
   { burst: 1, perSecond: 0 },
-])('%o is a mistake', (wrong) => {
+])('%o is invalid', (wrong) => {
   expect(() => createPeerLimiter(wrong, fakeClock())).toThrow(TypeError)
 })

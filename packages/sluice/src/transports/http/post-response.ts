@@ -1,6 +1,6 @@
 /**
- * One POST on its way back. It hears what the call sends and how it was refused, and makes one response of it: JSON,
- * unless something was sent before the answer; then events.
+ * The response to one POST, made of the messages that the call sends and of its answer or refusal. It is JSON by
+ * default, and a stream of events if a message is sent before the answer.
  */
 
 import type { Via } from '../../core/call.ts'
@@ -12,8 +12,9 @@ import type { MessageContext } from '../../protocol/dispatch.ts'
 import { errorText } from '../../protocol/encode.ts'
 import type { Features } from '../../protocol/revisions.ts'
 import type { Admission } from './admission.ts'
-import type { EventWriter, ReplayStream } from './events.ts'
+import type { EventWriter } from './events.ts'
 import { toEvent } from './events.ts'
+import type { ReplayStream } from './legacy/replay-stream.ts'
 import type { Session } from './legacy/sessions.ts'
 import type { Accepts } from './media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
@@ -26,25 +27,25 @@ export interface PostContext {
   readonly accepts: Accepts
   readonly reply: HttpReply
   readonly headers: HttpHeaders
-  /** The place this request holds, given back when it only waits. */
+  /** The slot this request holds. It is released when the request only waits. */
   readonly admission: Pick<Admission, 'release'> | undefined
 }
 type ResponseStream = Pick<ReplayStream, 'write' | 'close' | 'detach' | 'behind'>
-/** What the endpoint has for all its requests. */
+/** The functions that all responses of one endpoint share. */
 export interface ResponseFactory {
   openStream(reply: HttpReply, headers: HttpHeaders): EventWriter
-  /** What a refusal says in headers. */
+  /** Returns the headers of a refusal. */
   headersFor(error: RpcError): HttpHeaders
-  /** Counts a log or progress message that its reader was too slow for. */
+  /** Counts a log or progress message that was dropped because its reader was too slow. */
   countDropped(): void
 }
 
-/** A class, because one is made per request and its methods should not be. */
+/** A class, because one is made per request, and closures would be made per request too. */
 export class PostResponse implements MessageContext {
   readonly via: Via
   readonly stop: Stop = createStop()
-  /** Only where the client accepts events. */
-  readonly send?: (sent: object) => void
+  /** Present only if the client accepts events. */
+  readonly send?: (message: object) => void
   readonly detach?: () => void
   readonly #context: PostContext
   readonly #factory: ResponseFactory
@@ -54,13 +55,13 @@ export class PostResponse implements MessageContext {
   #wireError: WireError | undefined = undefined
   #refusalHeaders: HttpHeaders = noHeaders
 
-  constructor(posted: PostContext, outlet: ResponseFactory, session?: Session) {
-    const { request, accepts, message, reply } = posted
-    this.#context = posted
-    this.#factory = outlet
+  constructor(context: PostContext, factory: ResponseFactory, session?: Session) {
+    const { request, accepts, message, reply } = context
+    this.#context = context
+    this.#factory = factory
     this.#session = session
     this.via = session ? sessionVia(request, session) : request
-    // Without a session, the client that goes away has cancelled. In one, its calls outlive the connection.
+    // Without a session, a client that disconnects has cancelled. With one, its calls outlive the connection.
     if (!session) reply.stopOnClose(this.stop)
     if (!accepts.events) return
     this.send = writeMessage
@@ -78,7 +79,7 @@ export class PostResponse implements MessageContext {
     this.#context.admission?.release()
   }
 
-  /** Says the answer, if there is one, and that nothing follows. */
+  /** Sends the answer, if there is one, and ends the response. */
   respond(text: string | null): void {
     const { reply, headers } = this.#context
     if (this.#stream) {
@@ -92,31 +93,31 @@ export class PostResponse implements MessageContext {
     else reply.send(this.#status, { ...jsonHeaders, ...headers, ...this.#refusalHeaders }, body)
   }
 
-  write(sent: object): void {
+  write(message: object): void {
     const stream = this.#open()
-    if (stream.behind && isDroppable(sent)) this.#factory.countDropped()
-    else stream.write(JSON.stringify(sent))
+    if (stream.behind && isDroppable(message)) this.#factory.countDropped()
+    else stream.write(JSON.stringify(message))
   }
 
   #open(): ResponseStream {
     if (this.#stream) return this.#stream
-    const sink = this.#factory.openStream(this.#context.reply, this.#context.headers)
+    const writer = this.#factory.openStream(this.#context.reply, this.#context.headers)
     const stream = this.#session?.openStream(idOf(this.#context.message))
-    stream?.attach(sink)
-    this.#stream = stream ?? new UnbufferedStream(sink)
+    stream?.attach(writer)
+    this.#stream = stream ?? new UnbufferedStream(writer)
     return this.#stream
   }
 }
 
-function writeMessage(this: PostResponse, sent: object): void {
-  this.write(sent)
+function writeMessage(this: PostResponse, message: object): void {
+  this.write(message)
 }
 
-/** Streams of 2026-07-28 cannot be resumed, so nothing of them is kept. */
+/** A stream of 2026-07-28. It cannot be resumed, so its events are not kept. */
 class UnbufferedStream implements ResponseStream {
   readonly #writer: EventWriter
-  constructor(sink: EventWriter) {
-    this.#writer = sink
+  constructor(writer: EventWriter) {
+    this.#writer = writer
   }
   write(data: string): void {
     this.#writer.write(toEvent(data))
@@ -137,7 +138,10 @@ export const sessionVia = (request: HttpRequest, { connection }: Session): Via =
   connection,
 })
 
-/** A refusal that answers no id is nobody's answer, so the status must tell: notifications, responses, whole batches. */
+/**
+ * Returns the status of a refusal. Without an id to answer (notifications, responses, batches) only the status can
+ * tell, so it is not 200.
+ */
 export function statusFor(error: RpcError, features: Features | undefined, message: unknown): number {
   const status = statusOf(error, features)
   return status === 200 && (idOf(message) === undefined || isOneWay(message)) ? 400 : status

@@ -1,4 +1,6 @@
-/** Another way in beside the endpoint: its paths, and who serves them. Made of what it shares with the endpoint. */
+/**
+ * Routes of another transport beside the endpoint: its paths and their handlers, created from the endpoint's context.
+ */
 
 import { RpcError } from '../../core/error.ts'
 import { preflightHeaders } from './cors.ts'
@@ -8,10 +10,10 @@ import { noHeaders } from './message.ts'
 
 /** Never rejects. */
 export type RequestHandler = (request: HttpRequest, reply: HttpReply) => Promise<void>
-/** By path, as in `/sse`: where the server is mounted comes before it. */
-export type RouteFactory = (around: EndpointContext) => ReadonlyMap<string, RequestHandler>
+/** Creates handlers by path, such as `/sse`, below the path that the server is mounted at. */
+export type RouteFactory = (context: EndpointContext) => ReadonlyMap<string, RequestHandler>
 
-/** Host, Origin and method are checked before `handle` is asked; what it throws is the refusal. */
+/** Checks Host, Origin and method before it calls `handle`. An error that `handle` throws is the refusal. */
 export const createRoute =
   (
     method: 'GET' | 'POST',
@@ -27,7 +29,7 @@ export const createRoute =
         reply.send(204, { ...headers, ...preflightHeaders(request, method) })
       else {
         headers = { ...headers, allow: method }
-        throw new RpcError('methodNotAllowed', `${request.method.slice(0, 16)} is not served here; use ${method}`)
+        throw new RpcError('methodNotAllowed', `Method not allowed: use ${method}`)
       }
     } catch (thrown) {
       refuse(thrown, request, reply, headers)

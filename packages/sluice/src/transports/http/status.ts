@@ -1,9 +1,9 @@
-/** Which HTTP status a refusal gets: the one table that turns reasons into statuses. */
+/** The HTTP status of each refusal. This is the only table that maps reasons to statuses. */
 
 import type { Reason, RpcError } from '../../core/error.ts'
 import type { Features } from '../../protocol/revisions.ts'
 
-/** What is not here is the caller's business with a tool, not with HTTP: it travels in a 200. */
+/** Reasons that are not listed concern the tool, not HTTP, so they travel in a 200. */
 const statuses: { readonly [reason in Reason]?: number } = {
   parseError: 400,
   invalidRequest: 400,

@@ -29,14 +29,14 @@ test.each<[string, string, readonly string[]]>([
     'http://127.0.0.1:3000/.well-known/oauth-protected-resource/mcp',
     ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource'],
   ],
-])('the document of %s stands where RFC 9728 puts it, and at the root', (resource, metadataUrl, paths) => {
+])('the document of %s is at the path of RFC 9728, and at the root', (resource, metadataUrl, paths) => {
   const made = protectedResource({ resource, authorizationServers })
   expect([made.metadataUrl, made.paths]).toEqual([metadataUrl, paths])
-  // To the letter: a client compares it with the address it used.
+  // Exactly as configured, because a client compares it with the address it used.
   expect(JSON.parse(made.body)).toMatchObject({ resource })
 })
 
-test('the document says who issues tokens, how they are sent and what to ask for', () => {
+test('the document names the issuers, how tokens are sent and the scopes to request', () => {
   const made = protectedResource({
     resource: 'https://mcp.example/mcp',
     authorizationServers,
@@ -68,6 +68,6 @@ test.each<[string, object]>([
   ['scopes', { scopes: ['two words'] }],
   ['scopes', { scopes: ['a"b'] }],
   ['scopes', { scopes: ['offline_access'] }],
-])('a wrong %s does not start', (text, options) => {
+])('an invalid "%s" is refused at the start', (text, options) => {
   expect(() => protectedResource({ resource: 'https://mcp.example', authorizationServers, ...options })).toThrow(text)
 })

@@ -1,7 +1,7 @@
 /**
- * What an OAuth client must know to get a token for this server: who issues them, and for which resource. Made once,
- * from configuration: an address taken from Host or X-Forwarded-* would let whoever sends those send clients, and their
- * codes and tokens, to a server of their own.
+ * The protected resource metadata, which tells OAuth clients where to get a token for this server. It is made once,
+ * from configuration. Otherwise a sender of Host or X-Forwarded-* could direct clients, with their codes and tokens, to
+ * another server.
  *
  * https://www.rfc-editor.org/rfc/rfc9728
  */
@@ -10,45 +10,47 @@ import { isSafeUrl } from '../../core/loopback.ts'
 import type { HttpHeaders } from './message.ts'
 
 export interface ProtectedResourceOptions {
-  /** The address clients reach the MCP endpoint by, and what tokens must name as their audience. */
+  /** The address of the MCP endpoint as clients reach it. Tokens must name it as their audience. */
   readonly resource: string
-  /** Issuers whose tokens are taken here. */
+  /** Issuers whose tokens this server accepts. */
   readonly authorizationServers: readonly string[]
-  /** What a client should ask for at first; tools that need more say so when they are called. */
+  /** The scopes that a client should request at first. Tools that need more say so when they are called. */
   readonly scopes?: readonly string[]
-  /** For people, on consent pages. */
+  /** The name shown to people on consent pages. */
   readonly name?: string
   readonly documentation?: string
 }
 
 export interface ProtectedResource {
   readonly scopes: readonly string[]
-  /** Where the document is, for the challenge. */
+  /** The address of the document, for the challenge. */
   readonly metadataUrl: string
-  /** Paths on this host to answer with it: the one that belongs to the resource's path, and the root. */
+  /** Paths of the document on this host: the one for the resource's path, and the root. */
   readonly paths: readonly string[]
-  /** The document, ready to send to GET. Public by nature, so pages of every origin may read it. */
+  /** The headers of the document. It is public, so pages of every origin may read it. */
   readonly headers: HttpHeaders
   readonly body: string
 }
 
 const wellKnown = '/.well-known/oauth-protected-resource'
 
-/** What OAuth clients must know to get a token for this server (RFC 9728), and where they find it. */
+/** Describes where OAuth clients get a token for this server (RFC 9728). */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, authorizationServers, scopes = [], name, documentation } = options
   const { origin, pathname } = addressOf('resource', resource)
-  if (authorizationServers.length === 0) throw new TypeError('authorizationServers: name at least one')
+  if (authorizationServers.length === 0) throw new TypeError('"authorizationServers" is empty: name at least one')
   for (const server of authorizationServers) addressOf('authorizationServers', server)
-  const odd = scopes.find((scope) => !isScope(scope) || scope === 'offline_access')
-  if (odd !== undefined)
-    throw new TypeError(`scopes: ${JSON.stringify(odd)} is none a resource asks for; one printable word each`)
-  // RFC 9728 §3.1: the slash after the host goes, any other is part of the path.
-  const own = pathname === '/' ? wellKnown : `${wellKnown}${pathname}`
+  const invalid = scopes.find((scope) => !isScope(scope) || scope === 'offline_access')
+  if (invalid !== undefined)
+    throw new TypeError(
+      `"scopes": ${JSON.stringify(invalid)} is not a valid scope here: use printable words, without offline_access`,
+    )
+  // RFC 9728 §3.1: the slash after the host is removed, any other is part of the path.
+  const ownPath = pathname === '/' ? wellKnown : `${wellKnown}${pathname}`
   return {
     scopes,
-    metadataUrl: `${origin}${own}`,
-    paths: own === wellKnown ? [wellKnown] : [own, wellKnown],
+    metadataUrl: `${origin}${ownPath}`,
+    paths: ownPath === wellKnown ? [wellKnown] : [ownPath, wellKnown],
     headers: {
       'content-type': 'application/json',
       'cache-control': 'public, max-age=3600',
@@ -65,14 +67,14 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
   }
 }
 
-/** RFC 6749 §3.3. */
+/** Whether the text is a scope (RFC 6749 §3.3). */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 
 function addressOf(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !isSafeUrl(text) || url.username || url.password || /[?#]/.test(text))
     throw new TypeError(
-      `${option}: ${text} must be an https address without query and fragment (http on loopback only)`,
+      `"${option}": ${text} must be an https address without query and fragment (http on loopback only)`,
     )
   return url
 }

@@ -1,4 +1,7 @@
-/** Node's clock: `systemClock`, and the end of a turn. Not for workerd, where one request must not wait in another's turn. */
+/**
+ * Node's clock: `systemClock` with the end of a turn. Not for workerd, where a request must not wait in the turn of
+ * another.
+ */
 
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'

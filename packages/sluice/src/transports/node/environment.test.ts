@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { childEnvironment, removeVariables, takeEnvironment } from './environment.ts'
 
-test('a process that a server starts sees where programs are and how to write text, and what the server adds', () => {
+test('a child process gets the variables for paths, text and time, and those that the server adds', () => {
   const env = { PATH: '/bin', HOME: '/home/ann', LC_ALL: 'C.UTF-8', Path: 'C:\\bin', UNSET: undefined }
   expect(childEnvironment(env, { SBCL_HOME: '/lib/sbcl', LATER: undefined })).toEqual({
     PATH: '/bin',
@@ -31,7 +31,7 @@ test.each([
   expect(childEnvironment({ PATH: '/bin', [name]: 'redis://:hunter2@db' })).toEqual({ PATH: '/bin' })
 })
 
-test('taking the environment leaves no variable of Sluice in it; removing takes the ones that were read', () => {
+test('taking the environment removes all variables of Sluice, and removeVariables removes the named ones', () => {
   const env = { PATH: '/bin', SLUICE_SECRET: 'a', SLUICE_WEBHOOK_SECRET: 'b', TOMTOM_API_KEY: 'c' }
   const taken = takeEnvironment(env)
   expect(env).toEqual({ PATH: '/bin', TOMTOM_API_KEY: 'c' })

@@ -1,9 +1,9 @@
-/** The environment: what this process takes out of it, and what a process that it starts may see of it. Node alone. */
+/** The environment: the variables this process reads, and those that a child process may see. For Node only. */
 
 /** Variables by name, as `process.env` holds them. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where programs are, who runs them, and how they write text and time. None of these holds a credential. */
+/** Variables for paths, the user, text and time. None of these holds a credential. */
 const inherited = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TZ', 'TMPDIR', 'LANG', 'LANGUAGE'],
   ...['LC_ALL', 'LC_COLLATE', 'LC_CTYPE', 'LC_MESSAGES', 'LC_MONETARY', 'LC_NUMERIC', 'LC_TIME'],
@@ -16,12 +16,12 @@ const inherited = new Set([
  * Returns the environment for a process that a server starts: an allow-list, and what the server adds. Code in that
  * process may be an agent's, which could otherwise sign its own approvals with the server's secrets.
  */
-export function childEnvironment(env: Environment, more: Environment = {}): Record<string, string> {
-  const found: Record<string, string> = {}
+export function childEnvironment(env: Environment, additions: Environment = {}): Record<string, string> {
+  const result: Record<string, string> = {}
   for (const [name, value] of Object.entries(env))
-    if (value !== undefined && inherited.has(name.toUpperCase())) found[name] = value
-  for (const [name, value] of Object.entries(more)) if (value !== undefined) found[name] = value
-  return found
+    if (value !== undefined && inherited.has(name.toUpperCase())) result[name] = value
+  for (const [name, value] of Object.entries(additions)) if (value !== undefined) result[name] = value
+  return result
 }
 
 /**

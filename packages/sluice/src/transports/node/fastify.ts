@@ -1,9 +1,11 @@
-/** A handler as a plugin of Fastify, which would otherwise read and parse bodies before anybody could refuse them. */
+/**
+ * A handler as a Fastify plugin. Otherwise Fastify would read and parse bodies before the handler could refuse them.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeHandler } from './http-handler.ts'
 
-/** As much of Fastify as is used, so that nobody needs it installed. */
+/** The used operations of Fastify, so that Fastify need not be installed. */
 export interface FastifyLike {
   removeAllContentTypeParsers(): void
   addContentTypeParser(
@@ -18,11 +20,11 @@ export interface FastifyReplyLike {
   hijack(): unknown
 }
 
-/** `app.register(toFastify(handler), { prefix: '/mcp' })`. */
+/** Returns a handler as a Fastify plugin: `app.register(toFastify(handler), { prefix: '/mcp' })`. */
 export const toFastify =
   (handler: NodeHandler) =>
   async (app: FastifyLike): Promise<void> => {
-    // Only within this plugin: the other routes keep their parsers.
+    // Only within this plugin. The other routes keep their parsers.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', {}, (_request, _body, done) => done(null))
     for (const path of ['/', '/*'])

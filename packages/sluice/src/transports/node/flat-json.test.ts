@@ -8,7 +8,7 @@ const line: fc.Arbitrary<LogLine> = fc
   .dictionary(fc.string({ unit: 'binary', maxLength: 80 }), value)
   .map((fields) => ({ ...fields, event: 'request' }))
 
-test('any line reads as JSON.stringify would have written it', () => {
+test('any line is the same as from JSON.stringify', () => {
   fc.assert(
     fc.property(line, (each) => {
       expect(`{${stringifyMembers(each).slice(1)}}`).toBe(JSON.stringify(each))
@@ -16,7 +16,7 @@ test('any line reads as JSON.stringify would have written it', () => {
   )
 })
 
-test('what was quoted thousands of texts ago is quoted the same again', () => {
+test('a text is quoted the same again after thousands of others', () => {
   for (let i = 0; i < 10_000; i++) stringifyMembers({ event: `event ${i}` })
   expect(stringifyMembers({ event: 'event 1' })).toBe(',"event":"event 1"')
 })

@@ -1,4 +1,4 @@
-/** One server on `node:http`, for mounting into a server of your own: the fast path. `listen.ts` is for the rest. */
+/** One server on `node:http`, to mount into your own HTTP server. `listen.ts` opens a port. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -15,30 +15,30 @@ import { whenResponseIsNext } from './pipelining.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
-/** Sockets beside the endpoint, made of what they share with it. */
-export type SocketTransport = (around: EndpointContext, unsent: UnsentTracker) => SocketServer
-/** What serves WebSockets on Node. */
+/** Creates the sockets beside the endpoint, from the endpoint's context. */
+export type SocketTransport = (context: EndpointContext, unsent: UnsentTracker) => SocketServer
+/** Serves WebSockets on Node. */
 export interface SocketServer {
   readonly path: string
-  /** For requests that do not ask for a socket. */
+  /** Answers requests on this path that do not ask for a socket. */
   readonly handlePlainRequest: RequestHandler
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Those on which no call is under way end, so that their clients find another process. */
+  /** Closes sockets without running calls, so that their clients reconnect to another process. */
   detach(): void
   close(): void
 }
 
-/** What HTTP does for one server on Node. */
+/** The HTTP options of one server on Node. */
 export interface NodeHttpOptions extends HttpAppOptions {
-  /** Where the endpoint is: `/mcp` unless said. */
+  /** The path of the endpoint, by default `/mcp`. */
   readonly path?: string
-  /** `websocket()` from `sluice/websocket`. */
+  /** Serves WebSockets: `websocket()` from `sluice/websocket`. */
   readonly websocket?: SocketTransport
 }
 
 export interface NodeHttpApp extends HttpApp {
   readonly sockets: SocketServer | undefined
-  /** For the `upgrade` event. */
+  /** Handles the `upgrade` event of `node:http`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
@@ -48,11 +48,11 @@ export function createNodeHttpApp(
   unsent: UnsentTracker,
 ): NodeHttpApp {
   server.gauges.push(...unsent.gauges)
-  const site = createHttpApp(server, { sessions: sessions(), share: sharedSessions, ...options })
-  const sockets = options.websocket?.(site.context, unsent)
-  if (sockets) site.routes.set(sockets.path, sockets.handlePlainRequest)
+  const app = createHttpApp(server, { sessions: sessions(), share: sharedSessions, ...options })
+  const sockets = options.websocket?.(app.context, unsent)
+  if (sockets) app.routes.set(sockets.path, sockets.handlePlainRequest)
   return {
-    ...site,
+    ...app,
     sockets,
     upgrade(request, socket, head) {
       if (sockets && pathOf(request.url ?? '').endsWith(sockets.path)) sockets.upgrade(request, socket, head)
@@ -60,38 +60,38 @@ export function createNodeHttpApp(
     },
     detach() {
       sockets?.detach()
-      site.detach()
+      app.detach()
     },
     async close() {
       sockets?.close()
-      await site.close()
+      await app.close()
     },
   }
 }
 
-/** A request listener for `node:http`, with what a program that mounts it needs. */
+/** A request listener for `node:http`, with the other functions that a program needs to mount it. */
 export interface NodeHandler extends Pick<NodeHttpApp, 'admitConnection' | 'resource' | 'upgrade'> {
   (request: IncomingMessage, response: ServerResponse): void
   /**
-   * For the `checkContinue` event: a client that asks before it sends a body is refused or told to go on. Without it Node
-   * tells every client to go on before anything was checked.
+   * Handles the `checkContinue` event: refuses a client that asks before it sends a body, or tells it to continue.
+   * Without it Node tells every client to continue before any check.
    */
   checkContinue(request: IncomingMessage, response: ServerResponse): void
   close(): Promise<void>
 }
 
-/** For mounting into a server of your own. */
+/** Creates a request listener, to mount into your own HTTP server. */
 export function createHttpHandler(server: Server, options: NodeHttpOptions = {}): NodeHandler {
   const unsent = createUnsentTracker({ clock: server.clock })
   const app = createNodeHttpApp(toTransportServer(server), options, unsent)
   const { serveMounted, close, admitConnection, resource, upgrade } = app
-  const take = (request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void =>
+  const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void =>
     whenResponseIsNext(request, response, () => {
       const reply = new NodeReply(response, unsent)
-      const asked = new NodeRequest(request, asksFirst ? () => reply.sendContinue() : undefined)
-      serveMounted(asked, reply).catch(() => response.destroy())
+      const httpRequest = new NodeRequest(request, expectsContinue ? () => reply.sendContinue() : undefined)
+      serveMounted(httpRequest, reply).catch(() => response.destroy())
     })
-  const handler = (request: IncomingMessage, response: ServerResponse): void => take(request, response, false)
-  const checkContinue = (request: IncomingMessage, response: ServerResponse): void => take(request, response, true)
+  const handler = (request: IncomingMessage, response: ServerResponse): void => handle(request, response, false)
+  const checkContinue = (request: IncomingMessage, response: ServerResponse): void => handle(request, response, true)
   return Object.assign(handler, { checkContinue, close, admitConnection, resource, upgrade })
 }

@@ -1,4 +1,4 @@
-/** One request and response of `node:http` as the transports see them. No `Request` or `Response` objects are made. */
+/** A request and a response of `node:http` for the transports, without `Request` and `Response` objects. */
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -15,29 +15,32 @@ import { createTurnQueue } from './turn-queue.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { behindBytes, maxBufferedBytes } from './unsent-tracker.ts'
 
-/** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
+/**
+ * Not imported, because an import reads every export, and one of them loads all of fetch. That takes longer than all
+ * our code.
+ */
 const http = process.getBuiltinModule('node:http')
 
-/** Bytes of a refused body that are read on, so that a client that is still writing sees the answer. */
+/** How many bytes of a refused body are still read, so that a client that is writing sees the answer. */
 const maxDiscarded = 4 * 1024 * 1024
 
-/** Of all servers in this process: they share its loop. */
+/** The queue of all servers in this process, because they share its event loop. */
 export const loopQueue: TurnQueue = createTurnQueue()
 
 export class NodeRequest implements HttpRequest {
   readonly transport = 'http'
   readonly #message: IncomingMessage
-  /** Tells a client that waits for it to send the body (`Expect: 100-continue`). */
+  /** Tells a waiting client to send the body (`Expect: 100-continue`). */
   readonly #sendContinue: (() => void) | undefined
   readonly method: string
-  constructor(message: IncomingMessage, goOn?: () => void) {
+  constructor(message: IncomingMessage, sendContinue?: () => void) {
     this.#message = message
-    this.#sendContinue = goOn
+    this.#sendContinue = sendContinue
     this.method = message.method ?? ''
   }
   get url(): string {
     const { url = '' } = this.#message
-    // Express cuts off what it mounted the handler at, and keeps the whole here.
+    // Express strips the mount path from `url`, and keeps the whole URL here.
     return 'originalUrl' in this.#message ? String(this.#message.originalUrl) : url
   }
   get peer(): string {
@@ -49,7 +52,7 @@ export class NodeRequest implements HttpRequest {
   get host(): string | undefined {
     const { rawHeaders, headers } = this.#message
     let hosts = 0
-    // Node keeps the first of two; whoever sits in front may have looked at the other.
+    // Node keeps the first of two Host headers. A proxy in front may have used the other.
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const name = rawHeaders[i]
       if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
@@ -58,11 +61,11 @@ export class NodeRequest implements HttpRequest {
   }
   header(name: string): string | undefined {
     const value = this.#message.headers[name]
-    // Node keeps the first of two and drops the other in silence; a proxy before us may have gone by the other.
+    // Node silently keeps the first of two. A proxy in front may have used the other.
     if (value !== undefined && (name === 'content-type' || name === 'authorization')) return this.#all(name)
     return typeof value === 'string' ? value : value?.join(', ')
   }
-  /** All values of a header, joined as Node joins most of them. */
+  /** Returns all values of a header, joined as Node joins most of them. */
   #all(name: string): string {
     const { rawHeaders } = this.#message
     const values: string[] = []
@@ -78,20 +81,20 @@ export class NodeRequest implements HttpRequest {
   body(maxBytes: number, tooLate?: () => RpcError): Promise<string> {
     const message = this.#message
     return new Promise((resolved, rejected) => {
-      // Let go of once it is read: a stream may stay open for days, and keeps its request and these.
+      // Released once the body is read, because a stream may stay open for days and keeps its request in memory.
       let [resolve, reject] = [resolved, rejected]
       const chunks: Buffer[] = []
       let size = 0
       const tooLarge = (): void => {
-        // What still comes is discarded by the reply.
+        // The reply discards the rest of the body.
         message.removeAllListeners('data')
         message.pause()
         reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
       }
       if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
-      // It would never come again, and what another parser made of it has lost what must be refused.
+      // The body cannot be read again, and another parser's result may hide errors that must be refused.
       if (message.readableEnded) return reject(new RpcError('internalError', bodyAlreadyRead))
-      // Destroyed while it waited: its events have all been emitted, and none would settle this promise.
+      // Destroyed while it waited. All its events have been emitted, so none would settle this promise.
       if (message.destroyed) return reject(closedByClient())
       this.#sendContinue?.()
       message.on('data', (chunk: Buffer) => {
@@ -101,20 +104,20 @@ export class NodeRequest implements HttpRequest {
       })
       message.on('end', () => {
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-        const [tell, refuse] = [resolve, reject]
+        const [accept, refuse] = [resolve, reject]
         chunks.length = 0
         resolve = noop
         reject = noop
         loopQueue.add(
           () => {
-            if (isUtf8(bytes)) tell(bytes.toString('utf8'))
+            if (isUtf8(bytes)) accept(bytes.toString('utf8'))
             else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
           },
           tooLate && (() => refuse(tooLate())),
         )
       })
-      // A client that leaves in the middle of its body: 'close' comes in any case, 'error' not always.
-      // Every message closes in the end, so an error is made only for one that is still awaited.
+      // If a client disconnects in the middle of its body, 'close' is always emitted, 'error' is not.
+      // Every message closes in the end, so an error is created only for one that is still awaited.
       const rejectIfAwaited = (cause?: unknown): void => {
         if (reject !== noop) reject(closedByClient(cause))
       }
@@ -128,8 +131,7 @@ const noop = (): void => {}
 const closedByClient = (cause?: unknown): RpcError =>
   new RpcError('cancelled', 'The client closed the connection', { cause })
 
-const bodyAlreadyRead =
-  'The body was read before it came here: mount the MCP handler before body parsers such as express.json()'
+const bodyAlreadyRead = 'The body was already read: mount the MCP handler before body parsers such as express.json()'
 
 export class NodeReply implements HttpReply {
   readonly #response: ServerResponse
@@ -155,30 +157,29 @@ export class NodeReply implements HttpReply {
     } else response.end(body)
     this.#unsent?.track(response)
   }
-  /** Tells a client that asked first to send its body. */
+  /** Tells a waiting client to send its body. */
   sendContinue(): void {
     this.#continueSent = true
     this.#response.writeContinue()
   }
-  /** Whether much of the body may still come: it is chunked, or longer than is read for nothing. */
+  /** Whether much of the body may still come, because it is chunked or longer than `maxDiscarded`. */
   #mayBeEndless(): boolean {
     const { complete, headers } = this.#response.req
     if (complete || (headers.expect !== undefined && !this.#continueSent)) return false
     return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDiscarded
   }
   /**
-   * The answer is on its way and the client still writes: on a connection that is reset it might never see the answer, and
-   * one that is read for ever is work for nothing. So a few megabytes more are read, and the connection is
-   * closed unless the body ended by then.
+   * Discards the rest of the body after the answer. A reset connection might lose the answer, and reading for ever
+   * would be wasted work. So a few more megabytes are read. Then the connection is closed if the body has not ended.
    */
   #discard(): void {
     const response = this.#response
     const { req } = response
-    let left = maxDiscarded
+    let remaining = maxDiscarded
     req.removeAllListeners('data')
     req.on('data', ({ length }: Buffer) => {
-      left -= length
-      if (left >= 0) return
+      remaining -= length
+      if (remaining >= 0) return
       req.removeAllListeners('data')
       this.#unsent?.destroy(response.socket)
       response.socket?.destroy()
@@ -186,17 +187,17 @@ export class NodeReply implements HttpReply {
     req.on('end', () => response.end())
     req.resume()
   }
-  stream(headers: HttpHeaders, over: () => void): EventWriter {
+  stream(headers: HttpHeaders, onClosed: () => void): EventWriter {
     const response = this.#response
     response.writeHead(200, headers)
     response.flushHeaders()
-    this.#onStreamClosed = over
+    this.#onStreamClosed = onClosed
     this.#listen()
     return new NodeEventWriter(response, this.#unsent)
   }
   stopOnClose(stop: Stop): void {
     this.#stop = stop
-    // It may have gone between the end of its body and the end of that turn.
+    // The client may have disconnected between the end of its body and the end of that turn.
     if (this.#response.destroyed) this.#closed()
     else this.#listen()
   }
@@ -212,7 +213,7 @@ export class NodeReply implements HttpReply {
   }
 }
 
-/** A class, because there may be thousands and its methods should not be. */
+/** A class, because there may be thousands, and closures would be made for each. */
 class NodeEventWriter implements EventWriter {
   readonly #response: ServerResponse
   readonly #unsent: UnsentTracker | undefined
@@ -223,7 +224,7 @@ class NodeEventWriter implements EventWriter {
   write(text: string): void {
     if (this.closed) return
     const response = this.#response
-    // Looked at before writing: one message may be larger than that, and its reader is not stalled.
+    // Checked before writing, because one message may be larger than the limit without a stalled reader.
     if (response.writableLength > maxBufferedBytes) {
       this.#unsent?.destroy(response.socket)
       response.destroy()
@@ -243,7 +244,7 @@ class NodeEventWriter implements EventWriter {
   }
 }
 
-/** An answer to a request that asked for another protocol and does not get it; the connection ends with it. */
+/** Answers a refused upgrade request, and closes its connection. */
 export function replyOnSocket(request: IncomingMessage, socket: Duplex): NodeReply {
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
@@ -255,5 +256,5 @@ export function replyOnSocket(request: IncomingMessage, socket: Duplex): NodeRep
 export const notFoundPage: Page = {
   status: 404,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: 'Nothing here. The MCP endpoint is at another path, usually /mcp\n',
+  body: 'Not found. The MCP endpoint is at another path, usually /mcp\n',
 }

@@ -1,27 +1,32 @@
-/** Log lines as JSON, to stderr or a file. Lines are gathered and written together: a write per request would cost more than the request. */
+/**
+ * Writes log lines as JSON, to stderr or a file. Lines are buffered and written together, because a write per request
+ * would cost more than the request.
+ */
 
 import type { Logger, LogLine } from '../../core/log.ts'
 import { stringifyMembers } from './flat-json.ts'
 import { createLogWriter, openLog, openStderr } from './log-writer.ts'
 
 const flushAfterMs = 50
-/** Not more: what waits is copied by every garbage collection. */
+/**
+ * Buffered characters above which lines are written at once. Not more, because every garbage collection copies them.
+ */
 const flushAt = 16 * 1024
 
-/** A logger that gathers lines; `flush` writes what waits. */
+/** A logger that buffers lines. `flush` writes them. */
 export interface JsonLogger extends Logger {
   flush(): void
 }
 
 export interface JsonLoggerOptions {
-  /** Also a line when a request arrives. Off: it would double the lines. */
+  /** Also logs a line when a request arrives. Off by default, because it doubles the number of lines. */
   readonly debug?: boolean
 }
 
-/** Lines of JSON to stderr. */
+/** Logs lines of JSON to stderr. */
 export const stderrLogger = (options: JsonLoggerOptions = {}): JsonLogger => jsonLogger(openStderr(), options)
 
-/** Adds to the file. To have it rotated, let the rotator copy and truncate it. */
+/** Logs lines of JSON to a file. To rotate it, copy and truncate it. */
 export const fileLogger = (path: string, options: JsonLoggerOptions = {}): JsonLogger =>
   jsonLogger(openLog(path), options)
 
@@ -52,7 +57,7 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     warn: (line) => put('warn', line),
     error(line) {
       put('error', line)
-      // A bug may be followed by a crash.
+      // At once, because a crash may follow an error.
       flush()
     },
     flush,

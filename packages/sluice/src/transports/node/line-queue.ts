@@ -1,27 +1,27 @@
 /**
- * Lines that arrive together, taken a few per turn of the loop: the first answers leave, and the client may go on, while
- * the rest is still worked on. A thousand lines in one chunk do not hold up timers and signals either.
+ * Handles lines that arrive together a few per turn of the event loop. The first answers are sent, and the client may
+ * continue, while the rest is still handled. A thousand lines in one chunk do not delay timers and signals either.
  */
 
 export interface LineQueue {
   add(line: string): void
   /** Lines that wait for their turn. */
   readonly waiting: number
-  /** Takes no line until `resume`. */
+  /** Handles no line until `resume`. */
   pause(): void
   resume(): void
-  /** Forgets the lines that wait. */
+  /** Discards the waiting lines. */
   clear(): void
 }
 
-/** Fewer cost more writes than they save waiting, more leave a client with a full window idle. */
+/** Fewer lines cost more writes than they save waiting. More leave a client with a full window idle. */
 const linesPerTurn = 32
 
-/** `turn` is called before and after each group. */
-export function createLineQueue(take: (line: string) => void, turn: () => void): LineQueue {
+/** Creates a queue that calls `handle` for each line, and `turn` before and after each group. */
+export function createLineQueue(handle: (line: string) => void, turn: () => void): LineQueue {
   let waiting: string[] = []
-  let taken = 0
-  let held = false
+  let handled = 0
+  let paused = false
   let scheduled = false
 
   function schedule(): void {
@@ -31,37 +31,37 @@ export function createLineQueue(take: (line: string) => void, turn: () => void):
   }
   function next(): void {
     scheduled = false
-    taken = 0
+    handled = 0
     if (waiting.length === 0) return
     turn()
-    let at = 0
+    let count = 0
     for (const line of waiting) {
-      if (held || at === linesPerTurn) break
-      at++
-      now(line)
+      if (paused || count === linesPerTurn) break
+      count++
+      handleNow(line)
     }
-    waiting = waiting.slice(at)
+    waiting = waiting.slice(count)
     turn()
   }
-  function now(line: string): void {
-    taken++
+  function handleNow(line: string): void {
+    handled++
     schedule()
-    take(line)
+    handle(line)
   }
   return {
     add(line) {
       // No line overtakes another.
-      if (held || waiting.length > 0 || taken >= linesPerTurn) waiting.push(line)
-      else now(line)
+      if (paused || waiting.length > 0 || handled >= linesPerTurn) waiting.push(line)
+      else handleNow(line)
     },
     get waiting() {
       return waiting.length
     },
     pause() {
-      held = true
+      paused = true
     },
     resume() {
-      held = false
+      paused = false
       if (waiting.length > 0) schedule()
     },
     clear() {

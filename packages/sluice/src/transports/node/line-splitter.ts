@@ -1,23 +1,23 @@
 /**
- * Bytes in, lines out. What arrives whole is decoded once for all its lines: that costs a tenth of decoding each. Pieces of
- * an unfinished line are kept in a list and joined once: joining on every piece makes a 10 MB line that arrives in small
- * pieces cost seconds.
+ * Splits bytes into lines. Whole lines of a chunk are decoded together, because that costs a tenth of decoding each.
+ * Pieces of an unfinished line are kept in a list and joined once. Otherwise a 10 MB line in small pieces would take
+ * seconds.
  */
 
 import { isUtf8 } from 'node:buffer'
 
 export interface LineSplitter {
   push(chunk: Buffer): void
-  /** What is left without a newline is a line too. */
+  /** Ends the input. The rest without a newline is a line too. */
   end(): void
 }
 
 export interface LineEvents {
-  /** Without its line break. */
+  /** Called with each line, without its line break. */
   line(text: string): void
-  /** A line that is no text. */
+  /** Called for a line that is not UTF-8. */
   notUtf8(): void
-  /** Once per line that is too long; its bytes are skipped up to the next newline. */
+  /** Called once per line that is too long. Its bytes are skipped up to the next newline. */
   tooLong(): void
 }
 
@@ -47,8 +47,10 @@ export function createLineSplitter(maxBytes: number, { line, notUtf8, tooLong }:
     size = 0
     skipping = false
   }
-  /** False where the lines must be looked at one by one: one of them goes on from before, is too long or no text. */
-  function takeWhole(chunk: Buffer): boolean {
+  /**
+   * Decodes all lines together. False if that is not possible: a line has an earlier piece, is too long or not UTF-8.
+   */
+  function decodeWhole(chunk: Buffer): boolean {
     if (size > 0 || skipping || chunk.length > maxBytes || !isUtf8(chunk)) return false
     const text = chunk.toString('utf8')
     let from = 0
@@ -62,7 +64,7 @@ export function createLineSplitter(maxBytes: number, { line, notUtf8, tooLong }:
     push(chunk) {
       const end = chunk.lastIndexOf(newline) + 1
       let from = 0
-      if (end > 0 && takeWhole(chunk.subarray(0, end))) from = end
+      if (end > 0 && decodeWhole(chunk.subarray(0, end))) from = end
       for (let at = chunk.indexOf(newline, from); at !== -1; at = chunk.indexOf(newline, from)) {
         add(chunk.subarray(from, at))
         finish()

@@ -2,8 +2,8 @@ import { Writable } from 'node:stream'
 import { expect, test, vi } from 'vitest'
 import { createLineWriter } from './line-writer.ts'
 
-/** A reader that reads when it is told to. */
-function slow(): { output: Writable; read(): void; written: string[] } {
+/** A stream whose reader reads only when the test calls `read`. */
+function slowStream(): { output: Writable; read(): void; written: string[] } {
   const written: string[] = []
   let next: (() => void) | undefined
   const output = new Writable({
@@ -14,12 +14,12 @@ function slow(): { output: Writable; read(): void; written: string[] } {
   })
   return { output, written, read: () => next?.() }
 }
-const watch = () => ({ stalled: vi.fn(), drained: vi.fn() })
+const createEvents = () => ({ stalled: vi.fn(), drained: vi.fn() })
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('lines of one turn leave in one write', async () => {
-  const { output, written } = slow()
-  const out = createLineWriter(output, (text) => output.write(text), watch())
+test('lines of one turn are written together', async () => {
+  const { output, written } = slowStream()
+  const out = createLineWriter(output, (text) => output.write(text), createEvents())
   out.write('a')
   out.write('b')
   expect(written).toEqual([])
@@ -27,16 +27,16 @@ test('lines of one turn leave in one write', async () => {
   expect(written).toEqual(['a\nb\n'])
 })
 
-test('much is written without waiting for the turn to end', () => {
-  const { output, written } = slow()
-  const out = createLineWriter(output, (text) => output.write(text), watch())
+test('a long text is written before the turn ends', () => {
+  const { output, written } = slowStream()
+  const out = createLineWriter(output, (text) => output.write(text), createEvents())
   out.write('x'.repeat(64 * 1024))
   expect(written).toHaveLength(1)
 })
 
-test('a reader that does not keep up is told of once, and again when it has caught up', async () => {
-  const { output, read } = slow()
-  const events = watch()
+test('"stalled" is called once when the reader does not keep up, and "drained" once when it has caught up', async () => {
+  const { output, read } = slowStream()
+  const events = createEvents()
   const out = createLineWriter(output, (text) => output.write(text), events)
   for (let i = 0; i < 3; i++) {
     out.write('x'.repeat(32 * 1024))

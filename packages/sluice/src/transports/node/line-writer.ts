@@ -1,17 +1,19 @@
-/** Lines out, gathered for one turn of the loop: a write per answer would cost more than the answer. */
+/**
+ * Writes the lines of one turn of the event loop together, because a write per answer would cost more than the answer.
+ */
 
 import type { Writable } from 'node:stream'
 
 export interface LineWriter {
   write(line: string): void
-  /** Now instead of at the end of this turn. */
+  /** Writes now instead of at the end of this turn. */
   flush(): void
 }
 
-/** Past this much it is written without waiting for the turn to end. */
+/** Buffered characters above which lines are written before the turn ends. */
 const flushAt = 64 * 1024
 
-/** `stalled` is called when the reader does not keep up, `drained` when it has caught up. */
+/** Creates a line writer. It calls `stalled` when the reader does not keep up, and `drained` when it has caught up. */
 export function createLineWriter(
   output: Writable,
   write: (text: string) => boolean,

@@ -1,4 +1,7 @@
-/** One port of `node:http` for any number of servers, each below a path of its own, with limits on how slowly a request may come in. */
+/**
+ * One port of `node:http` for any number of servers, each below a separate path. It limits how slowly a request may
+ * arrive.
+ */
 
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,49 +19,52 @@ import type { PressureMonitor } from './pressure-monitor.ts'
 import { createPressureMonitor } from './pressure-monitor.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
-/** `import 'node:http'` reads every export of it, and one of them loads all of fetch: longer than all of ours. */
+/**
+ * Not imported, because an import reads every export, and one of them loads all of fetch. That takes longer than all
+ * our code.
+ */
 const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
 
-/** Where to listen, for whom, and how long closing may take. */
+/** The address, the limits on connections, and how long closing may take. */
 export interface ListenOptions extends NodeHttpOptions {
-  /** 0 takes a free one. */
+  /** The port, by default 3000. 0 picks a free one. */
   readonly port?: number
-  /** Loopback unless said: whoever opens it to the network also names its `hosts`. */
+  /** The address to listen on, by default loopback. Set "hosts" too when you open the server to the network. */
   readonly host?: string
   readonly maxConnections?: number
   /**
-   * Bytes of answers that may wait for clients to read them, on all connections together: 64 MiB by default. Past it, the
-   * connections that took nothing for the longest time are closed. In a small container set it lower.
+   * How many bytes of answers may wait for clients to read them, on all connections together. By default 64 MiB. Above
+   * it, the connections that read nothing for the longest time are closed. Set it lower in a small container.
    */
   readonly maxUnsentBytes?: number
-  /** How long `close` waits for calls under way before it cuts their connections. */
+  /** How long `close` waits for running calls before it closes their connections. By default 5 s. */
   readonly closeWithinMs?: number
 }
 
 export interface Mount {
-  /** What its paths begin with, as `/memory`; empty for a server that has the port to itself. */
+  /** The prefix of the server's paths, such as `/memory`. Empty for the only server of a port. */
   readonly base: string
   readonly server: TransportServer
-  /** What differs from the port's. */
+  /** Options of this server that override those of the port. */
   readonly options: NodeHttpOptions
 }
 
-/** What listens: where, and how to end it. */
+/** A listening port: its addresses, and how to end it. */
 export interface HttpListener {
-  /** Where each endpoint is, in the order of the mounts. */
+  /** The URL of each endpoint, in the order of the mounts. */
   readonly urls: readonly string[]
   readonly server: NodeServer
-  /** The way out for a process behind a balancer: no call that was taken is lost. */
+  /** Ends a process behind a load balancer without losing an accepted call. */
   drain(options?: DrainOptions): Promise<void>
-  /** Ends streams and sessions, refuses new connections, waits a while for the open ones. */
+  /** Closes streams and sessions, refuses new connections, and waits a while for open ones. */
   close(): Promise<void>
 }
 
-/** How long the end of a process may take. */
+/** The phases of draining, and how long each may take. */
 export interface DrainOptions {
-  /** `/readyz` fails and everything is served for this long: what a balancer needs to notice. 5 s unless said. */
+  /** How long `/readyz` fails while all requests are still served, so that a load balancer notices. By default 5 s. */
   readonly noticeMs?: number
-  /** Then new calls are refused and those under way have this long: 10 s unless said. */
+  /** How long running calls may take after that, while new calls are refused. By default 10 s. */
   readonly graceMs?: number
 }
 
@@ -67,61 +73,61 @@ interface MountedServer extends Mount {
   readonly endpoint: string
 }
 
-/** Behind one gate: what one of the servers is busy with, the others cannot be. */
+/** Serves all mounts on one port. They share one admission control, because they share the process. */
 export async function listen(mounts: readonly [Mount, ...Mount[]], options: ListenOptions): Promise<HttpListener> {
   const { port = 3000, host = '127.0.0.1', maxConnections = 10_000, maxUnsentBytes, closeWithinMs = 5_000 } = options
   await Promise.all(mounts.map(({ server }) => server.ready()))
   const [{ server: first }] = mounts
   const hasSession = (id: string): boolean => mounted.some(({ app }) => app.hasSession(id))
   let pressure: PressureMonitor | undefined
-  const gate = options.admission?.({
+  const admissionControl = options.admission?.({
     clock: first.clock,
     hasSession,
-    measure(marks) {
-      pressure = createPressureMonitor(marks, undefined, undefined, loopQueue)
+    measure(thresholds) {
+      pressure = createPressureMonitor(thresholds, undefined, undefined, loopQueue)
       return pressure
     },
   })
   const unsent = createUnsentTracker({ clock: first.clock, maxBytes: maxUnsentBytes })
-  const mounted: readonly MountedServer[] = mounts.map(({ base, server, options: own }) => {
-    const all = { ...options, ...own, ...(gate && { admission: () => gate }) }
+  const mounted: readonly MountedServer[] = mounts.map(({ base, server, options: ownOptions }) => {
+    const all = { ...options, ...ownOptions, ...(admissionControl && { admission: () => admissionControl }) }
     return {
       base,
       server,
-      options: own,
+      options: ownOptions,
       app: createNodeHttpApp(server, all, unsent),
       endpoint: base + (all.path ?? '/mcp'),
     }
   })
   const routes = routesOf(mounted)
-  let leaving = false
-  function take(request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void {
+  let ending = false
+  function handle(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const path = pathOf(request.url ?? '')
-    // Whoever keeps a connection would find it closed under the next request.
-    if (leaving) response.shouldKeepAlive = false
+    // Otherwise a client that keeps the connection would find it closed during its next request.
+    if (ending) response.shouldKeepAlive = false
     const reply = new NodeReply(response, unsent)
-    const asked = new NodeRequest(request, asksFirst ? () => reply.sendContinue() : undefined)
+    const httpRequest = new NodeRequest(request, expectsContinue ? () => reply.sendContinue() : undefined)
     const serve = routes.get(path)
-    const served = serve ? serve(asked, reply) : servePage(path, mounted, asked, reply)
+    const served = serve ? serve(httpRequest, reply) : servePage(path, mounted, httpRequest, reply)
     served.catch(() => response.destroy())
   }
   const node = createNodeServer(
-    // Node looks for slow requests every 30 s unless told, whatever the timeouts say.
+    // By default Node looks for slow requests only every 30 s, whatever the timeouts are.
     { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
-    (request, response) => whenResponseIsNext(request, response, () => take(request, response, false)),
+    (request, response) => whenResponseIsNext(request, response, () => handle(request, response, false)),
   )
-  // Without a listener Node says 100 by itself, before anything was checked.
+  // Without a listener Node sends 100 Continue by itself, before any check.
   node.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-    whenResponseIsNext(request, response, () => take(request, response, true)),
+    whenResponseIsNext(request, response, () => handle(request, response, true)),
   )
   node.maxConnections = maxConnections
-  if (gate)
+  if (admissionControl)
     node.on('connection', (socket) => {
-      const leave = gate.admitConnection(socket.remoteAddress ?? '')
-      if (leave) socket.on('close', leave)
+      const release = admissionControl.admitConnection(socket.remoteAddress ?? '')
+      if (release) socket.on('close', release)
       else socket.destroy()
     })
-  // Without a listener Node takes an upgrade for an ordinary request, which is right where there are no sockets.
+  // Without a listener Node treats an upgrade as an ordinary request, which is right if there are no sockets.
   if (mounted.some(({ app }) => app.sockets))
     node.on('upgrade', (request, socket, head) => upgrade(mounted, request, socket, head))
   await new Promise<void>((resolve, reject) => {
@@ -132,17 +138,17 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   const origin = `http://${reachableName(host, options.hosts)}:${bound}`
   let closing: Promise<void> | undefined
   async function end(): Promise<void> {
-    leaving = true
+    ending = true
     const closed = new Promise<void>((resolve) => node.close(() => resolve()))
     pressure?.close()
     await Promise.all(mounted.map(({ server }) => server.close()))
-    // Subscriptions have their last answer before their streams are cut.
+    // Subscriptions get their last answer before their streams are closed.
     await new Promise((resolve) => setImmediate(resolve))
     await Promise.all(mounted.map(({ app }) => app.close()))
     node.closeIdleConnections()
-    const callOff = first.clock.after(closeWithinMs, () => node.closeAllConnections())
+    const cancelTimer = first.clock.after(closeWithinMs, () => node.closeAllConnections())
     await closed
-    callOff()
+    cancelTimer()
   }
   const close = (): Promise<void> => {
     closing ??= end()
@@ -152,10 +158,10 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     urls: mounted.map(({ endpoint }) => origin + endpoint),
     server: node,
     async drain({ noticeMs = 5_000, graceMs = 10_000 } = {}) {
-      leaving = true
+      ending = true
       for (const { server } of mounted) server.drain()
       await new Promise<void>((resolve) => first.clock.after(noticeMs, resolve))
-      // From here on whoever comes back finds another process.
+      // From here on a client that reconnects reaches another process.
       for (const { app } of mounted) app.detach()
       await Promise.all(mounted.map(({ server }) => server.shutDown(graceMs)))
       await close()
@@ -164,7 +170,7 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   }
 }
 
-/** Returns a name that is served: no client can use the address for all interfaces, and another one must be in `hosts`. */
+/** Returns a host name that clients can use: not the address for all interfaces, and one that `hosts` allows. */
 function reachableName(host: string, hosts: readonly string[] = []): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   const named = hosts.find((name) => !/:\d+$/.test(name))
@@ -173,16 +179,16 @@ function reachableName(host: string, hosts: readonly string[] = []): string {
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
 }
 
-/** Exact paths: a slash more, another case or an escape is another path. */
+/** Maps exact paths to handlers. An extra slash, another case or an escape is another path. */
 function routesOf(mounted: readonly MountedServer[]): ReadonlyMap<string, RequestHandler> {
   const routes = new Map<string, RequestHandler>()
   const add = (path: string, serve: RequestHandler): void => {
-    if (routes.has(path)) throw new TypeError(`${path} would be served by two: give each server a path of its own`)
+    if (routes.has(path)) throw new TypeError(`Two servers have the path ${path}: give each server a separate path`)
     routes.set(path, serve)
   }
   for (const { base, endpoint, app } of mounted) {
     if (base !== '' && !/^(?:\/[\w.~-]+)+$/.test(base))
-      throw new TypeError(`${base}: a path begins with a slash and does not end with one, as in /memory`)
+      throw new TypeError(`Invalid path ${base}: begin with a slash and do not end with one, as in /memory`)
     add(endpoint, app.serve)
     for (const [path, serve] of app.routes) add(base + path, serve)
   }
@@ -196,7 +202,7 @@ function upgrade(mounted: readonly MountedServer[], request: IncomingMessage, so
   else replyOnSocket(request, socket).send(notFoundPage.status, notFoundPage.headers, notFoundPage.body)
 }
 
-/** Beside the endpoints: what OAuth clients read, health and metrics. */
+/** Serves the pages beside the endpoints: OAuth metadata, health and metrics. */
 async function servePage(
   path: string,
   mounted: readonly MountedServer[],
@@ -204,17 +210,19 @@ async function servePage(
   reply: NodeReply,
 ): Promise<void> {
   const alone = mounted.length === 1
-  const own = mounted.filter(({ base }) => alone || path.startsWith(`${base}/`))
+  const matching = mounted.filter(({ base }) => alone || path.startsWith(`${base}/`))
   const pages = [
     ...mounted.map(({ app }) => app.resourcePage(path, request, alone)),
-    ...(await Promise.all(own.map(({ base, app }) => app.page(path.slice(base.length), request)))),
+    ...(await Promise.all(matching.map(({ base, app }) => app.page(path.slice(base.length), request)))),
     alone ? undefined : await combinedPage(path, mounted, request),
   ]
   const { status, headers, body } = pages.find((page) => page !== undefined) ?? notFoundPage
   reply.send(status, headers, body)
 }
 
-/** The port answers for all of its servers: it is ready when each of them is, and its metrics are theirs, labelled by server. */
+/**
+ * Answers for all servers of the port: it is ready when each server is, and its metrics are theirs, labelled by server.
+ */
 async function combinedPage(
   path: string,
   mounted: readonly MountedServer[],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLogWriter, openLog } from './log-writer.ts'
 
-/** A descriptor that takes so many bytes, then refuses with this error until there is room again. */
+/** A descriptor that accepts `room` bytes, then fails with this error until there is room again. */
 function aPipe(
   room: number,
   code: string,
@@ -28,7 +28,7 @@ function aPipe(
 }
 const line = (n: number): string => `{"n":${n}}\n`
 
-test('a pipe that is full keeps lines until it is read, and the lines come out whole and in order', () => {
+test('lines for a full pipe wait until it is read, and are written whole and in order', () => {
   vi.useFakeTimers()
   onTestFinished(() => {
     vi.useRealTimers()
@@ -42,7 +42,7 @@ test('a pipe that is full keeps lines until it is read, and the lines come out w
   expect(pipe.text()).toBe([1, 2, 3, 4].map(line).join(''))
 })
 
-test('a pipe that nobody reads costs lines, which are counted, and no more than a megabyte', () => {
+test('an unread pipe costs lines, which are counted, and at most a megabyte', () => {
   const pipe = aPipe(0, 'EAGAIN')
   const writer = createLogWriter(1, pipe.write)
   const long = `${'x'.repeat(1023)}\n`
@@ -54,7 +54,7 @@ test('a pipe that nobody reads costs lines, which are counted, and no more than 
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'logLinesLost', lines: 5000 - 1024 })
 })
 
-test('a full disk costs the lines of that time; the line that was begun is ended, and the count follows', () => {
+test('a full disk costs lines, the line that was begun is ended, and the number of lost lines is logged', () => {
   const disk = aPipe(12, 'ENOSPC')
   const writer = createLogWriter(1, disk.write)
   for (let n = 1; n <= 5; n++) writer.write(line(n))
@@ -73,7 +73,7 @@ test('a file that is a FIFO without a reader is refused at once', () => {
   expect(() => openLog(fifo)).toThrow('ENXIO')
 })
 
-test('a program whose stderr nobody reads goes on, and ends', async () => {
+test('a program with unread stderr continues, and exits', async () => {
   const module = new URL('./json-logger.ts', import.meta.url).href
   const program = `const { stderrLogger } = await import(${JSON.stringify(module)})
     const logger = stderrLogger()

@@ -1,43 +1,48 @@
 /**
- * Where log lines go. A write never waits: a disk that is full, or a pipe that nobody reads, costs lines and nothing else.
- * Otherwise one write would stop every call, the health checks and the signals of the process.
+ * Writes log lines without waiting. A full disk or an unread pipe costs only lines. Otherwise one write would stop
+ * every call, the health checks and the signals of the process.
  */
 
 import { constants, openSync, writeSync } from 'node:fs'
 
 /** Writes log lines without ever waiting for the reader. */
 export interface LogWriter {
-  /** Takes whole lines, each with its end. */
+  /** Writes whole lines, each with its line break. */
   write(lines: string): void
-  /** Tries again now what could not be written before. */
+  /** Writes the waiting lines now. */
   flush(): void
   /** Lines dropped since the start. */
   readonly lost: number
 }
 
-/** What waits for a reader that does not keep up. More is dropped. */
+/** How many bytes may wait for a reader that does not keep up. More are dropped. */
 const maxBufferedBytes = 1024 * 1024
 const retryMs = 100
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
-/** Opens a file to add to, for this account alone: a log names callers. A FIFO without a reader is refused at once. */
+/**
+ * Opens a file to append to, readable by this account only, because a log names callers. A FIFO without a reader is
+ * refused at once.
+ */
 export const openLog = (path: string): number => openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
 
-/** Returns standard error, a pipe as one that does not wait: Node makes it so when it first makes its own stream of it. */
+/**
+ * Returns the descriptor of standard error. Reading `process.stderr` makes Node switch a pipe to non-blocking writes.
+ */
 export function openStderr(): number {
   Reflect.get(process, 'stderr')
   return 2
 }
 
-/** `write` is the system's; it throws `EAGAIN` where it would have to wait. */
+/** Creates a log writer. `write` is the system call, which throws `EAGAIN` if it would have to wait. */
 export function createLogWriter(fd: number, write: typeof writeSync = writeSync): LogWriter {
   let waiting: Buffer[] = []
   let size = 0
-  /** Not yet told in the log itself. */
+  /** Lost lines that the log does not mention yet. */
   let lost = 0
-  let lostBefore = 0
-  /** The descriptor holds the first part of a line, whose end must not be dropped. */
+  let reportedLost = 0
+  /** Whether the first part of a line was written. Then its end must not be dropped. */
   let withinLine = false
   let timer: NodeJS.Timeout | undefined
 
@@ -54,7 +59,7 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
     clearTimeout(timer)
     timer = undefined
     while (waiting.length > 0 || lost > 0) {
-      // Once everything else is written: then the descriptor takes lines again.
+      // Last, because then the descriptor accepts lines again.
       const isCount = waiting.length === 0
       const bytes = isCount ? toLostLinesEntry(lost) : Buffer.concat(waiting)
       try {
@@ -63,7 +68,7 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
         waiting = written < bytes.length ? [bytes.subarray(written)] : []
         size = bytes.length - written
         if (isCount) {
-          lostBefore += lost
+          reportedLost += lost
           lost = 0
         }
       } catch (thrown) {
@@ -73,7 +78,10 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
       }
     }
   }
-  /** A full disk, or a reader that closed its end. What was begun is ended, so that the next line stands alone. */
+  /**
+   * Drops lines after an error, such as a full disk or a closed pipe. A line that was begun is ended, so that the next
+   * one is separate.
+   */
   function drop(bytes: Buffer): void {
     const end = withinLine ? bytes.subarray(0, bytes.indexOf(newline) + 1) : empty
     lost += countLines(bytes) - (withinLine ? 1 : 0)
@@ -83,12 +91,12 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
   return {
     write(lines) {
       put(lines)
-      // While the descriptor is busy the timer tries again: trying for each line would cost a system call each.
+      // While the descriptor is busy the timer tries again, because trying for each line would cost a system call each.
       if (timer === undefined) flush()
     },
     flush,
     get lost() {
-      return lostBefore + lost
+      return reportedLost + lost
     },
   }
 }

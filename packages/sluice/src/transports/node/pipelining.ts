@@ -1,12 +1,12 @@
 /**
- * Requests that a client sends before it has the answer to the last one (HTTP/1.1 pipelining). Served all at once, their
- * answers would wait in memory behind the first; so each is served when the answer before it has left.
+ * HTTP/1.1 pipelining: requests that a client sends before it has the answer to the last one. If they were served at
+ * once, their answers would wait in memory behind the first. So each is served when the answer before it has been sent.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that may wait. A client that sends more is not waiting for answers. */
+/** How many requests of one connection may wait. A client that sends more does not wait for answers. */
 const maxPipelined = 512
 
 const pipelined = new WeakMap<Socket, number>()

@@ -17,12 +17,12 @@ test('one sample of a late loop or a full heap is enough', () => {
   expect(run([{ heap: 0.89 }, { heap: 0.9 }])).toEqual([false, true])
 })
 
-test('it is over after three calm samples in a row', () => {
+test('the overload ends after three calm samples in a row', () => {
   expect(run([{ lagMs: 500 }, {}, {}, {}, {}])).toEqual([true, true, true, false, false])
   expect(run([{ lagMs: 500 }, {}, {}, { lagMs: 120 }, {}, {}, {}])).toEqual([true, true, true, true, true, true, false])
 })
 
-test('signals that swing about a mark do not make it swing', () => {
+test('samples that swing around the threshold do not switch the state each time', () => {
   const about = (mark: Partial<LoadSample>, below: Partial<LoadSample>) =>
     run(Array.from({ length: 40 }, (_, i) => (i % 4 === 0 ? mark : below)))
   expect(about({ lagMs: 260 }, { lagMs: 200 })).not.toContain(false)
@@ -30,7 +30,7 @@ test('signals that swing about a mark do not make it swing', () => {
   expect(about({ lagMs: 240 }, { lagMs: 10 })).not.toContain(true)
 })
 
-test('each signal is judged by itself', () => {
+test('lag and heap are judged separately', () => {
   const state = createHysteresis()
   state.sample({ lagMs: 500, heap: 0.95 })
   expect([state.loopLate, state.heapHigh]).toEqual([true, true])
@@ -38,7 +38,7 @@ test('each signal is judged by itself', () => {
   expect([state.loopLate, state.heapHigh]).toEqual([false, true])
 })
 
-test('what is measured at each tick decides, until it is closed', () => {
+test('the sample of each tick decides, until the monitor is closed', () => {
   let tick = (): void => {}
   let closed = false
   let now: LoadSample = calm
@@ -59,7 +59,7 @@ test('what is measured at each tick decides, until it is closed', () => {
   expect(closed).toBe(true)
 })
 
-test('this very process can be measured, and is seen to have been blocked', () => {
+test('the monitor measures this process, and notices that it was blocked', () => {
   let tick = (): void => {}
   const measuring = (lagMs: number) =>
     createPressureMonitor({ lagMs }, undefined, (_, then) => {

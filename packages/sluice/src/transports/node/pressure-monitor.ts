@@ -1,8 +1,8 @@
 /**
- * How this Node process is doing, looked at ten times a second: what the gate is told.
+ * Measures the pressure on this Node process ten times a second, for admission control.
  *
- * The lag is how late the look itself comes, so that it costs one timer. How busy the loop is (`eventLoopUtilization`) is
- * no sign of trouble: at full load it is 1, and nobody waits.
+ * The lag is the delay of the measuring timer itself, so that it costs one timer. The load of the event loop
+ * (`eventLoopUtilization`) is not a sign of overload, because at full load it is 1 without waiting requests.
  */
 
 import type { LoadSample, Pressure, Thresholds } from '../http/hysteresis.ts'
@@ -13,18 +13,18 @@ export interface PressureMonitor extends Pressure {
   close(): void
 }
 
-/** Calls `then` again and again until the returned function is called; must not keep the process alive. */
+/** Calls `then` repeatedly until the returned function is called. Must not keep the process alive. */
 type StartInterval = (ms: number, then: () => void) => () => void
 
 const sampleMs = 100
 
 export function createPressureMonitor(
-  marks: Thresholds = {},
+  thresholds: Thresholds = {},
   measure: () => LoadSample = measureNode(),
   every: StartInterval = unrefInterval,
   turn: Pick<TurnQueue, 'late'> = { late: false },
 ): PressureMonitor {
-  const state = createHysteresis(marks)
+  const state = createHysteresis(thresholds)
   const close = every(sampleMs, () => state.sample(measure()))
   return {
     get heapHigh() {
@@ -37,7 +37,7 @@ export function createPressureMonitor(
   }
 }
 
-/** Each call says how much later than `sampleMs` after the last one it came. */
+/** Returns a function that measures how much later than `sampleMs` it was called after its last call. */
 function measureNode(): () => LoadSample {
   const v8 = process.getBuiltinModule('node:v8')
   let last = performance.now()

@@ -9,14 +9,14 @@ async function all(chunks: readonly (string | Uint8Array)[]): Promise<readonly s
   return lines
 }
 
-test('a line ends at \\n alone, so a text with U+2028 or U+2029 in it stays whole', async () => {
+test('a line ends only at \\n, so a text with U+2028 or U+2029 stays whole', async () => {
   const line = JSON.stringify({ text: 'one\u2028two\u2029three\u0085four\u000bfive' })
   expect(await all([`${line}\n${line}\r\n`, 'last'])).toEqual([line, line, 'last'])
   expect(await all([])).toEqual([])
   expect(await all(['\n'])).toEqual([''])
 })
 
-test('where the chunks are cut does not matter, not even within a character', async () => {
+test('chunks may be split anywhere, even within a character', async () => {
   const byte = fc.constantFrom(...Buffer.from('a\n\r\u2028😀ü'))
   await fc.assert(
     fc.asyncProperty(fc.array(byte), fc.array(fc.nat(40)), async (bytes, cuts) => {

@@ -1,6 +1,9 @@
-/** Lines of a stream, ended by `\n` alone. `node:readline` also ends them at U+2028 and U+2029, which JSON texts may hold. */
+/**
+ * Reads the lines of a stream, ended by `\n` only. `node:readline` also ends them at U+2028 and U+2029, which JSON may
+ * contain.
+ */
 
-/** Yields each line without its end; a `\r` before it belongs to the end. The last line needs none. */
+/** Yields each line without its `\n` or `\r\n`. The last line needs no end. */
 export async function* readLines(input: AsyncIterable<Uint8Array | string>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   let pieces: string[] = []

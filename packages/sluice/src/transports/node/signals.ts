@@ -1,41 +1,42 @@
-/** What a signal means to a process that serves: leave without losing a call. Node alone. */
+/** Handles signals of a serving process: it ends without losing a call. For Node only. */
 
 import type { DrainOptions } from './listen.ts'
 
-/** What happens on SIGTERM and SIGINT. */
+/** Options for the end of a process on SIGTERM and SIGINT. */
 export interface SignalOptions extends DrainOptions {
-  /** After the last call and before the end: closes stores, flushes what is yours. */
+  /** Called after the last call and before the end, to close stores and flush data. */
   readonly flush?: () => Promise<unknown>
-  /** The process, in tests another. */
+  /** The process; tests pass another one. */
   readonly process?: Pick<NodeJS.Process, 'on' | 'off' | 'exit'>
 }
 
 const signalNumbers = { SIGTERM: 15, SIGINT: 2 } as const
 
 /**
- * SIGTERM drains, flushes and ends with 0; SIGINT, which a person at a terminal sends, does so without the time for a
- * balancer to notice. A second signal ends now. The returned function takes the listeners off again.
+ * Ends the process on signals. SIGTERM drains, flushes and exits with 0. SIGINT, which a person at a terminal sends,
+ * does not wait for a load balancer to notice. A second signal exits at once. Returns a function that removes the
+ * listeners.
  */
 export function onSignals(
   serving: { drain(options?: DrainOptions): Promise<void> },
-  { flush, process: on = process, ...drain }: SignalOptions = {},
+  { flush, process: target = process, ...drain }: SignalOptions = {},
 ): () => void {
-  let leaving = false
-  const hear = (signal: keyof typeof signalNumbers): void => {
-    if (leaving) on.exit(128 + signalNumbers[signal])
-    leaving = true
+  let ending = false
+  const onSignal = (signal: keyof typeof signalNumbers): void => {
+    if (ending) target.exit(128 + signalNumbers[signal])
+    ending = true
     serving
       .drain(signal === 'SIGINT' ? { ...drain, noticeMs: 0 } : drain)
       .then(flush)
       .then(
-        () => on.exit(0),
-        () => on.exit(1),
+        () => target.exit(0),
+        () => target.exit(1),
       )
   }
-  on.on('SIGTERM', hear)
-  on.on('SIGINT', hear)
+  target.on('SIGTERM', onSignal)
+  target.on('SIGINT', onSignal)
   return () => {
-    on.off('SIGTERM', hear)
-    on.off('SIGINT', hear)
+    target.off('SIGTERM', onSignal)
+    target.off('SIGINT', onSignal)
   }
 }

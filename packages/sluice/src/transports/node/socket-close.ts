@@ -1,14 +1,14 @@
 /**
- * Tells when a connection of `node:http` is closed, whatever was read of it. Events of a request do not: one that was
- * destroyed before anybody listened emits nothing more, and a promise for it would never settle.
+ * Notices when a connection of `node:http` closes, however much of it was read. The events of a request are not enough.
+ * One that was destroyed before a listener was added emits nothing more, and a promise for it would never settle.
  */
 
 import type { Socket } from 'node:net'
 
-/** One listener per connection, however many requests it carries: Node warns of a leak past ten. */
+/** One listener per connection, however many requests it carries, because Node warns of a leak above ten. */
 const listeners = new WeakMap<Socket, Set<() => void>>()
 
-/** Calls `then` once the connection is closed, at once if it is; the returned function forgets it. */
+/** Calls `then` when the connection closes, or at once if it is closed. Returns a function that unsubscribes. */
 export function onSocketClose(socket: Socket, then: () => void): () => void {
   if (socket.destroyed) {
     then()

@@ -28,12 +28,12 @@ const listen = {
 }
 const line = (message: object): string => `${JSON.stringify(message)}\n`
 
-test('a client that sleeps costs a few megabytes, and is served again when it wakes', async () => {
+test('a client that does not read costs a few megabytes, and is served again when it reads', async () => {
   const warned: unknown[] = []
   const logger = {
     info() {},
-    warn: (said: unknown) => {
-      warned.push(said)
+    warn: (line: unknown) => {
+      warned.push(line)
     },
     error() {},
   }
@@ -59,7 +59,7 @@ test('a client that sleeps costs a few megabytes, and is served again when it wa
   close()
 })
 
-test('what is asked while the client does not read is worked on when it does', async () => {
+test('requests of a client that does not read are handled when it reads again', async () => {
   let ran = 0
   const long = 'x'.repeat(100_000)
   const tools = [
@@ -78,20 +78,20 @@ test('what is asked while the client does not read is worked on when it does', a
   input.write(calls('long', 500, () => ({})))
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(ran).toBeLessThan(100)
-  const heard = new Set<unknown>()
+  const answered = new Set<unknown>()
   let rest = ''
   await new Promise<void>((resolve) => {
     output.on('data', (chunk: Buffer) => {
       const lines = (rest + chunk.toString()).split('\n')
       rest = lines.pop() ?? ''
-      for (const each of lines) heard.add(JSON.parse(each).id)
-      if (heard.size === 500) resolve()
+      for (const each of lines) answered.add(JSON.parse(each).id)
+      if (answered.size === 500) resolve()
     })
   })
   close()
 })
 
-test('open subscriptions are not work under way: reading goes on, and the end of input ends them at once', async () => {
+test('open subscriptions do not count as running calls: reading continues, and the end of input ends them at once', async () => {
   const server = createServer(definition, { clock: fakeClock() })
   const [input, output] = [new PassThrough(), new PassThrough()]
   const { closed } = listenStdio(toTransportServer(server), { input, output, maxInFlight: 3 })
@@ -107,7 +107,7 @@ const calls = (name: string, amount: number, args: (id: number) => object): stri
     line({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args(id), _meta: meta } }),
   ).join('')
 
-test('of many lines that come at once, the first are answered before the last are taken', async () => {
+test('of many lines that arrive at once, the first are answered before the last are handled', async () => {
   const events: string[] = []
   const note = tool({
     name: 'note',
@@ -127,10 +127,10 @@ test('of many lines that come at once, the first are answered before the last ar
   expect(events.indexOf('answered')).toBeLessThan(events.lastIndexOf('run'))
 })
 
-test('a cancellation that comes in the same chunk as many calls finds the call it names', async () => {
+test('a cancellation in the same chunk as many calls finds the call it names', async () => {
   const hold = tool({
     name: 'hold',
-    description: 'Goes on until it is stopped, if told so',
+    description: 'Runs until it is stopped, if asked to',
     input: jsonSchema<{ long: boolean }>({ type: 'object', properties: { long: { type: 'boolean' } } }),
     run: ({ long }, { signal }) =>
       long ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) : 'done',

@@ -1,5 +1,6 @@
 /**
- * One JSON message per line over a pipe, in both directions; calls run side by side and answers go out as they come.
+ * One JSON message per line over a pipe, in both directions. Calls run concurrently, and answers are sent as they
+ * complete.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -18,109 +19,118 @@ import { createLineSplitter } from './line-splitter.ts'
 import { createLineWriter } from './line-writer.ts'
 import { guardStdout } from './stdout-guard.ts'
 
-/** Which streams, how much at once, and how it ends. */
+/** The streams, the limits, and how the connection ends. */
 export interface StdioOptions {
-  /** Left out, the process's own stdin and stdout: then stdout is guarded, signals end it, and so does the end of input. */
+  /**
+   * The streams, by default stdin and stdout of the process. Then stdout is guarded, and signals and the end of input
+   * end the process.
+   */
   readonly input?: Readable
   readonly output?: Writable
+  /** The longest line in bytes, by default 4 MiB. */
   readonly maxLineBytes?: number
   /**
-   * Requests running at once: 1000 by default. Further ones are refused by their id; answers, cancellations and pings are
-   * always taken.
+   * How many requests may run at once, by default 1000. Further ones are refused by their id. Answers, cancellations
+   * and pings are always accepted.
    */
   readonly maxInFlight?: number
-  /** How long calls under way may go on after the client closed its end. */
+  /** How long running calls may continue after the client closed its end, by default 1 s. */
   readonly graceMs?: number
-  /** How long calls under way may go on after SIGTERM or SIGINT: 10 s by default. */
+  /** How long running calls may continue after SIGTERM or SIGINT, by default 10 s. */
   readonly drainMs?: number
-  /** After the last call and before the process ends: closes what is yours. For the process's own stdin and stdout. */
+  /**
+   * Called after the last call and before the process ends, to close stores. Only with the process's stdin and stdout.
+   */
   readonly flush?: () => Promise<unknown>
 }
 
-/** A server on a pipe. */
+/** A server on stdio. */
 export interface StdioListener {
-  /** Settles when everything has been said and the connection is closed. */
+  /** Settles when everything has been sent and the connection is closed. */
   readonly closed: Promise<void>
   close(): void
 }
 
-/** Bytes unread past which logs and progress are dropped. */
+/** Unread bytes above which logs and progress are dropped. */
 const behindBytes = 1024 * 1024
-/** Bytes unread past which changes are dropped too. Answers and questions are bounded by what was asked. */
+/**
+ * Unread bytes above which other notifications are dropped too. Answers and questions are bounded by the number of
+ * requests.
+ */
 const maxBufferedBytes = 4 * 1024 * 1024
-/** Lines that may wait for their turn before reading stops. They need nothing of the client to be taken. */
+/** How many lines may wait for their turn before reading stops. Serving them does not depend on the client. */
 const maxQueuedLines = 1000
 
 export function listenStdio(server: TransportServer, options: StdioOptions = {}): StdioListener {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000, drainMs = 10_000 } = options
-  const own = options.input === undefined && options.output === undefined
+  const isProcessStdio = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin
   const output = options.output ?? process.stdout
-  const write = own ? guardStdout() : output.write.bind(output)
+  const write = isProcessStdio ? guardStdout() : output.write.bind(output)
   const out = createLineWriter(output, (text) => write(text), {
     stalled() {
-      // The client does not read: take no more from it until it does.
+      // The client does not read, so nothing is read from it until it does.
       stalled = true
       input.pause()
-      // Each line that was read already may ask for much more than its own length.
-      pace.pause()
+      // The answer to a line that was already read may be much longer than the line.
+      queue.pause()
     },
     drained() {
       stalled = false
-      complained = false
-      pace.resume()
-      readOn()
+      warned = false
+      queue.resume()
+      resumeReading()
     },
   })
   const connection = connect(server, { send })
-  // It listens already; what is not ready refuses call by call, and the log says why.
+  // It listens at once. Plugins that are not ready refuse each call, and the log says why.
   server.ready().catch((thrown: unknown) => server.logger.error({ event: 'notReady', ...bugOf(thrown) }))
   const via: Via = { transport: 'stdio', peer: 'stdio', header: () => undefined, connection }
-  /** Lines that have no answer yet, for the end of the input. */
+  /** The number of lines without an answer yet, for the end of the input. */
   let open = 0
   let running = 0
-  let complained = false
+  let warned = false
   let stalled = false
   let ended = false
-  let leaving = false
+  let draining = false
   let idle: (() => void) | undefined
   let settle = (): void => {}
   const closed = new Promise<void>((resolve) => {
     settle = resolve
   })
 
-  /** At once: clients lose progress that they read together with the answer. */
+  /** Sends at once, because clients lose progress that they read together with the answer. */
   function send(message: object): void {
     const unread = output.writableLength
     if (unread > behindBytes && isDroppable(message)) {
-      complain()
+      warnBehind()
       return
     }
-    // A client that sleeps is not a client that left: the end of the pipe says that.
+    // A client that sleeps has not disconnected. Only the end of the pipe says that.
     if (unread > maxBufferedBytes && !('id' in message)) {
-      complain()
+      warnBehind()
       return
     }
     out.write(JSON.stringify(message))
     out.flush()
   }
-  /** Once until the client has caught up. */
-  function complain(): void {
-    if (complained) return
-    complained = true
+  /** Logs once until the client has caught up. */
+  function warnBehind(): void {
+    if (warned) return
+    warned = true
     server.logger.warn({ event: 'clientBehind', message: 'The client does not read: notifications to it are dropped' })
   }
-  function readOn(): void {
-    if (!stalled && !ended && pace.waiting < maxQueuedLines) input.resume()
+  function resumeReading(): void {
+    if (!stalled && !ended && queue.waiting < maxQueuedLines) input.resume()
   }
 
-  function arrive(line: string): void {
+  function enqueue(line: string): void {
     if (isBlank(line)) return
     open++
-    pace.add(line)
-    if (pace.waiting >= maxQueuedLines) input.pause()
+    queue.add(line)
+    if (queue.waiting >= maxQueuedLines) input.pause()
   }
-  function take(line: string): void {
+  function handleLine(line: string): void {
     let message: unknown
     try {
       message = frame(line)
@@ -130,19 +140,19 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
       closeLine(isOneWay(value) ? null : refusal)
       return
     }
-    // What is answered at once, or ends what is running, is never too much.
+    // Messages that are answered at once or end running calls are never refused.
     if (isOneWay(message) || methodOf(message) === 'ping') serve(message, 0)
     else if (running < maxInFlight) serve(message, 1)
     else closeLine(server.reject(tooManyRequests(), via, message))
   }
-  /** `size` is how much of `maxInFlight` it takes. */
+  /** Serves a message. `size` is how much of `maxInFlight` it takes. */
   function serve(message: unknown, size: 0 | 1): void {
     let counted = true
     const done = (answer: string | null): void => {
       if (counted) running -= size
       if (counted) closeLine(answer)
       else if (answer !== null) {
-        // A subscription that was accepted, and that this server ended.
+        // A subscription that was accepted and then ended by this server.
         out.write(answer)
         out.write(subscriptionEnded(message))
       }
@@ -160,34 +170,37 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
   }
   function nextTurn(): void {
     out.flush()
-    readOn()
+    resumeReading()
   }
-  const pace = createLineQueue(take, nextTurn)
+  const queue = createLineQueue(handleLine, nextTurn)
   const lines = createLineSplitter(maxLineBytes, {
-    line: arrive,
+    line: enqueue,
     notUtf8: () => out.write(server.reject(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),
     tooLong() {
       out.write(server.reject(new RpcError('payloadTooLarge', `The line is longer than ${maxLineBytes} bytes`), via))
     },
   })
 
-  /** The client closed its end. What it asked last may still be answered; what takes longer is aborted. */
+  /** Ends after the client closed its end. Its last requests may still be answered; longer ones are aborted. */
   function finish(): void {
     lines.end()
     if (open === 0) {
       close()
       return
     }
-    const callOff = server.clock.after(graceMs, close)
+    const cancelTimer = server.clock.after(graceMs, close)
     idle = () => {
-      callOff()
+      cancelTimer()
       close()
     }
   }
-  /** The calls under way still have their grace, and answers to their questions come in; a second signal ends now. */
+  /**
+   * Drains on a signal: running calls may still end, and answers to their questions are read. A second signal exits at
+   * once.
+   */
   function onSignal(): void {
-    if (leaving) process.exit(1)
-    leaving = true
+    if (draining) process.exit(1)
+    draining = true
     server.shutDown(drainMs).then(() => setImmediate(close), close)
   }
   function close(): void {
@@ -196,25 +209,25 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     idle = undefined
     input.off('data', lines.push)
     input.pause()
-    pace.clear()
+    queue.clear()
     for (const signal of signals) process.off(signal, onSignal)
-    if (own) end().catch(leave)
+    if (isProcessStdio) end().catch(exitOrSettle)
     else {
       connection.close()
-      leave()
+      exitOrSettle()
     }
   }
-  /** The server first: subscriptions get their last answer from it, and none on a closed connection. */
+  /** Closes the server before the connection, so that subscriptions get their last answer. */
   async function end(): Promise<void> {
     await server.close().catch(() => {})
     connection.close()
-    setImmediate(leave)
+    setImmediate(exitOrSettle)
   }
-  function leave(): void {
+  function exitOrSettle(): void {
     out.flush()
     settle()
-    if (!own) return
-    // Timers and sockets of a tool must not keep the process of a client that is gone, nor a pipe that nobody reads.
+    if (!isProcessStdio) return
+    // Timers and sockets of a tool, or an unread pipe, must not keep the process alive after its client disconnected.
     const exit = (): void => process.exit(0)
     write('', () => {
       if (options.flush) options.flush().then(exit, exit)
@@ -225,18 +238,18 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
   input.on('data', lines.push)
   input.on('end', finish)
   input.on('error', close)
-  // The reader went away (EPIPE): nobody is left to answer.
+  // The reader disconnected (EPIPE), so no client is left to answer.
   output.on('error', () => {
     connection.close()
     close()
-    if (own) process.exit(0)
+    if (isProcessStdio) process.exit(0)
   })
-  const signals = own ? (['SIGINT', 'SIGTERM'] as const) : []
+  const signals = isProcessStdio ? (['SIGINT', 'SIGTERM'] as const) : []
   for (const signal of signals) process.on(signal, onSignal)
   return { closed, close }
 }
 
-/** Empty lines keep a pipe alive; they are no messages. */
+/** Whether the line is empty. Empty lines keep a pipe alive; they are not messages. */
 function isBlank(line: string): boolean {
   for (let at = 0; at < line.length; at++) {
     const code = line.charCodeAt(at)

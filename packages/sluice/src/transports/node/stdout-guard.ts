@@ -1,11 +1,14 @@
 /**
- * Keeps stdout for the protocol. One stray line there ends the conversation with most clients, so whatever else writes
- * to it goes to stderr: `console.log`, a library's `process.stdout.write`, a child process that inherits the stream.
+ * Reserves stdout for the protocol. One stray line there breaks the connection with most clients, so all other writes
+ * go to stderr: `console.log`, a library's `process.stdout.write`, a child process that inherits the stream.
  */
 
 type Write = typeof process.stdout.write
 
-/** Returns the real writer, for the protocol alone. For good: a process that speaks MCP on stdout does nothing else there. */
+/**
+ * Returns the real writer, for the protocol only. This cannot be undone, because a process with MCP on stdout writes
+ * nothing else there.
+ */
 export function guardStdout(): Write {
   const write: Write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr) as Write
@@ -13,13 +16,13 @@ export function guardStdout(): Write {
   return write
 }
 
-/** Every asynchronous way to start a child ends in this method of the class. */
+/** Every asynchronous function that starts a child ends in this method. */
 interface ChildProcessPrototype {
   spawn(options: { stdio?: unknown }): unknown
 }
 
 function guardChildren(): void {
-  // Not imported: most processes serve something else, and these modules take a while to load.
+  // Not imported, because most processes do not need these modules, and they take a while to load.
   const childProcess = process.getBuiltinModule('node:child_process')
   const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
   const prototype: ChildProcessPrototype = childProcess.ChildProcess.prototype as unknown as ChildProcessPrototype
@@ -45,7 +48,7 @@ const guardOptions = (argument: unknown): unknown =>
     ? { ...argument, stdio: redirectStdio(argument.stdio) }
     : argument
 
-/** And away from stdin: a child that reads it takes requests that nobody will answer then. */
+/** Redirects stdout, and stdin too. A child that reads stdin would take requests that are then never answered. */
 function redirectStdio(stdio: unknown): unknown {
   if (stdio === 'inherit') return ['ignore', 2, 'inherit']
   if (!Array.isArray(stdio)) return stdio

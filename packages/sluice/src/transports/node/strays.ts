@@ -1,9 +1,9 @@
 /**
- * Errors that no code waits for: a rejection without a handler, a throw in a timer or an event listener of a tool. Node
- * would end the process, and with it the calls of all tenants. Here they are logged with the tool's name and counted, and
- * serving goes on; or, where the operator wants it, the process drains and ends. Node alone.
+ * Stray errors: a rejection without a handler, or a throw in a timer or an event listener of a tool. Node would end the
+ * process, and with it the calls of all tenants. Here they are logged with the tool's name and counted, and serving
+ * continues. With the policy `end` the process drains and ends. For Node only.
  *
- * The name comes from the async context of the call. It is for the log only: nothing is decided by it.
+ * The name comes from the async context of the call. It is for the log only, and no decision depends on it.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -11,7 +11,7 @@ import { bugOf } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import type { TransportServer } from '../../protocol/server.ts'
 
-/** `serve` goes on; `end` drains, so that no call that was taken is lost, and ends the process with 1. */
+/** `serve` continues. `end` drains, so that no accepted call is lost, and exits with 1. */
 export type StrayPolicy = 'serve' | 'end'
 
 interface Origin {
@@ -27,7 +27,7 @@ type StrayKind = 'rejection' | 'exception'
 const origins = new AsyncLocalStorage<Origin>()
 const handlers = new Set<StrayHandler>()
 
-/** The same server, whose calls can be told from each other when one of them leaves an error behind. */
+/** Returns the same server, with the async context that names the call of a stray error. */
 export const withOrigin = (server: TransportServer): TransportServer => ({
   ...server,
   handleText: (message, context) =>
@@ -41,7 +41,9 @@ function nameOf(message: unknown): string {
   return typeof name === 'string' ? name.slice(0, 128) : ''
 }
 
-/** Takes care of strays until the returned function is called. `end` is what to do after each, left out to go on. */
+/**
+ * Handles stray errors until the returned function is called. `end` is called after each; by default serving continues.
+ */
 export function handleStrays(servers: readonly [TransportServer, ...TransportServer[]], end?: () => void): () => void {
   let strays = 0
   const [first] = servers
@@ -51,7 +53,7 @@ export function handleStrays(servers: readonly [TransportServer, ...TransportSer
     type: 'counter',
     read: () => strays,
   })
-  const watch: StrayHandler = {
+  const handler: StrayHandler = {
     servers,
     handle(thrown, kind, tool) {
       strays++
@@ -66,9 +68,9 @@ export function handleStrays(servers: readonly [TransportServer, ...TransportSer
     process.on('unhandledRejection', onRejection)
     process.on('uncaughtException', onException)
   }
-  handlers.add(watch)
+  handlers.add(handler)
   return () => {
-    handlers.delete(watch)
+    handlers.delete(handler)
     if (handlers.size > 0) return
     process.off('unhandledRejection', onRejection)
     process.off('uncaughtException', onException)
@@ -81,6 +83,6 @@ const onException = (thrown: unknown): void => dispatchStray(thrown, 'exception'
 function dispatchStray(thrown: unknown, kind: StrayKind): void {
   const origin = origins.getStore()
   const [first] = handlers
-  const own = [...handlers].find(({ servers }) => origin && servers.includes(origin.server))
-  ;(own ?? first)?.handle(thrown, kind, origin?.tool)
+  const matching = [...handlers].find(({ servers }) => origin && servers.includes(origin.server))
+  ;(matching ?? first)?.handle(thrown, kind, origin?.tool)
 }

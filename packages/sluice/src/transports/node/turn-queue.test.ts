@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TurnQueue } from './turn-queue.ts'
 import { createTurnQueue } from './turn-queue.ts'
 
-/** A loop of which the test owns the time: what runs in it moves the time on. */
+/** An event loop whose time the test controls. Work in it advances the time. */
 function createLoop() {
   let time = 0
   let due: (() => void)[] = []
@@ -15,11 +15,11 @@ function createLoop() {
   return {
     turn,
     now: () => time,
-    /** As work that blocks the loop. */
+    /** Advances the time, like work that blocks the loop. */
     block(ms: number) {
       time += ms
     },
-    /** One turn of the loop; false if there was nothing to do. */
+    /** Runs one turn of the loop. False if there was nothing to do. */
     end(): boolean {
       const now = due
       due = []
@@ -29,7 +29,7 @@ function createLoop() {
   }
 }
 
-test('what came in one turn goes on together, in order', () => {
+test('requests of one turn are served together, in order', () => {
   const { turn, end } = createLoop()
   const ran: number[] = []
   for (let index = 0; index < 100; index++) turn.add(() => ran.push(index))
@@ -38,7 +38,7 @@ test('what came in one turn goes on together, in order', () => {
   expect(ran).toEqual(Array.from({ length: 100 }, (_, index) => index))
 })
 
-test('work that blocks the loop is let go a few per turn, and nothing is lost or overtaken', () => {
+test('work that blocks the loop runs a few per turn, in order, and none is lost', () => {
   const { turn, end, block } = createLoop()
   const ran: number[] = []
   const add = (index: number): void =>
@@ -56,7 +56,7 @@ test('work that blocks the loop is let go a few per turn, and nothing is lost or
   expect(ran).toEqual(Array.from({ length: 100 }, (_, index) => index))
 })
 
-test('quick work is not cut into pieces', () => {
+test('quick work runs in one turn', () => {
   const { turn, end, block } = createLoop()
   let ran = 0
   const quick = (): void => {
@@ -84,7 +84,7 @@ test('one client with a few calls at once is never refused, however long they bl
   expect(refused).toBe(0)
 })
 
-test('after the overload the next request waits for nothing', () => {
+test('after the overload the next request does not wait', () => {
   const { turn, end, block } = createLoop()
   for (let index = 0; index < 50; index++) turn.add(() => block(20))
   while (end());

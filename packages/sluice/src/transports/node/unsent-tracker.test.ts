@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { fakeClock } from '../../testing/clock.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
-/** A socket that nobody reads unless the test says so. */
+/** A socket that is read only when the test does so. */
 function reader(bytes: number) {
   const state = { bytes, left: bytes }
   const socket = new Socket()
@@ -19,7 +19,7 @@ const make = (maxBytes?: number) => {
   return { clock, unsent, count }
 }
 
-test('a client that takes nothing for half a minute is cut off, and counted', async () => {
+test('a client that reads nothing for half a minute is disconnected, and counted', async () => {
   const { clock, unsent, count } = make()
   const { socket } = reader(1_000)
   unsent.track({ socket })
@@ -33,7 +33,7 @@ test('a client that takes nothing for half a minute is cut off, and counted', as
   expect(clock.pending).toBe(0)
 })
 
-test('a client that takes a byte now and then is not cut off, however long it takes', async () => {
+test('a client that reads a byte now and then stays connected, however long it takes', async () => {
   const { clock, unsent, count } = make()
   const { socket, state } = reader(10_000_000)
   unsent.track({ socket })
@@ -48,7 +48,7 @@ test('a client that takes a byte now and then is not cut off, however long it ta
   expect([count('sluice_unsent_bytes'), clock.pending]).toEqual([0, 0])
 })
 
-test('what was taken within the turn costs no timer', async () => {
+test('an answer that was read within the turn costs no timer', async () => {
   const { clock, unsent } = make()
   const { socket, state } = reader(1_000)
   unsent.track({ socket })
@@ -57,7 +57,7 @@ test('what was taken within the turn costs no timer', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('an answer that the kernel has taken at once costs no turn of the loop', () => {
+test('an answer that the kernel took at once costs no turn of the loop', () => {
   const { unsent } = make()
   const later = vi.spyOn(globalThis, 'setImmediate')
   onTestFinished(() => later.mockRestore())
@@ -67,7 +67,7 @@ test('an answer that the kernel has taken at once costs no turn of the loop', ()
   expect(later).toHaveBeenCalledOnce()
 })
 
-test('past the limit of all together, those that took nothing for the longest time go first', async () => {
+test('above the total limit, the connections that read nothing for the longest time are closed first', async () => {
   const { clock, unsent, count } = make(1_000)
   const [slow, stalled, young] = [reader(300), reader(400), reader(400)]
   for (const { socket } of [slow, stalled]) unsent.track({ socket })

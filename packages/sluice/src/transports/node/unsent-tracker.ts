@@ -1,8 +1,8 @@
 /**
- * Bytes that clients of `node:http` do not read. They wait in this process, so they are bounded: a connection that takes
- * nothing for `stalledMs` is cut, and while more than `maxBytes` wait on all connections together, those that took nothing
- * for the longest time are cut first. A client that reads slowly keeps its connection, because it is judged by whether
- * bytes leave and not by how many wait.
+ * Tracks bytes that clients of `node:http` have not read. They wait in this process, so they are bounded. A connection
+ * whose client reads nothing for `stalledMs` is closed. While more than `maxBytes` wait on all connections together,
+ * those that read nothing for the longest time are closed first. A slow client keeps its connection, because it is
+ * judged by whether bytes leave and not by how many wait.
  */
 
 import type { Socket } from 'node:net'
@@ -10,40 +10,45 @@ import type { Clock } from '../../core/clock.ts'
 import type { Gauge } from '../../core/plugin.ts'
 
 export interface UnsentTracker {
-  /** Looks after this connection until its client has taken all bytes. */
+  /** Watches this connection until its client has read all bytes. */
   track(message: WriteTarget): void
   /** Closes a connection at once, and counts it. */
   destroy(socket: Socket | null): void
   readonly gauges: readonly Gauge[]
 }
 
-/** What bytes were written to: a response, or a socket of its own. */
+/** The target of a write: a response, or a socket. */
 export interface WriteTarget {
   readonly socket: Socket | null
 }
 
 export interface UnsentTrackerOptions {
   readonly clock: Clock
-  /** Bytes that may wait on all connections together. */
+  /** How many bytes may wait on all connections together, by default 64 MiB. */
   readonly maxBytes?: number | undefined
 }
 
-/** Bytes on one stream past which logs and progress are dropped: the client reads them later than they are worth. */
+/**
+ * Unread bytes of one stream above which logs and progress are dropped, because the client would read them too late.
+ */
 export const behindBytes: number = 1024 * 1024
-/** Bytes on one stream past which it is cut: without this, a client that reads nothing costs hundreds of megabytes. */
+/**
+ * Unread bytes of one stream above which it is closed. Otherwise a client that reads nothing costs hundreds of
+ * megabytes.
+ */
 export const maxBufferedBytes: number = 4 * 1024 * 1024
 
 const stalledMs = 30_000
 const sampleMs = 1_000
-/** What is left after a cut, so that the next answer does not need one again. */
+/** The part of `maxBytes` that remains after connections were closed, so that the next answer does not close more. */
 const shrinkTo = 0.75
 
 interface TrackedReader {
-  /** Bytes that wait for it. */
+  /** Bytes that wait for the client. */
   bytes: number
-  /** What `unsentBytesOf` said when it last changed. */
-  left: number
-  /** When bytes last left. */
+  /** The last value of `unsentBytesOf` that differed. */
+  unsent: number
+  /** When the client last read bytes. */
   at: number
 }
 
@@ -51,10 +56,10 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
   const readers = new Map<Socket, TrackedReader>()
   let written: WriteTarget[] = []
   let total = 0
-  let cuts = 0
+  let closed = 0
   let sampling = false
 
-  function look(): void {
+  function measure(): void {
     const now = clock.now()
     total = 0
     for (const [socket, reader] of readers) {
@@ -63,19 +68,19 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
         readers.delete(socket)
         continue
       }
-      const left = unsentBytesOf(socket)
-      if (left !== reader.left) Object.assign(reader, { left, at: now })
+      const unsent = unsentBytesOf(socket)
+      if (unsent !== reader.unsent) Object.assign(reader, { unsent, at: now })
       total += reader.bytes
     }
   }
-  function cut(socket: Socket | null): void {
+  function closeStalled(socket: Socket | null): void {
     if (!socket || socket.destroyed) return
-    cuts++
+    closed++
     total -= readers.get(socket)?.bytes ?? 0
     readers.delete(socket)
     socket.destroy()
   }
-  /** One timer for all, and none while all clients read. */
+  /** Starts one timer for all connections, and none while all clients read. */
   function schedule(): void {
     if (sampling || readers.size === 0) return
     sampling = true
@@ -83,20 +88,20 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
   }
   function sample(): void {
     sampling = false
-    look()
+    measure()
     const now = clock.now()
-    for (const [socket, { at }] of readers) if (now - at >= stalledMs) cut(socket)
+    for (const [socket, { at }] of readers) if (now - at >= stalledMs) closeStalled(socket)
     schedule()
   }
   function makeRoom(): void {
-    look()
+    measure()
     if (total <= maxBytes) return
     for (const [socket] of [...readers].sort(([, a], [, b]) => a.at - b.at)) {
       if (total <= maxBytes * shrinkTo) break
-      cut(socket)
+      closeStalled(socket)
     }
   }
-  /** At the end of the turn: until then Node gathers what was written, and bytes wait for every client. */
+  /** Runs at the end of the turn. Until then Node collects writes, so bytes wait for every client. */
   function check(): void {
     const due = written
     written = []
@@ -106,7 +111,7 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
       const bytes = socket.writableLength
       total += bytes - (known?.bytes ?? 0)
       if (known) known.bytes = bytes
-      else readers.set(socket, { bytes, left: unsentBytesOf(socket), at: clock.now() })
+      else readers.set(socket, { bytes, unsent: unsentBytesOf(socket), at: clock.now() })
     }
     if (total > maxBytes) makeRoom()
     schedule()
@@ -114,10 +119,10 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
 
   return {
     track(message) {
-      // Most answers are with the kernel at once, and checking them later would cost a turn of the loop each time.
+      // The kernel takes most answers at once, and checking them later would cost a turn of the loop each time.
       if (message.socket?.writableLength !== 0 && written.push(message) === 1) setImmediate(check)
     },
-    destroy: cut,
+    destroy: closeStalled,
     gauges: [
       {
         name: 'sluice_unsent_bytes',
@@ -129,15 +134,15 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
         name: 'sluice_connections_cut_total',
         help: 'Connections closed because their client did not read, or did not stop sending.',
         type: 'counter',
-        read: () => cuts,
+        read: () => closed,
       },
     ],
   }
 }
 
 /**
- * Bytes the kernel has not taken of the write in progress: they change as long as the client reads. Node tells it of its
- * handle alone, where its own socket timeout looks too; elsewhere whole writes are all there is to see.
+ * Returns the bytes of the current write that the kernel has not taken. They change as long as the client reads. Only
+ * the handle knows them, and Node's socket timeout reads it there too. Without a handle only whole writes are visible.
  */
 export function unsentBytesOf(socket: Socket): number {
   const handle: unknown = Reflect.get(socket, '_handle')

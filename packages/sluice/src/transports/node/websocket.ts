@@ -1,5 +1,5 @@
 /**
- * WebSocket on Node, through `ws`: `serveHttp(definition, { websocket: websocket() })`. How it is spoken is in
+ * WebSocket on Node, through `ws`: `serveHttp(definition, { websocket: websocket() })`. The protocol is described in
  * docs/transports.md.
  */
 
@@ -15,19 +15,19 @@ import { NodeRequest, replyOnSocket } from './http-message.ts'
 
 export type { SocketOptions } from '../websocket/socket-session.ts'
 
-/** How long a client may take to say goodbye too. */
+/** How long a client may take to answer the close frame. */
 const closeTimeoutMs = 1_000
 
-/** WebSocket on Node, beside the endpoint: `serveHttp(server, { websocket: websocket() })`. */
+/** Serves WebSockets on Node, beside the endpoint: `serveHttp(server, { websocket: websocket() })`. */
 export const websocket =
   (options: SocketOptions = {}): SocketTransport =>
-  (around, unsent) => {
-    const { path = '/ws', maxPayload = around.maxBodyBytes } = options
+  (context, unsent) => {
+    const { path = '/ws', maxPayload = context.maxBodyBytes } = options
     const open = new Set<SocketSession>()
     const settings = {
       noServer: true,
       clientTracking: false,
-      // Compression costs memory per socket and opens bombs; proxies compress better.
+      // Compression costs memory per socket and lets small frames expand to huge ones. Proxies compress better.
       perMessageDeflate: false,
       handleProtocols: () => subprotocol,
       closeTimeout: closeTimeoutMs,
@@ -36,45 +36,45 @@ export const websocket =
     const upgrader = new WebSocketServer(settings)
 
     async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-      // Nobody else listens yet, and a client that goes meanwhile must not end the process.
+      // No other listener exists yet, and a client that disconnects now must not end the process.
       socket.on('error', noop)
-      const asked = new NodeRequest(request)
+      const httpRequest = new NodeRequest(request)
       const connection = { socket: request.socket }
       try {
-        const guest = await acceptUpgrade(around, asked)
-        if (!socket.writable) guest.via.connection.close()
+        const pending = await acceptUpgrade(context, httpRequest)
+        if (!socket.writable) pending.via.connection.close()
         else
           upgrader.handleUpgrade(request, socket, head, (ws) => {
             socket.off('error', noop)
-            const talk: SocketSession = createSocketSession(
-              around,
-              guest,
+            const session: SocketSession = createSocketSession(
+              context,
+              pending,
               toRuntimeSocket(
                 ws,
-                () => talk.onDrain(),
+                () => session.onDrain(),
                 () => unsent.track(connection),
               ),
               options,
             )
-            open.add(talk)
-            ws.on('close', () => open.delete(talk))
-            addListeners(ws, talk)
+            open.add(session)
+            ws.on('close', () => open.delete(session))
+            addListeners(ws, session)
           })
       } catch (thrown) {
-        around.refuse(thrown, asked, replyOnSocket(request, socket), {})
+        context.refuse(thrown, httpRequest, replyOnSocket(request, socket), {})
       }
     }
     const sockets: SocketServer = {
       path,
-      handlePlainRequest: upgradeRequired(around),
+      handlePlainRequest: upgradeRequired(context),
       upgrade: (request, socket, head) => {
         upgrade(request, socket, head).catch(() => socket.destroy())
       },
       detach() {
-        for (const talk of open) if (talk.idle) talk.close(...goingAway)
+        for (const session of open) if (session.idle) session.close(...goingAway)
       },
       close() {
-        for (const talk of open) talk.close(...goingAway)
+        for (const session of open) session.close(...goingAway)
       },
     }
     return sockets
@@ -83,15 +83,15 @@ export const websocket =
 const goingAway = [1001, 'The server is going away'] as const
 const noop = (): void => {}
 
-function addListeners(ws: WebSocket, talk: SocketSession): void {
-  // A frame that breaks the protocol: `ws` closes with the code for it.
+function addListeners(ws: WebSocket, session: SocketSession): void {
+  // A frame that violates the protocol. `ws` closes the socket with the right code.
   ws.on('error', noop)
   ws.on('message', (data: Buffer, isBinary: boolean) =>
-    isBinary ? talk.receiveBinary() : talk.receiveText(data.toString('utf8')),
+    isBinary ? session.receiveBinary() : session.receiveText(data.toString('utf8')),
   )
-  ws.on('ping', talk.onPing)
-  ws.on('pong', talk.onPong)
-  ws.on('close', talk.onClose)
+  ws.on('ping', session.onPing)
+  ws.on('pong', session.onPong)
+  ws.on('close', session.onClose)
 }
 
 const toRuntimeSocket = (ws: WebSocket, drained: () => void, wrote: () => void): RuntimeSocket => ({

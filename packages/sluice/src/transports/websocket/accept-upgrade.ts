@@ -1,6 +1,7 @@
 /**
- * Before a WebSocket is one: Host, Origin, subprotocol, load and credentials, in that order. A page of any site can open
- * a socket to any other, cookies and all, and no browser asks first; so whatever is wrong is refused as plain HTTP.
+ * The checks before a WebSocket is opened: Host, Origin, subprotocol, load and credentials, in that order. A page of
+ * any site can open a socket to any other, with cookies, without a preflight. So a failed check is refused as plain
+ * HTTP.
  */
 
 import type { Via } from '../../core/call.ts'
@@ -17,23 +18,23 @@ import { createRoute } from '../http/routes.ts'
 
 export const subprotocol = 'mcp'
 /**
- * A second subprotocol may carry the token: browsers let a page choose nothing else about a socket. It is never the one
- * that is agreed on, so it does not come back.
+ * A second subprotocol may carry the token, because browsers let a page set nothing else of a socket. The server never
+ * selects it, so the token is not sent back.
  */
 export const tokenPrefix = 'mcp.bearer.'
 
-/** Somebody who may come in, and has not yet. */
+/** An admitted client whose socket is not open yet. */
 export interface PendingSocket {
   readonly via: Via & { readonly connection: Connection }
-  /** Stopped when the credential ends; whoever ends the socket stops it. */
+  /** Stops when the credential ends. The session stops it when the socket closes. */
   readonly stop: Stop
-  /** What the connection sends goes here, once there is a socket. */
+  /** Receives the messages of the connection. The session sets it when the socket is open. */
   send: (message: object) => void
 }
 
-/** Throws what to refuse the upgrade with. */
-export async function acceptUpgrade(around: EndpointContext, request: HttpRequest): Promise<PendingSocket> {
-  const { server, admissionControl, check } = around
+/** Checks an upgrade request. Throws the refusal. */
+export async function acceptUpgrade(context: EndpointContext, request: HttpRequest): Promise<PendingSocket> {
+  const { server, admissionControl, check } = context
   check(request)
   if (request.header('sec-websocket-version') !== '13')
     throw new RpcError('invalidRequest', 'Sec-WebSocket-Version must be 13')
@@ -44,23 +45,27 @@ export async function acceptUpgrade(around: EndpointContext, request: HttpReques
   const token = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
   const header = (name: string): string | undefined =>
     request.header(name) ?? (token !== undefined && name === 'authorization' ? `Bearer ${token}` : undefined)
-  const connection = connect(server, { send: (message) => guest.send(message) })
-  const guest: PendingSocket = {
+  const connection = connect(server, { send: (message) => pending.send(message) })
+  const pending: PendingSocket = {
     via: { transport: 'websocket', peer: request.peer, header, connection },
     stop: createStop(),
     send() {},
   }
   try {
-    await server.authorizeConnection(guest.via, guest.stop)
+    await server.authorizeConnection(pending.via, pending.stop)
   } catch (thrown) {
     connection.close()
     throw thrown
   }
-  return guest
+  return pending
 }
 
-/** A page, or a client that forgot to, asks plainly for what is a socket. */
-export const upgradeRequired = (around: EndpointContext): RequestHandler =>
-  createRoute('GET', around, async (_, reply, headers) =>
-    reply.send(426, { ...headers, upgrade: 'websocket', connection: 'upgrade' }, 'A WebSocket is served here\n'),
+/** Answers a plain request on the path of sockets. */
+export const upgradeRequired = (context: EndpointContext): RequestHandler =>
+  createRoute('GET', context, async (_, reply, headers) =>
+    reply.send(
+      426,
+      { ...headers, upgrade: 'websocket', connection: 'upgrade' },
+      'Upgrade required: this path serves WebSockets\n',
+    ),
   )

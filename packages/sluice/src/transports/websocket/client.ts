@@ -1,16 +1,19 @@
 /**
- * A WebSocket as a transport of the official clients, v1 and v2, wherever there is a global `WebSocket`:
+ * A WebSocket transport for the official clients, v1 and v2, on any runtime with a global `WebSocket`:
  * `await client.connect(webSocketTransport('wss://mcp.example.com/ws', { token }))`.
  */
 
 import { subprotocol, tokenPrefix } from './accept-upgrade.ts'
 
 export interface WebSocketTransportOptions {
-  /** Sent as a second subprotocol, since a browser lets a page choose no header: letters, digits and `-._~+` only. */
+  /**
+   * The token, with letters, digits and `-._~+` only. It is sent as a subprotocol, because a browser page cannot set
+   * headers.
+   */
   readonly token?: string
 }
 
-/** What the official clients call a transport. */
+/** The transport interface of the official clients. */
 export interface WebSocketTransport {
   onmessage?: <Message>(message: Message) => void
   onclose?: () => void
@@ -20,10 +23,10 @@ export interface WebSocketTransport {
   close(): Promise<void>
 }
 
-/** Where the runtime cannot tell more. */
-const failedMessage = 'The WebSocket could not be opened, or broke off'
+/** Used when the runtime gives no details. */
+const failedMessage = 'The WebSocket could not be opened, or was interrupted'
 
-/** A WebSocket for the official client: `client.connect(webSocketTransport(url))`. */
+/** Creates a WebSocket transport for the official client: `client.connect(webSocketTransport(url))`. */
 export function webSocketTransport(url: string | URL, { token }: WebSocketTransportOptions = {}): WebSocketTransport {
   let socket: WebSocket | undefined
   const transport: WebSocketTransport = {
@@ -59,7 +62,7 @@ export function webSocketTransport(url: string | URL, { token }: WebSocketTransp
     try {
       message = JSON.parse(String(data))
     } catch {
-      transport.onerror?.(new Error('The server sent what is not JSON'))
+      transport.onerror?.(new Error('The server sent a message that is not JSON'))
       return
     }
     transport.onmessage?.(message)

@@ -11,7 +11,7 @@ import { createSocketSession } from './socket-session.ts'
 
 export type { SocketOptions } from './socket-session.ts'
 
-/** What Deno's and workerd's sockets have in common. */
+/** The operations that sockets of Deno and workerd share. */
 interface EventSocket {
   send(text: string): void
   close(code?: number, reason?: string): void
@@ -19,7 +19,7 @@ interface EventSocket {
   addEventListener(type: 'open' | 'close' | 'error', then: () => void): void
   addEventListener(type: 'message', then: (event: { readonly data: unknown }) => void): void
 }
-/** What is used of Bun’s `ServerWebSocket`. */
+/** The used operations of Bun’s `ServerWebSocket`. */
 export interface BunSocket {
   readonly data: BunSocketData
   send(text: string): number
@@ -28,7 +28,7 @@ export interface BunSocket {
   ping(): number
   getBufferedAmount(): number
 }
-/** Bun's sockets meet their handlers by way of what was attached to them. */
+/** The data attached to a socket of Bun, by which its handlers find the session. */
 export interface BunSocketData {
   open(socket: BunSocket): void
   session?: SocketSession
@@ -48,56 +48,65 @@ interface BunServer {
 
 const upgradeHeaders = { 'sec-websocket-protocol': subprotocol }
 
-/** WebSocket on workerd, Deno and Bun: `toFetch(server, { websocket: websocket() })`. */
+/** Serves WebSockets on workerd, Deno and Bun: `toFetch(server, { websocket: websocket() })`. */
 export const websocket =
   (options: SocketOptions = {}): EdgeSocketTransport =>
-  (around): EdgeSocketServer => {
+  (context): EdgeSocketServer => {
     const { path = '/ws', pingMs = 30_000 } = options
     const open = new Set<SocketSession>()
-    const begin = (guest: PendingSocket, wire: RuntimeSocket): SocketSession => {
-      const talk = createSocketSession(around, guest, wire, options)
-      open.add(talk)
-      return talk
+    const startSession = (pending: PendingSocket, socket: RuntimeSocket): SocketSession => {
+      const session = createSocketSession(context, pending, socket, options)
+      open.add(session)
+      return session
     }
     return {
       path,
-      handlePlainRequest: upgradeRequired(around),
-      async upgrade(request, asked, beside) {
-        // Kept: Deno's request cannot be read any more once it is a socket, and credentials are checked with every message.
+      handlePlainRequest: upgradeRequired(context),
+      async upgrade(request, httpRequest, runtimeArgument) {
+        // Copied, because credentials are checked with every message, and Deno's request cannot be read after the
+        // upgrade.
         const headers = new Headers(request.headers)
-        const guest = await acceptUpgrade(around, { ...asked, header: (name) => headers.get(name) ?? undefined })
+        const pending = await acceptUpgrade(context, {
+          ...httpRequest,
+          header: (name) => headers.get(name) ?? undefined,
+        })
         const { WebSocketPair, Deno }: RuntimeGlobals = globalThis as RuntimeGlobals
         if (WebSocketPair)
-          return upgradeOnWorkerd(new WebSocketPair(), (socket) => attachSession(socket, guest, begin, open))
+          return upgradeOnWorkerd(new WebSocketPair(), (socket) => attachSession(socket, pending, startSession, open))
         if (Deno) {
-          // It pings by itself, and closes what does not answer.
+          // Deno pings by itself, and closes sockets that do not answer.
           const { socket, response } = Deno.upgradeWebSocket(request, {
             protocol: subprotocol,
             idleTimeout: Math.max(1, Math.ceil(pingMs / 1000)),
           })
-          socket.addEventListener('open', () => attachSession(socket, guest, begin, open))
+          socket.addEventListener('open', () => attachSession(socket, pending, startSession, open))
           return response
         }
-        if (isBunServer(beside)) return upgradeOnBun(beside, request, guest, begin, open)
-        guest.via.connection.close()
-        throw new TypeError('websocket: this runtime has no sockets that are known here')
+        if (isBunServer(runtimeArgument)) return upgradeOnBun(runtimeArgument, request, pending, startSession, open)
+        pending.via.connection.close()
+        throw new TypeError('"websocket" works on workerd, Deno and Bun only: this runtime has no known sockets')
       },
       close() {
-        for (const talk of open) talk.close(1001, 'The server is going away')
+        for (const session of open) session.close(1001, 'The server is going away')
       },
     }
   }
 
-type StartSession = (guest: PendingSocket, wire: RuntimeSocket) => SocketSession
+type StartSession = (pending: PendingSocket, socket: RuntimeSocket) => SocketSession
 
-function attachSession(socket: EventSocket, guest: PendingSocket, begin: StartSession, open: Set<SocketSession>): void {
-  const talk = begin(guest, toRuntimeSocket(socket))
+function attachSession(
+  socket: EventSocket,
+  pending: PendingSocket,
+  startSession: StartSession,
+  open: Set<SocketSession>,
+): void {
+  const session = startSession(pending, toRuntimeSocket(socket))
   const ended = (): void => {
-    open.delete(talk)
-    talk.onClose()
+    open.delete(session)
+    session.onClose()
   }
   socket.addEventListener('message', ({ data }) =>
-    typeof data === 'string' ? talk.receiveText(data) : talk.receiveBinary(),
+    typeof data === 'string' ? session.receiveText(data) : session.receiveBinary(),
   )
   socket.addEventListener('close', ended)
   socket.addEventListener('error', ended)
@@ -108,13 +117,13 @@ const toRuntimeSocket = (socket: EventSocket): RuntimeSocket => ({
     try {
       socket.send(text)
     } catch {
-      // Closed, and the event is still to come; or, on workerd, news from another request than the socket's own.
+      // The socket is closed and the event is still to come. Or, on workerd, the message comes from another request.
     }
   },
   close: (code, reason) => socket.close(code, reason),
   terminate: () => socket.close(1013, 'The reader stalled'),
   get unsentBytes() {
-    // workerd does not tell.
+    // workerd does not say.
     return socket.bufferedAmount ?? 0
   },
 })
@@ -133,19 +142,19 @@ function upgradeOnWorkerd(
   return new Response(null, init)
 }
 
-const isBunServer = (beside: unknown): beside is BunServer =>
-  typeof beside === 'object' && beside !== null && 'upgrade' in beside && typeof beside.upgrade === 'function'
+const isBunServer = (value: unknown): value is BunServer =>
+  typeof value === 'object' && value !== null && 'upgrade' in value && typeof value.upgrade === 'function'
 
 function upgradeOnBun(
   server: BunServer,
   request: Request,
-  guest: PendingSocket,
-  begin: StartSession,
+  pending: PendingSocket,
+  startSession: StartSession,
   open: Set<SocketSession>,
 ): Response {
   const data: BunSocketData = {
     open(socket) {
-      const talk = begin(guest, {
+      const session = startSession(pending, {
         send: (text) => {
           socket.send(text)
         },
@@ -159,23 +168,23 @@ function upgradeOnBun(
         },
       })
       data.session = {
-        ...talk,
+        ...session,
         onClose() {
-          open.delete(talk)
-          talk.onClose()
+          open.delete(session)
+          session.onClose()
         },
       }
     },
   }
   if (!server.upgrade(request, { data, headers: upgradeHeaders })) {
-    guest.via.connection.close()
-    throw new TypeError('websocket: Bun did not upgrade; export default { fetch, websocket: bunSockets }')
+    pending.via.connection.close()
+    throw new TypeError('Bun did not upgrade the request: export default { fetch, websocket: bunSockets }')
   }
-  // Bun has answered, and asks for nothing.
+  // Bun has answered already, and needs no response.
   return undefined as unknown as Response
 }
 
-/** What Bun’s `serve` takes as `websocket`. */
+/** The `websocket` option of Bun’s `serve`. */
 export interface BunSockets {
   readonly maxPayloadLength: number
   readonly perMessageDeflate: boolean
@@ -188,12 +197,12 @@ export interface BunSockets {
   close(socket: BunSocket): void
 }
 
-/** What Bun calls for all sockets of a server; each knows its own conversation. */
+/** The handlers that Bun calls for all sockets of a server. Each socket has its session. */
 export const bunSockets: BunSockets = {
-  /** A frame larger than this is not even taken in; what a message may have is the option `maxPayload`. */
+  /** The largest frame that Bun reads. The limit for messages is the option `maxPayload`. */
   maxPayloadLength: 4 * 1024 * 1024,
   perMessageDeflate: false,
-  // We ask ourselves whether a client is there.
+  // Sessions ping clients themselves.
   idleTimeout: 0,
   sendPings: false,
   open: (socket) => socket.data.open(socket),

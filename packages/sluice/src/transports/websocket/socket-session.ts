@@ -1,6 +1,7 @@
 /**
- * One open socket: a JSON message per text frame, in both directions, without knowing whose WebSocket it is. As on a
- * pipe, calls run side by side, answers go out as they come, and a client cancels with `notifications/cancelled`.
+ * One open socket, independent of the runtime's WebSocket: one JSON message per text frame, in both directions. As on
+ * stdio, calls run concurrently, answers are sent as they complete, and a client cancels with
+ * `notifications/cancelled`.
  */
 
 import { RpcError } from '../../core/error.ts'
@@ -13,34 +14,39 @@ import { admitOrThrow } from '../http/endpoint.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import type { PendingSocket } from './accept-upgrade.ts'
 
-/** What a runtime's socket can do. */
+/** The operations of a runtime's socket. */
 export interface RuntimeSocket {
   send(text: string): void
   close(code: number, reason: string): void
-  /** At once, without the closing handshake: that would wait behind what a stalled reader does not take. */
+  /**
+   * Closes at once, without the closing handshake, because that would wait behind data that a stalled reader does not
+   * read.
+   */
   terminate(): void
-  /** Bytes that were sent and not yet taken; 0 where the runtime does not tell. */
+  /** Bytes that were sent and not yet read by the client. 0 if the runtime does not say. */
   readonly unsentBytes: number
-  /** Left out where the runtime looks after dead sockets itself, or cannot. */
+  /** `undefined` if the runtime detects dead sockets itself, or cannot ping. */
   ping?(): void
-  /** Stops and starts reading; left out where a socket cannot. */
+  /** Stops reading; `resume` starts it again. `undefined` if a socket cannot be paused. */
   pause?(): void
   resume?(): void
 }
 
-/** Where sockets are opened, how large messages may be, and when a silent client is let go. */
+/** The path of sockets, the size of messages, and when an idle client is disconnected. */
 export interface SocketOptions {
-  /** Where sockets are opened: `/ws` unless said. */
+  /** The path of sockets, by default `/ws`. */
   readonly path?: string
-  /** Bytes of one message: what a body may have over HTTP unless said. */
+  /** The largest message in bytes, by default `maxBodyBytes` of HTTP. */
   readonly maxPayload?: number
-  /** How often a client is asked whether it is there; one that did not answer the last time is cut off: 30 s unless said. */
+  /**
+   * How often a client is pinged, by default every 30 s. A client that did not answer the last ping is disconnected.
+   */
   readonly pingMs?: number
-  /** A client that says nothing, waits for nothing and subscribed to nothing is let go after this: 30 minutes unless said. */
+  /** How long a client without messages, running calls and subscriptions stays connected, by default 30 minutes. */
   readonly idleMs?: number
   /**
-   * Requests of one socket running at once: 100 by default. Further ones are refused by their id; answers, cancellations
-   * and pings are always taken.
+   * How many requests of one socket may run at once, by default 100. Further ones are refused by their id. Answers,
+   * cancellations and pings are always accepted.
    */
   readonly maxInFlight?: number
 }
@@ -48,29 +54,37 @@ export interface SocketOptions {
 export interface SocketSession {
   receiveText(message: string): void
   receiveBinary(): void
-  /** The other side asked whether we are there. */
+  /** Called when the client sent a ping. */
   onPing(): void
   onPong(): void
-  /** What was sent has been taken by the client. For wires that can pause. */
+  /** Called when the client has read sent data. For sockets that can pause. */
   onDrain(): void
-  /** The socket is closed, whoever did it. */
+  /** Called when the socket is closed, by either side. */
   onClose(): void
-  /** Says goodbye. */
+  /** Closes the socket with a close frame. */
   close(code: number, reason: string): void
-  /** Whether no call is under way on it. */
+  /** Whether no call is running on the socket. */
   readonly idle: boolean
 }
 
-/** Bytes unsent past which logs and progress are dropped and the socket is not read: its client does not read either. */
-const behindAt = 1024 * 1024
-/** Bytes unsent past which a message that no request asked for cuts the socket. Answers are bounded by what was asked. */
-const maxWaiting = 4 * 1024 * 1024
-/** Notifications and responses that may be looked at at once, by times of `maxInFlight`. They end by themselves. */
+/**
+ * Unsent bytes above which logs and progress are dropped and the socket is not read, because its client does not read
+ * either.
+ */
+const behindBytes = 1024 * 1024
+/**
+ * Unsent bytes above which a message without a request closes the socket. Answers are bounded by the number of
+ * requests.
+ */
+const maxUnsentBytes = 4 * 1024 * 1024
+/**
+ * How many notifications and responses are processed at once, as a multiple of `maxInFlight`. They end by themselves.
+ */
 const oneWayFactor = 4
-/** Pings are answered by the runtime, each with a frame of its own: past this many between two of ours it is a flood. */
+/** How many pings a client may send between two of ours. The runtime answers each with a frame, so more are a flood. */
 const maxPings = 1000
 
-/** Close codes: RFC 6455 §7.4 and the registry it opened. */
+/** Close codes of RFC 6455 §7.4 and of its registry. */
 const closeCodes = {
   idle: 1000,
   unsupported: 1003,
@@ -81,17 +95,17 @@ const closeCodes = {
 } as const
 
 export function createSocketSession(
-  around: EndpointContext,
-  guest: PendingSocket,
-  wire: RuntimeSocket,
+  context: EndpointContext,
+  pending: PendingSocket,
+  socket: RuntimeSocket,
   options: SocketOptions,
 ): SocketSession {
-  const { server, admissionControl } = around
-  const { via, stop } = guest
-  const { maxPayload = around.maxBodyBytes, pingMs = 30_000, idleMs = 30 * 60_000, maxInFlight = 100 } = options
+  const { server, admissionControl } = context
+  const { via, stop } = pending
+  const { maxPayload = context.maxBodyBytes, pingMs = 30_000, idleMs = 30 * 60_000, maxInFlight = 100 } = options
   const { clock } = server
   const { connection } = via
-  const knock = {
+  const admissionRequest = {
     method: 'POST',
     peer: via.peer,
     header: () => undefined,
@@ -100,81 +114,87 @@ export function createSocketSession(
   let running = 0
   let oneWay = 0
   let paused = false
-  let over = false
-  let answered = true
+  let closed = false
+  let ponged = true
   let pings = 0
-  let heardAt = clock.now()
-  let callOff = clock.after(pingMs, tick)
+  let lastMessageAt = clock.now()
+  let cancelTimer = clock.after(pingMs, tick)
 
   function tick(): void {
-    callOff = clock.after(pingMs, tick)
+    cancelTimer = clock.after(pingMs, tick)
     pings = 0
     const waits = connection.inFlight.size > 0 || connection.state.subscriptions.size > 0
-    if (wire.ping && !answered) end(() => wire.terminate())
-    else if (!waits && clock.now() - heardAt >= idleMs) close(closeCodes.idle, 'Idle')
+    if (socket.ping && !ponged) end(() => socket.terminate())
+    else if (!waits && clock.now() - lastMessageAt >= idleMs) close(closeCodes.idle, 'Idle')
     else {
-      answered = false
-      wire.ping?.()
+      ponged = false
+      socket.ping?.()
     }
   }
-  function end(how?: () => void): void {
-    if (over) return
-    over = true
-    callOff()
-    // The watch over the credential ends with it.
-    stop.stop(new RpcError('cancelled', 'The connection has ended'))
+  function end(closeSocket?: () => void): void {
+    if (closed) return
+    closed = true
+    cancelTimer()
+    // This also ends the credential monitor.
+    stop.stop(new RpcError('cancelled', 'The connection is closed'))
     connection.close()
-    how?.()
+    closeSocket?.()
   }
-  const close = (code: number, reason: string): void => end(() => wire.close(code, reason))
+  const close = (code: number, reason: string): void => end(() => socket.close(code, reason))
 
-  /** Stops reading a client that does not read, and one whose notifications come faster than they are looked at. */
+  /**
+   * Stops reading from a client that does not read, and from one that sends notifications faster than they are
+   * processed.
+   */
   function pace(): void {
-    const full = wire.unsentBytes > behindAt || oneWay >= oneWayFactor * maxInFlight
-    if (full === paused || over) return
+    const full = socket.unsentBytes > behindBytes || oneWay >= oneWayFactor * maxInFlight
+    if (full === paused || closed) return
     paused = full
-    if (full) wire.pause?.()
-    else wire.resume?.()
+    if (full) socket.pause?.()
+    else socket.resume?.()
   }
-  function say(text: string): void {
-    if (over) return
-    // A socket that cannot be paused is bounded by bytes alone.
-    if (!wire.pause && wire.unsentBytes > maxWaiting) {
-      end(() => wire.terminate())
+  function sendText(text: string): void {
+    if (closed) return
+    // A socket that cannot be paused is bounded by bytes only.
+    if (!socket.pause && socket.unsentBytes > maxUnsentBytes) {
+      end(() => socket.terminate())
       return
     }
-    wire.send(text)
+    socket.send(text)
     pace()
   }
   function send(message: object): void {
-    const { unsentBytes } = wire
-    if (unsentBytes > behindAt && isDroppable(message)) around.countDropped()
-    else if (unsentBytes > maxWaiting && !over) end(() => wire.terminate())
-    else say(JSON.stringify(message))
+    const { unsentBytes } = socket
+    if (unsentBytes > behindBytes && isDroppable(message)) context.countDropped()
+    else if (unsentBytes > maxUnsentBytes && !closed) end(() => socket.terminate())
+    else sendText(JSON.stringify(message))
   }
 
-  async function take(text: string): Promise<void> {
+  async function receive(text: string): Promise<void> {
     let message: unknown
     try {
       message = frame(text)
     } catch (thrown) {
       const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
       const refusal = server.reject(thrown, via, value)
-      if (!isOneWay(value)) say(refusal)
+      if (!isOneWay(value)) sendText(refusal)
       return
     }
-    if (isOneWay(message)) await hear(message)
+    if (isOneWay(message)) await handleOneWay(message)
     else await serve(message)
   }
 
-  /** Always taken: calls that wait for it, or that it ends, would otherwise hold their places for ever. */
-  async function hear(message: unknown): Promise<void> {
-    // Where reading cannot be stopped, a flood is dropped.
-    if (!wire.pause && oneWay >= oneWayFactor * maxInFlight) return
+  /**
+   * Accepts every notification and response. Otherwise calls that wait for one, or that it cancels, would keep their
+   * slots for ever.
+   */
+  async function handleOneWay(message: unknown): Promise<void> {
+    // A flood is dropped if reading cannot be paused.
+    if (!socket.pause && oneWay >= oneWayFactor * maxInFlight) return
     oneWay++
     pace()
     try {
-      // It passes no layer that would ask who sent it.
+      // Checked here, because one-way messages do not pass the authentication layer.
       await server.authorizeConnection(via)
       await server.handleText(message, { via, send })
     } catch (thrown) {
@@ -200,41 +220,41 @@ export function createSocketSession(
         throw tooManyRequests()
       }
       if (held) running++
-      if (admissionControl && !isPing) admission = await admitOrThrow(admissionControl, knock)
+      if (admissionControl && !isPing) admission = await admitOrThrow(admissionControl, admissionRequest)
       if (hasOneWay(message)) await server.authorizeConnection(via)
       let stays = false
-      const endless = (): void => {
+      const stayOpen = (): void => {
         stays = true
         done()
       }
-      const answer = await server.handleText(message, { via, send, stayOpen: endless })
-      if (answer !== null) say(answer)
-      if (answer !== null && stays) say(subscriptionEnded(message))
+      const answer = await server.handleText(message, { via, send, stayOpen })
+      if (answer !== null) sendText(answer)
+      if (answer !== null && stays) sendText(subscriptionEnded(message))
     } catch (thrown) {
-      say(server.reject(thrown, via, message))
+      sendText(server.reject(thrown, via, message))
     } finally {
       done()
     }
   }
 
-  guest.send = send
+  pending.send = send
   stop.onStop(({ reason }) => {
     if (reason === 'unauthorized') close(closeCodes.unauthorized, 'The credential has ended')
   })
   return {
     receiveText(message) {
-      if (over) return
-      heardAt = clock.now()
-      answered = true
+      if (closed) return
+      lastMessageAt = clock.now()
+      ponged = true
       if (isLonger(message, maxPayload)) close(closeCodes.tooLarge, `Messages have at most ${maxPayload} bytes`)
-      else take(message).catch(() => close(closeCodes.failed, 'Internal error'))
+      else receive(message).catch(() => close(closeCodes.failed, 'Internal error'))
     },
     receiveBinary: () => close(closeCodes.unsupported, 'One JSON message per text frame'),
     onPing() {
       if (++pings > maxPings) close(closeCodes.policy, 'Too many pings')
     },
     onPong() {
-      answered = true
+      ponged = true
     },
     onDrain: pace,
     onClose: () => end(),
@@ -245,6 +265,6 @@ export function createSocketSession(
   }
 }
 
-/** In bytes of UTF-8, counted only where the length leaves it open. */
+/** Compares in bytes of UTF-8, counted only if the number of characters does not decide. */
 const isLonger = (text: string, bytes: number): boolean =>
   text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).byteLength > bytes)

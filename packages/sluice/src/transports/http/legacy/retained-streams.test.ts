@@ -13,7 +13,7 @@ test('streams that have ended keep a bounded number of characters per session, w
     stream.close()
   }
   expect(retained.size).toBeLessThanOrEqual(streamLimits.session)
-  // The newest can still be fetched.
+  // The newest can still be resumed.
   expect(session.get('s63')?.canReplayFrom(0)).toBe(true)
   expect(session.get('s0')).toBeUndefined()
 })
@@ -31,7 +31,7 @@ test('all sessions of a process together keep a bounded number of characters', (
   expect(sessions[0]?.get('s')).toBeUndefined()
 })
 
-test('a running stream is forgotten after those that have ended, and goes on when it is', () => {
+test('a running stream is forgotten after those that have ended, and continues without its past', () => {
   const retained = createRetainedStreams(fakeClock())
   const session = retained.forSession()
   const running = session.open('running', false, undefined)
@@ -42,7 +42,7 @@ test('a running stream is forgotten after those that have ended, and goes on whe
     stream.close()
   }
   expect(running.canReplayFrom(0)).toBe(true)
-  // Another running stream needs it all.
+  // Another running stream takes all the space.
   session.open('other', false, undefined).write('x'.repeat(2 * streamLimits.session))
   expect(running.canReplayFrom(0)).toBe(false)
   running.write('"second"')
@@ -66,7 +66,7 @@ test('a stream that ended minutes ago is forgotten', async () => {
   expect(retained.size).toBe(0)
 })
 
-test('a session that is closed keeps nothing, also of a call that still writes', () => {
+test('a closed session keeps nothing, not even of a call that still writes', () => {
   const retained = createRetainedStreams(fakeClock())
   const session = retained.forSession()
   const stream = session.open('s', false, undefined)

@@ -1,14 +1,14 @@
 /**
- * The past events of streams that clients may come back to, within bounds per stream, per session and per process, and
- * for streams that have ended also in time. What ended first is forgotten first; a running stream goes on, and can no
- * longer be resumed from before.
+ * The past events of streams that clients may resume, bounded per stream, per session and per process. Streams that
+ * have ended are also bounded in time. The stream that ended first is forgotten first. A running stream whose past is
+ * forgotten continues, but can no longer be resumed from before.
  */
 
 import type { Clock } from '../../../core/clock.ts'
-import type { ReplayStream, StreamLog } from '../events.ts'
-import { createReplayStream, resumeMs } from '../events.ts'
+import type { ReplayStream, StreamLog } from './replay-stream.ts'
+import { createReplayStream, resumeMs } from './replay-stream.ts'
 
-/** In characters. */
+/** Limits in characters. */
 export const streamLimits: { readonly stream: number; readonly session: number; readonly process: number } = {
   stream: 256 * 1024,
   session: 1024 * 1024,
@@ -20,7 +20,7 @@ const maxStreams = 64
 export interface SessionStreams {
   open(id: string, primed: boolean, log: StreamLog | undefined): ReplayStream
   get(id: string): ReplayStream | undefined
-  /** Ends the connections of all, and forgets what was sent. */
+  /** Closes the connections of all streams, and forgets their events. */
   close(): void
 }
 
@@ -35,7 +35,7 @@ export interface RetainedStreams {
 interface RetainedStream {
   readonly stream: ReplayStream
   readonly session: { readonly streams: Map<string, RetainedStream>; size: number }
-  /** When a sweep first saw that it had ended. */
+  /** When a sweep first found the stream ended. */
   endedAt: number | undefined
 }
 
@@ -50,7 +50,7 @@ export function createRetainedStreams(clock: Clock): RetainedStreams {
     all.delete(retained)
     retained.session.streams.delete(retained.stream.id)
   }
-  /** Ended streams first, then the past of running ones. */
+  /** Forgets ended streams first, then the past of running ones. */
   function shrink(streams: () => Iterable<RetainedStream>, isFull: () => boolean): void {
     for (const ended of [true, false])
       for (const retained of streams()) {
@@ -64,7 +64,7 @@ export function createRetainedStreams(clock: Clock): RetainedStreams {
     return {
       open(id, primed, log) {
         const stream = createReplayStream(id, primed, streamLimits.stream, log, (by) => {
-          // A call may outlive its session, and what it still writes is kept for no client.
+          // A call may outlive its session. No client can come for the events it still writes, so they are not counted.
           if (!streams.has(id)) return
           session.size += by
           size += by

@@ -1,4 +1,4 @@
-/** What all processes know of a legacy session, as text: the state of its connection, and the slot that it occupies. */
+/** The record of a legacy session that processes share: the state of its connection, and the slot that it occupies. */
 
 import type { ConnectionState } from '../../../core/connection-state.ts'
 import type { SessionSlot } from './session-slots.ts'
@@ -11,7 +11,7 @@ export interface SessionRecord {
 export const serializeRecord = ({ state, slot }: SessionRecord): string =>
   JSON.stringify({ slot, state: { ...state, subscriptions: [...state.subscriptions] } })
 
-/** Reads what `serializeRecord` made: from our own store, where no client writes. */
+/** Parses the text that `serializeRecord` made. It comes from our own store, which no client writes to. */
 export function parseRecord(text: string): SessionRecord {
   const { slot, state }: { slot: SessionSlot; state: ConnectionState & { subscriptions: string[] } } = JSON.parse(text)
   const { agreed, owner, tenant } = state

@@ -1,7 +1,8 @@
 /**
- * What the endpoint does for clients with a session: the handshake, messages in it, its streams, its end.
+ * The endpoint's routes for clients with a session: the handshake, messages, streams, and the end of the session.
  *
- * Handed to the endpoint made (`sessions()`): on the edge, where the next request may meet another isolate, few want it.
+ * They are an option of the endpoint (`sessions()`), because few want them on the edge. There the next request may
+ * reach another isolate.
  */
 
 import { RpcError } from '../../../core/error.ts'
@@ -19,61 +20,62 @@ import { createSessions } from './sessions.ts'
 
 export interface SessionRoutes {
   readonly sessions: Sessions
-  /** Whether a request of an earlier revision without one is refused, or stands alone. */
+  /** Whether a request of an earlier revision without a session is refused. Otherwise it is served without one. */
   readonly required: boolean
-  /** By what `routeOf` says of a message. */
-  initialize(posted: PostContext): Promise<void>
-  session(posted: PostContext): Promise<void>
-  /** A session's standing stream, or its end. Throws the refusal. */
+  /** Named after the routes that `routeOf` returns. */
+  initialize(post: PostContext): Promise<void>
+  session(post: PostContext): Promise<void>
+  /** Serves a session's standalone stream (GET) or ends the session (DELETE). Throws the refusal. */
   handleGetOrDelete(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void>
 }
 
 export type CreateSessionRoutes = (
   server: TransportServer,
-  outlet: ResponseFactory,
+  responses: ResponseFactory,
   share: SessionsOptions['share'],
 ) => SessionRoutes
 
-/** How long, how many, and whether a client must have one. */
+/** The lifetime and the number of sessions, and whether a client must have one. */
 export interface SessionsSettings extends Partial<Pick<SessionsOptions, 'idleMs' | 'max'>> {
-  /** `false` also serves requests without a session, each alone: for servers that never ask or announce anything. */
+  /** `false` also serves requests without a session, for servers that never ask questions or send notifications. */
   readonly required?: boolean
 }
 
-/** Sessions of clients before 2026-07-28, kept in memory or, where processes share a store, there. */
+/**
+ * Sessions for clients of revisions before 2026-07-28. They are kept in memory, or in the store that processes share.
+ */
 export const sessions =
   ({ idleMs = 30 * 60_000, max = 10_000, required = true }: SessionsSettings = {}): CreateSessionRoutes =>
-  (server, outlet, share) =>
-    createSessionRoutes(server, outlet, createSessions(server, { idleMs, max, share }), required)
+  (server, responses, share) =>
+    createSessionRoutes(server, responses, createSessions(server, { idleMs, max, share }), required)
 
 function createSessionRoutes(
   server: TransportServer,
-  outlet: ResponseFactory,
+  responses: ResponseFactory,
   sessions: Sessions,
   required: boolean,
 ): SessionRoutes {
   return {
     sessions,
     required,
-    /** One that fails leaves no session behind. */
-    async initialize(posted) {
-      const session = sessions.create(posted.request.peer)
-      const headers = { ...posted.headers, 'mcp-session-id': session.id }
-      const answering = new PostResponse({ ...posted, headers }, outlet, session)
-      const text = await server.handleText(posted.message, answering)
+    /** A failed handshake leaves no session behind. */
+    async initialize(post) {
+      const session = sessions.create(post.request.peer)
+      const headers = { ...post.headers, 'mcp-session-id': session.id }
+      const response = new PostResponse({ ...post, headers }, responses, session)
+      const text = await server.handleText(post.message, response)
       if (session.connection.state.agreed) await sessions.register(session)
       else session.connection.close()
-      answering.respond(text)
+      response.respond(text)
     },
-    async session(posted) {
-      const session = await sessions.get(posted.request.header('mcp-session-id'))
-      const answering = new PostResponse(posted, outlet, session)
-      if (hasOneWay(posted.message))
-        await server.authorizeConnection(answering.via, undefined, methodOf(posted.message))
-      answering.respond(await server.handleText(posted.message, answering))
+    async session(post) {
+      const session = await sessions.get(post.request.header('mcp-session-id'))
+      const response = new PostResponse(post, responses, session)
+      if (hasOneWay(post.message)) await server.authorizeConnection(response.via, undefined, methodOf(post.message))
+      response.respond(await server.handleText(post.message, response))
     },
     async handleGetOrDelete(request, reply, headers) {
-      // Throws for a version nobody serves: that is refused whatever the HTTP method.
+      // Throws for an unknown revision, which is refused for every HTTP method.
       legacyRevision(request)
       const session = await sessions.get(request.header('mcp-session-id'))
       if (request.method === 'GET') return resume(session, request, reply, headers)
@@ -88,12 +90,12 @@ function createSessionRoutes(
     try {
       await server.authorizeConnection(sessionVia(request, session), stop)
       if (!parseAccept(request.header('accept')).events)
-        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
-      // A store that is away costs notifications, never the stream.
+        throw new RpcError('notAcceptable', 'A GET opens a stream: accept text/event-stream')
+      // An unavailable store costs notifications, never the stream.
       await server.eventsReady().catch(() => {})
-      const open = (): EventWriter => new RevocableWriter(session, outlet.openStream(reply, headers), stop)
+      const open = (): EventWriter => new RevocableWriter(session, responses.openStream(reply, headers), stop)
       if (!(await session.resume(open, request.header('last-event-id'))))
-        throw new RpcError('invalidRequest', 'Last-Event-ID is not of this session, or too old')
+        throw new RpcError('invalidRequest', 'Last-Event-ID is too old, or not of this session')
       reply.stopOnClose(stop)
     } catch (thrown) {
       stop.stop(streamClosed())
@@ -102,15 +104,15 @@ function createSessionRoutes(
   }
 }
 
-/** Ends with its credential and with its client, and is then nobody's any more. */
+/** Closes when its credential ends or its client disconnects, and then releases the session's stream. */
 class RevocableWriter implements EventWriter {
   readonly #writer: EventWriter
   readonly #stop: Stop
-  constructor(session: Session, sink: EventWriter, stop: Stop) {
-    this.#writer = sink
+  constructor(session: Session, writer: EventWriter, stop: Stop) {
+    this.#writer = writer
     this.#stop = stop
     stop.onStop(() => {
-      sink.close()
+      writer.close()
       session.writerClosed(this)
     })
   }
@@ -129,4 +131,4 @@ class RevocableWriter implements EventWriter {
   }
 }
 
-const streamClosed = (): RpcError => new RpcError('cancelled', 'The stream has ended')
+const streamClosed = (): RpcError => new RpcError('cancelled', 'The stream is closed')

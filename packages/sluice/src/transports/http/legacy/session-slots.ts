@@ -1,11 +1,11 @@
 /**
- * How many sessions there may be in a store that processes share: each occupies a numbered slot, which is freed when the
- * session ends or expires.
+ * Limits the number of sessions in a store that processes share. Each session occupies a numbered slot, which is freed
+ * when the session ends or expires.
  *
- * Each group (an owner, or the network of an anonymous caller) can reach only its share of the slots, chosen by its
- * name, so that no group can fill the table for the others. Guests are sessions that a caller opened without
- * authenticating where callers must authenticate. They have a small table, in which a newcomer takes over the slot of an
- * older guest, so that a handshake is never refused for them and never costs a member its session.
+ * A group is an owner, or the network of an anonymous caller. Each group can reach only its share of the slots, chosen
+ * by its name, so that no group can fill the table for the others. Guests are sessions that a caller opened without
+ * authenticating where callers must authenticate. They have a small table, in which a new guest takes over the slot of
+ * an older one. So their handshake is never refused, and never costs a member its session.
  */
 
 import { RpcError } from '../../../core/error.ts'
@@ -20,7 +20,7 @@ export interface SessionSlot {
 export interface SessionSlots {
   /** Occupies a slot. Rejects with `overloaded` if the group has none free. */
   claim(table: SessionSlot['table'], group: string, session: string): Promise<SessionSlot>
-  /** Keeps the slot; false if another session took it over. */
+  /** Renews the slot. False if another session took it over. */
   renew(slot: SessionSlot, session: string): Promise<boolean>
   release(slot: SessionSlot, session: string): Promise<void>
   /** How long a session of this table may be silent. */
@@ -46,9 +46,9 @@ const probes = 8
 
 export function createSessionSlots({ store, idleMs, max, evict }: SessionSlotsOptions): SessionSlots {
   const tables = {
-    guest: { size: guestLimits.max, share: guestLimits.share, lifeMs: Math.min(idleMs, guestLimits.idleMs) },
-    // A group reaches at most half of them, so that another group finds a free one by a few probes.
-    member: { size: 2 * max, share: max, lifeMs: idleMs },
+    guest: { size: guestLimits.max, share: guestLimits.share, ttlMs: Math.min(idleMs, guestLimits.idleMs) },
+    // A group reaches at most half of the slots, so that another group finds a free one within a few probes.
+    member: { size: 2 * max, share: max, ttlMs: idleMs },
   }
   const keyOf = ({ table, index }: SessionSlot): Key => ['slot', table, String(index)]
   function pick(table: SessionSlot['table'], group: string): SessionSlot {
@@ -59,26 +59,26 @@ export function createSessionSlots({ store, idleMs, max, evict }: SessionSlotsOp
   }
   return {
     async claim(table, group, session) {
-      const { lifeMs } = tables[table]
+      const { ttlMs } = tables[table]
       for (let probe = 0; probe < probes; probe++) {
         const slot = pick(table, group)
-        if (await store.swap(keyOf(slot), undefined, session, lifeMs)) return slot
+        if (await store.swap(keyOf(slot), undefined, session, ttlMs)) return slot
       }
       if (table === 'member')
         throw new RpcError('overloaded', 'Too many sessions are open: try again later', {
           data: { retryAfterMs: 1000 },
         })
       const slot = pick(table, group)
-      const before = await store.get(keyOf(slot))
-      await store.set(keyOf(slot), session, lifeMs)
-      if (before !== undefined) await evict(before)
+      const previous = await store.get(keyOf(slot))
+      await store.set(keyOf(slot), session, ttlMs)
+      if (previous !== undefined) await evict(previous)
       return slot
     },
-    renew: (slot, session) => store.swap(keyOf(slot), session, session, tables[slot.table].lifeMs),
+    renew: (slot, session) => store.swap(keyOf(slot), session, session, tables[slot.table].ttlMs),
     async release(slot, session) {
-      // By swap, because another session may have taken it over. A millisecond is as good as none.
+      // By swap, because another session may have taken the slot over. A TTL of one millisecond deletes it.
       await store.swap(keyOf(slot), session, '', 1)
     },
-    ttlMs: ({ table }) => tables[table].lifeMs,
+    ttlMs: ({ table }) => tables[table].ttlMs,
   }
 }

@@ -1,7 +1,7 @@
 /**
- * How the processes that share sessions keep up with each other: a notification on the bus says which topic of which
- * session to look at, a poll every few seconds finds what was not delivered, and a lease shows that a process which
- * writes streams is alive.
+ * Keeps the processes that share sessions in step. A notification on the bus names the topic and the session to read
+ * again. A poll every few seconds finds changes whose notification was lost. A lease shows that a process which writes
+ * streams is alive.
  */
 
 import type { Clock } from '../../../core/clock.ts'
@@ -9,31 +9,31 @@ import { RpcError } from '../../../core/error.ts'
 import type { SharedServices } from '../../../core/hub.ts'
 import type { Logger } from '../../../core/log.ts'
 
-/** What there is to look at. */
+/** What a notification is about. */
 export type Topic = 'record' | 'cancel' | 'answer' | 'stream' | 'taken' | 'mail'
 
-/** A session that this process has in hand. */
+/** A session that this process holds. */
 export interface SyncTarget {
   refresh(topic: Topic, about: string): void
-  /** Looks at whatever it waits for, in case a notification was lost. */
+  /** Reads everything the session waits for, in case a notification was lost. */
   poll(): void
 }
 
 export interface SessionSync {
-  /** By which the other processes know this one. */
+  /** The id of this process, known to the others. */
   readonly self: string
-  /** Tells the other processes. Never rejects: a target that is not told finds out by its poll. */
+  /** Notifies the other processes. Never rejects, because a target that misses a notification finds out by its poll. */
   notify(session: string, topic: Topic, about?: string): Promise<void>
   register(session: string, target: SyncTarget): void
   unregister(session: string, target: SyncTarget): void
-  /** A stream is being written here, until the returned function is called. */
+  /** Marks this process as writing a stream, until the returned function is called. */
   startWriting(): () => void
   /** Whether the process has ended without closing its streams. */
   hasCrashed(writer: string): Promise<boolean>
-  /** Makes `flush` wait for this. */
+  /** Makes `flush` wait for this promise. */
   track(unsent: Promise<unknown>): void
   logFailure(thrown: unknown): void
-  /** Settles when what calls had to send has been kept and sent. */
+  /** Settles when the messages of calls have been kept and sent. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface SessionSync {
 const pollMs = 5_000
 /** A process that has not renewed its lease for this long has crashed. */
 const leaseMs = 4 * pollMs
-/** A store that is away must not keep the process from ending. */
+/** An unavailable store must not keep the process from ending. */
 const flushMs = 2_000
 
 export function createSessionSync({ store, bus, name }: SharedServices, clock: Clock, logger: Logger): SessionSync {
@@ -63,7 +63,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     unsubscribe ??= bus.subscribe(channel, listener)
     cancelTimer ??= clock.after(pollMs, () => {
       cancelTimer = undefined
-      // The next poll tries again; a lease lasts four of them.
+      // The next poll tries again. A lease lasts four polls.
       if (writing > 0) lease().catch(() => {})
       for (const target of targets.values()) target.poll()
       if (targets.size > 0 && !closed) poll()
@@ -112,10 +112,10 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     async flush() {
       if (unsent.size === 0) return
       let cancel = (): void => {}
-      const enough = new Promise<void>((resolve) => {
+      const timedOut = new Promise<void>((resolve) => {
         cancel = clock.after(flushMs, resolve)
       })
-      await Promise.race([Promise.allSettled(unsent), enough])
+      await Promise.race([Promise.allSettled(unsent), timedOut])
       cancel()
     },
     async close() {
@@ -123,7 +123,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
       cancelTimer?.()
       unsubscribe?.()
       targets.clear()
-      // Without this the lease ends by itself.
+      // If the store fails, the lease expires by itself.
       await store.delete(['process', self]).catch(() => {})
     },
   }

@@ -1,7 +1,7 @@
 /**
- * Sessions in memory, in the order of their last use. When there is no room, an idle session makes it: of the newcomer's
- * own network if that has its share already, otherwise the one that was silent longest. A session with a running call or
- * an open stream stays, so that a flood of handshakes costs no client its work.
+ * Sessions in memory, in the order of their last use. A full table evicts an idle session for a new one. It is a
+ * session of the same network if that network has its share already, otherwise the one that was silent longest. A
+ * session with a running call or an open stream stays, so that a flood of handshakes costs no client its work.
  */
 
 import type { Clock } from '../../../core/clock.ts'
@@ -11,11 +11,11 @@ import type { Session } from './sessions.ts'
 export interface SessionTable {
   /** Throws `overloaded` if every session is busy. */
   add(session: Session): void
-  /** Finds a session and counts as a use of it. */
+  /** Finds a session, and counts as a use of it. */
   touch(id: string): Session | undefined
   has(id: string): boolean
   delete(session: Session): void
-  /** Drops what was silent for too long. */
+  /** Evicts sessions that were silent for too long. */
   sweep(): void
   values(): readonly Session[]
   readonly size: number
@@ -25,7 +25,7 @@ export interface SessionTableOptions {
   readonly clock: Clock
   readonly max: number
   readonly idleMs: number
-  /** A network that has this many makes room for its next session with one of its own. */
+  /** How many sessions a network may have before its next session evicts one of the same network. */
   readonly share: number
   evict(session: Session): void
 }
@@ -50,12 +50,12 @@ export function createSessionTable({ clock, max, idleMs, share, evict }: Session
   }
   function makeRoom({ network }: Session): void {
     if (entries.size < max) return
-    // An unknown network is that of everyone.
+    // Callers of unknown networks all have the same one, so they have no share.
     const hasShare = network !== '' && (counts.get(network) ?? 0) >= share
-    const leaving = hasShare ? idle(network) : idle()
-    if (!leaving)
+    const candidate = hasShare ? idle(network) : idle()
+    if (!candidate)
       throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
-    evict(leaving)
+    evict(candidate)
   }
   return {
     add(session) {

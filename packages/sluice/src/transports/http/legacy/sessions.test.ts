@@ -1,4 +1,4 @@
-/** The tables of one process: how many sessions there are, whose, and for how long. */
+/** The session tables of one process: the number, the owners and the lifetime of sessions. */
 
 import { expect, test } from 'vitest'
 import type { Verifier } from '../../../layers/identities/authenticate-credential.ts'
@@ -30,7 +30,7 @@ const isOpen = (sessions: Sessions, { id }: Session): Promise<boolean> =>
     () => false,
   )
 
-test('a flood of handshakes ends no session of a caller that has signed in, and keeps a bounded number', async () => {
+test('a flood of handshakes ends no session of a signed-in caller, and is bounded in number', async () => {
   const { sessions } = open(10)
   const ann = await begin(sessions, '192.0.2.1', 'ann')
   for (let i = 0; i < 5000; i++) await begin(sessions, `192.0.2.${i % 250}`)
@@ -38,7 +38,7 @@ test('a flood of handshakes ends no session of a caller that has signed in, and 
   expect(sessions.size).toBeLessThanOrEqual(1001)
 })
 
-test('one network that opens sessions without end costs another anonymous caller neither its session nor the handshake', async () => {
+test('a network that opens endless sessions costs another anonymous caller neither its session nor its handshake', async () => {
   const { sessions } = open(10)
   for (let i = 0; i < 5000; i++) await begin(sessions, stranger)
   const other = await begin(sessions, '192.0.2.1')
@@ -46,7 +46,7 @@ test('one network that opens sessions without end costs another anonymous caller
   expect(await isOpen(sessions, other)).toBe(true)
 })
 
-test('a guest whose caller signs in is a member from then on; one whose caller does not ends after minutes', async () => {
+test('a guest becomes a member when its caller signs in, and otherwise ends after minutes', async () => {
   const { clock, sessions } = open(10)
   const [signsIn, stays] = [await begin(sessions, stranger), await begin(sessions, stranger)]
   await signsIn.connection.claimOwnership('ann')
@@ -56,7 +56,7 @@ test('a guest whose caller signs in is a member from then on; one whose caller d
   expect(await isOpen(sessions, signsIn)).toBe(true)
 })
 
-test('where no caller need sign in, a session lives as long as any, and a full table ends those silent longest', async () => {
+test('without authentication all sessions are members, and a full table ends the one that was silent longest', async () => {
   const { clock, sessions } = open(10, false)
   const first = await begin(sessions, '192.0.2.1')
   await clock.advance(20 * 60_000)
@@ -68,11 +68,11 @@ test('where no caller need sign in, a session lives as long as any, and a full t
   expect(await isOpen(sessions, first)).toBe(true)
 })
 
-test('a session whose client listens makes no room for a newcomer', async () => {
+test('a session whose client listens is not evicted for a new one', async () => {
   const { sessions } = open(2, false)
-  const sink = { write() {}, close() {}, closed: false }
+  const writer = { write() {}, close() {}, closed: false }
   const listening = await begin(sessions, '192.0.2.1')
-  await listening.resume(() => sink)
+  await listening.resume(() => writer)
   for (let i = 0; i < 5; i++) await begin(sessions, '192.0.2.2')
   expect(await isOpen(sessions, listening)).toBe(true)
 })
@@ -83,10 +83,10 @@ test('a session forgets the streams that ended minutes ago, although the session
   const stream = session.openStream(1)
   stream.write('"answer"')
   stream.close()
-  const sink = { write() {}, close() {}, closed: false }
+  const writer = { write() {}, close() {}, closed: false }
   await clock.advance(5 * 60_000)
-  expect(await session.resume(() => sink, `${stream.id}.0`)).toBe(true)
+  expect(await session.resume(() => writer, `${stream.id}.0`)).toBe(true)
   await clock.advance(15 * 60_000)
-  expect(await session.resume(() => sink, `${stream.id}.0`)).toBe(false)
+  expect(await session.resume(() => writer, `${stream.id}.0`)).toBe(false)
   expect(await isOpen(sessions, session)).toBe(true)
 })

@@ -1,11 +1,11 @@
 /**
  * Sessions of the revisions before 2026-07-28: a connection per `Mcp-Session-Id`, and its streams.
  *
- * An id is unguessable and still not a credential: it says which session, never whose. Where processes share a store,
+ * An id is unguessable and still not a credential: it names a session, never its owner. Where processes share a store,
  * any of them serves any session (`shared-sessions.ts`), and these tables hold the sessions that were used here.
  *
- * Members are sessions with an owner, or all sessions where callers need not authenticate. Guests are the others: a
- * stranger's handshake. They have a small table of their own and a short life, so that they never cost a member its place.
+ * Members are sessions with an owner, or all sessions where callers need not authenticate. All other sessions are
+ * guests. Guests have a separate small table and a short life, so that a stranger's handshake never evicts a member.
  */
 
 import type { Connection } from '../../../core/connection.ts'
@@ -15,67 +15,71 @@ import { networkOf } from '../../../core/peer.ts'
 import { sha256 } from '../../../core/sha256.ts'
 import { connect } from '../../../protocol/connect.ts'
 import type { TransportServer } from '../../../protocol/server.ts'
-import type { EventWriter, ReplayStream } from '../events.ts'
-import { parseEventId, StandaloneStream } from '../events.ts'
+import type { EventWriter } from '../events.ts'
+import type { ReplayStream } from './replay-stream.ts'
+import { parseEventId } from './replay-stream.ts'
 import type { RetainedStreams, SessionStreams } from './retained-streams.ts'
 import { createRetainedStreams } from './retained-streams.ts'
 import { guestLimits } from './session-slots.ts'
 import type { SessionTable } from './session-table.ts'
 import { createSessionTable } from './session-table.ts'
 import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
+import { StandaloneStream } from './standalone-stream.ts'
 
 export interface Session {
   readonly id: string
-  /** Where its first message came from, as far as networks are told apart. */
+  /** The network that the first message came from. */
   readonly network: string
   readonly connection: Connection
-  /** A stream for one call. */
+  /** Opens a stream for one call. */
   openStream(call: Id | undefined): ReplayStream
   /**
-   * Goes on with the stream that an event id belongs to, or with the one for what belongs to no call. False if there is
-   * no such stream, or no longer; `sink` is called only if there is.
+   * Continues the stream that an event id belongs to, by default the standalone stream. False if the stream does not
+   * exist any more; `open` is called only if it does.
    */
-  resume(sink: () => EventWriter, eventId?: string): Promise<boolean>
-  /** The stream for what belongs to no call is this one from now on. */
-  attach(sink: EventWriter): void
-  /** On the stream for what belongs to no call, on whatever process that is: where there is no other (2024-11-05). */
+  resume(open: () => EventWriter, eventId?: string): Promise<boolean>
+  /** Makes this writer the standalone stream. */
+  attach(writer: EventWriter): void
+  /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
   send(text: string): void
-  /** Whether the reader of its one stream is so far behind that logs and progress are dropped. */
+  /** Whether the reader of the standalone stream is so far behind that logs and progress are dropped. */
   readonly behind: boolean
-  /** Something of it goes on here: a call, or a stream somebody listens to. */
+  /** Whether a call or an open stream of the session is here. */
   readonly busy: boolean
-  /** Nobody is at the other end of this one any more. */
-  writerClosed(sink: EventWriter): void
-  /** The stream for what belongs to no call ends; its client is told to come back. */
+  /** Releases the standalone stream if its client closed this writer. */
+  writerClosed(writer: EventWriter): void
+  /** Closes the connection of the standalone stream. The client is told to reconnect. */
   detach(): void
-  /** Its streams end. */
+  /** Closes all streams of the session. */
   close(): void
   readonly shared: SharedSession | undefined
 }
 
-/** The way a session is used by: an id of one is unknown on the other, whose policies may differ. */
+/** The transport of a session. A session of one is unknown to the other, because their policies may differ. */
 export type SessionTransport = 'mcp' | 'sse'
 
 export interface SessionsOptions {
-  /** Without a word from the client for this long, a session is over. */
+  /** A session ends after this long without a message from its client. */
   readonly idleMs: number
   readonly max: number
-  /** How processes share sessions. Left out, they do not. */
+  /** How processes share sessions. By default they do not. */
   readonly share?: typeof sharedSessions | undefined
 }
 
 export interface Sessions {
-  /** Not found by its id until `register`: a handshake that fails leaves nothing behind. */
+  /**
+   * Creates a session that is not found by its id until `register`, so that a failed handshake leaves nothing behind.
+   */
   create(peer: string, route?: SessionTransport): Session
   register(session: Session): Promise<void>
-  /** Only looks: it neither refuses nor counts as a use. */
+  /** Whether the session may exist. Does not count as a use. */
   has(id: string): boolean
   /** Rejects with `sessionMissing` or `sessionNotFound`. */
   get(id: string | undefined, route?: SessionTransport): Promise<Session>
   closeSession(session: Session): Promise<void>
-  /** Streams that only wait end: their clients come back, to another process. */
+  /** Closes the connections of standalone streams, so that their clients reconnect to another process. */
   detach(): void
-  /** Ends what is here. Sessions that are shared go on elsewhere. */
+  /** Closes the sessions here. Shared sessions live on in other processes. */
   close(): Promise<void>
   readonly size: number
 }
@@ -86,9 +90,9 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   const { clock, logger, authenticates } = server
   const shared = server.shared && share?.(server.shared, { clock, logger, idleMs, max, authenticates })
   const streams = createRetainedStreams(clock)
-  const members = createSessionTable({ clock, max, idleMs, share: Math.ceil(max / 2), evict: drop })
+  const members = createSessionTable({ clock, max, idleMs, share: Math.ceil(max / 2), evict: closeLocal })
   const guestMs = Math.min(idleMs, guestLimits.idleMs)
-  const guests = createSessionTable({ clock, ...guestLimits, idleMs: guestMs, evict: drop })
+  const guests = createSessionTable({ clock, ...guestLimits, idleMs: guestMs, evict: closeLocal })
   const tables: readonly SessionTable[] = [guests, members]
   const openings = new Map<string, Promise<Session>>()
   let cancelTimer: (() => void) | undefined
@@ -102,7 +106,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
       if (size() > 0) sweepLater()
     })
   }
-  function drop(session: Session): void {
+  function closeLocal(session: Session): void {
     for (const table of tables) table.delete(session)
     session.shared?.release()
     session.connection.close()
@@ -113,8 +117,8 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     try {
       ;(isGuest ? guests : members).add(session)
     } catch (thrown) {
-      // No request would ever find it to end it.
-      drop(session)
+      // Otherwise it would stay open, because no request could find it.
+      closeLocal(session)
       throw thrown
     }
     sweepLater()
@@ -127,11 +131,11 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     return guest
   }
   const make = (id: string, peer: string): Session =>
-    new HttpSession(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: drop })
-  /** Whatever this process knows of a shared session, the store says whether it still exists. */
+    new HttpSession(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: closeLocal })
+  /** Asks the store whether a shared session still exists, because another process may have ended it. */
   async function confirm(session: Session): Promise<Session> {
     if (!session.shared || (await session.shared.refresh())) return session
-    drop(session)
+    closeLocal(session)
     throw notFound()
   }
   async function reopen(id: string): Promise<Session> {
@@ -139,13 +143,13 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     try {
       await confirm(session)
     } catch (thrown) {
-      drop(session)
+      closeLocal(session)
       throw thrown
     }
     put(session)
     return session
   }
-  /** Once, however many messages come in together. */
+  /** Reopens a session once, for all messages that arrive together. */
   function open(id: string): Promise<Session> {
     const opening = openings.get(id) ?? reopen(id).finally(() => openings.delete(id))
     openings.set(id, opening)
@@ -157,7 +161,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
       try {
         await session.shared?.register(session.network)
       } catch (thrown) {
-        drop(session)
+        closeLocal(session)
         throw thrown
       }
       put(session)
@@ -177,7 +181,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
       throw notFound()
     },
     async closeSession(session) {
-      drop(session)
+      closeLocal(session)
       await session.shared?.close()
     },
     detach() {
@@ -186,7 +190,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     async close() {
       cancelTimer?.()
       if (shared) await shared.flush()
-      for (const table of tables) for (const session of table.values()) drop(session)
+      for (const table of tables) for (const session of table.values()) closeLocal(session)
       await shared?.close()
     },
     get size() {
@@ -200,11 +204,11 @@ interface HttpSessionOptions {
   readonly network: string
   readonly sharing: SharedSessions | undefined
   readonly streams: RetainedStreams
-  /** Another process ended it. */
+  /** Called when another process ended the session. */
   onClosed(session: Session): void
 }
 
-/** A class, because there may be thousands, most of which only wait. */
+/** A class, because thousands of sessions may wait at once, and a class costs less memory than closures. */
 class HttpSession implements Session {
   readonly id: string
   readonly network: string
@@ -222,24 +226,28 @@ class HttpSession implements Session {
     const connection = connect(server, { id, remote: this.shared })
     this.connection = connection
     this.shared?.bind(connection)
-    // The same on every process, and without a trace of the session's id.
-    this.#standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (say, after) =>
-      server.subscribe(connection, (news, position) => say(JSON.stringify(news), position), after?.padStart(16, '0')),
+    // The id is the same on every process, and does not reveal the session's id.
+    this.#standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (send, after) =>
+      server.subscribe(
+        connection,
+        (notification, position) => send(JSON.stringify(notification), position),
+        after?.padStart(16, '0'),
+      ),
     )
   }
   #local(onClosed: (session: Session) => void): LocalSession {
-    const standing = (): StandaloneStream => this.#standalone
+    const standalone = (): StandaloneStream => this.#standalone
     return {
       onClosed: () => onClosed(this),
       get listening() {
-        return standing().attached
+        return standalone().attached
       },
       deliver(text) {
-        if (standing().attached) standing().write(text)
-        return standing().attached
+        if (standalone().attached) standalone().write(text)
+        return standalone().attached
       },
       onStreamTaken: (stream) =>
-        stream === standing().id ? standing().release() : this.#streams?.get(stream)?.release(),
+        stream === standalone().id ? standalone().release() : this.#streams?.get(stream)?.release(),
     }
   }
   openStream(call: Id | undefined): ReplayStream {
@@ -248,21 +256,21 @@ class HttpSession implements Session {
     this.#streams ??= this.#retained.forSession()
     return this.#streams.open(id, primed, this.shared?.openLog(id, call))
   }
-  async resume(sink: () => EventWriter, eventId?: string): Promise<boolean> {
-    const standing = this.#standalone
-    const place = eventId === undefined ? { stream: standing.id, after: undefined } : parseEventId(eventId)
-    if (!place) return false
-    const stream = this.#streams?.get(place.stream)
-    const after = Number(place.after)
-    if (place.stream === standing.id) standing.attach(sink(), place.after)
-    else if (stream?.canReplayFrom(after)) stream.attach(sink(), after)
+  async resume(open: () => EventWriter, eventId?: string): Promise<boolean> {
+    const standalone = this.#standalone
+    const position = eventId === undefined ? { stream: standalone.id, after: undefined } : parseEventId(eventId)
+    if (!position) return false
+    const stream = this.#streams?.get(position.stream)
+    const after = Number(position.after)
+    if (position.stream === standalone.id) standalone.attach(open(), position.after)
+    else if (stream?.canReplayFrom(after)) stream.attach(open(), after)
     else if (stream) return false
-    else return (await this.shared?.follow(place.stream, after, sink)) ?? false
-    this.shared?.claimStream(place.stream)
+    else return (await this.shared?.follow(position.stream, after, open)) ?? false
+    this.shared?.claimStream(position.stream)
     return true
   }
-  attach(sink: EventWriter): void {
-    this.#standalone.attach(sink)
+  attach(writer: EventWriter): void {
+    this.#standalone.attach(writer)
   }
   get behind(): boolean {
     return this.#standalone.behind
@@ -275,11 +283,11 @@ class HttpSession implements Session {
     return this.connection.inFlight.size > 0 || this.#standalone.attached
   }
   detach(): void {
-    // Where it is the only stream, what is under way is still to be said on it.
+    // With HTTP+SSE it is the only stream and stays open, because running calls still answer on it.
     if (isSessionId(this.id, 'mcp')) this.#standalone.detach()
   }
-  writerClosed(sink: EventWriter): void {
-    this.#standalone.writerClosed(sink)
+  writerClosed(writer: EventWriter): void {
+    this.#standalone.writerClosed(writer)
   }
   close(): void {
     this.#standalone.release()

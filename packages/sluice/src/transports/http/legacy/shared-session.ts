@@ -1,13 +1,14 @@
 /**
- * One legacy session that processes share, as this process has it in hand. The truth is in the store below its id: the
- * record, open questions, cancellations, the streams of its calls, and mail for the one stream of HTTP+SSE.
+ * One legacy session that processes share, as this process holds it. The source of truth is the store, below the
+ * session's id. It has the record, open questions, cancellations, the streams of calls, and mail for the one stream of
+ * HTTP+SSE.
  *
  * Invariants:
- * - One queue. Every step that reads or writes what is shared runs alone, in the order in which it was asked for.
+ * - One queue. Every step that reads or writes shared state runs alone, in the order in which it was requested.
  * - The state of the connection is the record that the last step read or wrote, and only a step replaces it.
- * - A change is applied to the record that the store holds, by compare-and-swap, before it is acknowledged. So a change
- *   that was acknowledged anywhere is undone nowhere, except by a later change.
- * - A topic stays due until a look at it has succeeded: a store that is away costs a delay.
+ * - A change is applied to the record that the store holds, by compare-and-swap, before it is acknowledged. So only a
+ *   later change undoes a change that any process acknowledged.
+ * - A topic stays due until reading it has succeeded. An unavailable store costs only a delay.
  */
 
 import type { Clock } from '../../../core/clock.ts'
@@ -18,7 +19,8 @@ import { RpcError } from '../../../core/error.ts'
 import type { Id, Params } from '../../../core/json.ts'
 import { createSerial } from '../../../core/serial.ts'
 import type { Key, Store } from '../../../core/store.ts'
-import type { EventWriter, StreamLog } from '../events.ts'
+import type { EventWriter } from '../events.ts'
+import type { StreamLog } from './replay-stream.ts'
 import type { SessionRecord } from './session-record.ts'
 import { parseRecord, serializeRecord } from './session-record.ts'
 import type { SessionSlots } from './session-slots.ts'
@@ -26,36 +28,36 @@ import type { SessionSync, SyncTarget, Topic } from './session-sync.ts'
 import type { StreamReader } from './stream-log.ts'
 import { createStreamLog, deleteTree, openStreamReader } from './stream-log.ts'
 
-/** One session, as far as other processes know of it. */
+/** The shared side of one session. */
 export interface SharedSession extends RemoteConnection {
-  /** Hands over the connection whose state this replaces. */
+  /** Sets the connection whose state this session replaces. */
   bind(connection: Connection): void
-  /** Makes it known to the other processes. Rejects with `overloaded` if there are too many. */
+  /** Makes the session known to the other processes. Rejects with `overloaded` if there are too many. */
   register(peer: string): Promise<void>
-  /** Reads what it is now, for a message of its client; false if the session has ended. */
+  /** Reads the current record, for a message of the client. False if the session has ended. */
   refresh(): Promise<boolean>
   openLog(stream: string, call: Id | undefined): StreamLog
-  /** Goes on with a stream that another process writes; false if there is none. */
+  /** Continues a stream that another process writes. False if there is none. */
   follow(stream: string, after: number, open: () => EventWriter): Promise<boolean>
-  /** Sends to the process that has the session's one stream, where a session has only one. */
+  /** Sends to the process that holds the session's only stream (2024-11-05). */
   sendRemote(text: string): void
-  /** This process has the stream now: any other that writes to a connection of it lets go. */
+  /** Announces that this process holds the stream now, so that any other process releases its connection. */
   claimStream(stream: string): void
-  /** Ends it everywhere. */
+  /** Ends the session on all processes. */
   close(): Promise<void>
-  /** This process lets go of it; the session goes on elsewhere. */
+  /** Releases the session here. It lives on in other processes. */
   release(): void
 }
 
-/** What the process does when it hears from the others. */
+/** The local side of a session: what this process does on notifications from the others. */
 export interface LocalSession {
-  /** The session has ended. */
+  /** Called when the session has ended. */
   onClosed(): void
-  /** Whether its client listens here: then it is not silent, and the session goes on. */
+  /** Whether the client listens here. Then it counts as active, and the session is kept. */
   readonly listening: boolean
-  /** Writes to the session's one stream; false if that is not here. */
+  /** Writes to the session's only stream. False if that is not here. */
   deliver(text: string): boolean
-  /** Another process has the stream's connection now. */
+  /** Called when another process holds the stream's connection. */
   onStreamTaken(stream: string): void
 }
 
@@ -64,15 +66,15 @@ export interface SharedSessionOptions {
   readonly clock: Clock
   readonly sync: SessionSync
   readonly slots: SessionSlots
-  /** Whether callers must authenticate: then a session without an owner is a guest. */
+  /** Whether callers must authenticate. Then a session without an owner is a guest. */
   readonly authenticates: boolean
 }
 
-/** How often a session is looked at of which only a stream is open here: there may be thousands. */
+/** How often a session with only an open stream is polled. Rarely, because there may be thousands. */
 const listenMs = 60_000
 /** How long a cancellation waits for its call, and mail for its stream. */
 const mailMs = 60_000
-/** Longer than any question stays open; it is deleted when it ends. */
+/** Longer than any question stays open. A question is deleted when it ends. */
 const questionMs = 60 * 60_000
 const pageSize = 100
 
@@ -87,19 +89,19 @@ export function createSharedSession(
   const run = createSerial()
   const questions = new Set<string>()
   const readers = new Map<string, StreamReader>()
-  /** Looks that are in the queue and have not begun: one serves everyone who asked before it begins. */
+  /** Reads that are queued and have not started. One read serves all requests made before it starts. */
   const queued = new Map<string, Promise<unknown>>()
-  /** Looks that failed, for the next poll. */
+  /** Reads that failed, for the next poll. */
   const failed = new Map<string, () => Promise<unknown>>()
   let connection: Connection | undefined
   let record: SessionRecord | undefined
   let renewAt = 0
-  let lookAt = clock.now() + listenMs
+  let nextPollAt = clock.now() + listenMs
   let reading: Promise<unknown> | undefined
-  /** Mail before this was delivered, even if it could not be deleted. */
+  /** Mail up to this key was delivered, even if it could not be deleted. */
   let mailCursor: Key = [...at, 'mail']
 
-  function once<T>(topic: string, step: () => Promise<T>): Promise<T> {
+  function coalesce<T>(topic: string, step: () => Promise<T>): Promise<T> {
     const waiting = queued.get(topic)
     if (waiting) return waiting as Promise<T>
     const done = run(() => {
@@ -109,8 +111,8 @@ export function createSharedSession(
     queued.set(topic, done)
     return done
   }
-  function look(topic: string, step: () => Promise<unknown>): Promise<void> {
-    return once(topic, step).then(
+  function attempt(topic: string, step: () => Promise<unknown>): Promise<void> {
+    return coalesce(topic, step).then(
       () => {
         failed.delete(topic)
       },
@@ -123,14 +125,14 @@ export function createSharedSession(
     record = now
     if (connection) connection.state = now.state
   }
-  /** Reads the record, changes it, and renews it if it is due; false if the session has ended. A step of the queue. */
+  /** Reads the record, changes it, and renews it if it is due. False if the session has ended. A step of the queue. */
   async function update(inUse: boolean, to: (now: SessionRecord) => SessionRecord = (now) => now): Promise<boolean> {
     for (;;) {
       const text = await store.get(at)
       if (text === undefined) return false
       const now = parseRecord(text)
       const next = to(now)
-      // Not on every message: a session in use would cost two writes each time.
+      // Not on every message, because each renewal costs two writes.
       const renews = inUse && clock.now() >= renewAt
       if (next === now && !renews) {
         adopt(now)
@@ -146,7 +148,7 @@ export function createSharedSession(
   }
   async function change(change: StateChange): Promise<void> {
     if (connection && !record) {
-      // The handshake is still going on, so no other process can have the session.
+      // The handshake is still running, so no other process can have the session.
       connection.state = applyChange(connection.state, change)
       return
     }
@@ -154,24 +156,25 @@ export function createSharedSession(
       const state = applyChange(now.state, change)
       return state === now.state ? now : { ...now, state }
     }
-    const known = await run(() => (change.kind === 'own' ? own(change.owner) : update(true, apply)))
+    const known = await run(() => (change.kind === 'own' ? claimOwnership(change.owner) : update(true, apply)))
     if (!known) throw new RpcError('sessionNotFound', 'Session not found: send initialize again')
   }
-  /** Gives the session to its first owner, and a slot among the owner's. */
-  async function own(owner: string): Promise<boolean> {
+  /** Gives the session to its first owner, and moves it to one of the owner's slots. */
+  async function claimOwnership(owner: string): Promise<boolean> {
     const before = record?.slot
     const slot = before?.table === 'guest' ? await slots.claim('member', owner, id) : undefined
     const known = await update(true, (now) =>
       now.state.owner === undefined ? { state: { ...now.state, owner }, slot: slot ?? now.slot } : now,
     )
-    // Another process may have been first. Either way one of the two is no longer this session's.
+    // Another process may have been first. Either way the session keeps one of the two slots, and the other is
+    // released.
     if (slot && before) await slots.release(record?.slot === slot ? before : slot, id)
     return known
   }
-  async function lookAtRecord(): Promise<void> {
+  async function readRecord(): Promise<void> {
     if (!(await update(local.listening))) local.onClosed()
   }
-  async function lookAtCancellations(): Promise<void> {
+  async function readCancellations(): Promise<void> {
     if (!connection || connection.inFlight.size === 0) return
     for (const { key } of await store.list([...at, 'cancel'], { limit: pageSize })) {
       const call = connection.inFlight.get(JSON.parse(key.at(-1) ?? 'null'))
@@ -179,32 +182,32 @@ export function createSharedSession(
       if (call) await store.delete(key)
     }
   }
-  async function lookAtMail(): Promise<void> {
+  async function deliverMail(): Promise<void> {
     for (const { key, value } of await store.list([...at, 'mail'], { limit: pageSize, after: mailCursor })) {
       if (!local.deliver(value)) return
       mailCursor = key
       await store.delete(key)
     }
   }
-  async function lookAtAnswer(question: string): Promise<void> {
+  async function readAnswer(question: string): Promise<void> {
     if (!questions.has(question)) return
     const response = await store.get([...at, 'question', question])
     if (response) await connection?.settle(question, JSON.parse(response) as Params)
   }
-  async function lookAtStream(stream: string, isGone?: SessionSync['hasCrashed']): Promise<void> {
+  async function readStream(stream: string, hasCrashed?: SessionSync['hasCrashed']): Promise<void> {
     const reader = readers.get(stream)
-    await reader?.read(isGone)
+    await reader?.read(hasCrashed)
     if (reader?.closed && readers.get(stream) === reader) readers.delete(stream)
   }
-  /** The same, and ends the stream if the process that writes it has crashed. */
-  const lookAtWriter = (stream: string): Promise<void> =>
-    look(`writer ${stream}`, () => lookAtStream(stream, sync.hasCrashed))
-  const looks: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
-    record: lookAtRecord,
-    cancel: lookAtCancellations,
-    mail: lookAtMail,
-    answer: lookAtAnswer,
-    stream: lookAtStream,
+  /** Reads the stream too, and ends it if the process that writes it has crashed. */
+  const readStreamOrEnd = (stream: string): Promise<void> =>
+    attempt(`writer ${stream}`, () => readStream(stream, sync.hasCrashed))
+  const readTopic: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
+    record: readRecord,
+    cancel: readCancellations,
+    mail: deliverMail,
+    answer: readAnswer,
+    stream: readStream,
     taken: async (stream) => {
       readers.get(stream)?.close()
       readers.delete(stream)
@@ -213,23 +216,23 @@ export function createSharedSession(
   }
   const target: SyncTarget = {
     refresh(topic, about) {
-      const looking = look(`${topic} ${about}`, () => looks[topic](about)).finally(() => {
-        if (reading === looking) reading = undefined
+      const attempted = attempt(`${topic} ${about}`, () => readTopic[topic](about)).finally(() => {
+        if (reading === attempted) reading = undefined
       })
-      if (topic === 'record') reading = looking
-      looking.catch(sync.logFailure)
+      if (topic === 'record') reading = attempted
+      attempted.catch(sync.logFailure)
     },
     poll() {
-      for (const [topic, step] of [...failed]) look(topic, step).catch(sync.logFailure)
+      for (const [topic, step] of [...failed]) attempt(topic, step).catch(sync.logFailure)
       const waits = questions.size > 0 || readers.size > 0 || (connection?.inFlight.size ?? 0) > 0
-      if (!waits && !(local.listening && clock.now() >= lookAt)) return
-      lookAt = clock.now() + listenMs
+      if (!waits && !(local.listening && clock.now() >= nextPollAt)) return
+      nextPollAt = clock.now() + listenMs
       for (const topic of ['record', 'cancel', 'mail'] as const) target.refresh(topic, '')
       for (const question of questions) target.refresh('answer', question)
-      for (const stream of readers.keys()) lookAtWriter(stream).catch(sync.logFailure)
+      for (const stream of readers.keys()) readStreamOrEnd(stream).catch(sync.logFailure)
     },
   }
-  /** A step that no caller waits for, except for the end of the process. */
+  /** Queues a step that no caller waits for. Only `flush` does. */
   function later(step: () => Promise<unknown>): void {
     sync.track(run(step).catch(sync.logFailure))
   }
@@ -250,7 +253,7 @@ export function createSharedSession(
       sync.register(id, target)
     },
     async refresh() {
-      if (!(await once('read', () => update(true)))) return false
+      if (!(await coalesce('read', () => update(true)))) return false
       sync.register(id, target)
       return true
     },
@@ -266,7 +269,7 @@ export function createSharedSession(
     },
     async settle(question, response) {
       if (question.length > 64) return false
-      // Only an open question: the empty text that the process which asked put there.
+      // An open question is the empty text that the asking process wrote. Only that is replaced.
       const open = [...at, 'question', question]
       if (!(await store.swap(open, '', JSON.stringify(response), mailMs))) return false
       await sync.notify(id, 'answer', question)
@@ -279,10 +282,10 @@ export function createSharedSession(
       })
     },
     openLog(stream, call) {
-      const written = sync.startWriting()
+      const stopWriting = sync.startWriting()
       const { self, logFailure } = sync
-      const all = Promise.withResolvers<void>()
-      sync.track(all.promise)
+      const flushed = Promise.withResolvers<void>()
+      sync.track(flushed.promise)
       const notify = (): Promise<void> => sync.notify(id, 'stream', stream)
       const log = createStreamLog({
         store,
@@ -294,10 +297,10 @@ export function createSharedSession(
       })
       return {
         ...log,
-        close(said) {
-          written()
-          log.close(said)
-          log.afterWrites(all.resolve)
+        close(send) {
+          stopWriting()
+          log.close(send)
+          log.afterWrites(flushed.resolve)
         },
       }
     },
@@ -307,7 +310,7 @@ export function createSharedSession(
       readers.get(stream)?.close()
       readers.set(stream, reader)
       await sync.notify(id, 'taken', stream)
-      await lookAtWriter(stream)
+      await readStreamOrEnd(stream)
       return true
     },
     sendRemote(text) {

@@ -1,4 +1,4 @@
-/** Two servers with one store, as two processes have it, and a clock and a bus that the test holds in its hand. */
+/** Two servers with one store, like two processes, with a clock and a bus that the test controls. */
 
 import { describe, expect, test } from 'vitest'
 import type { Bus } from '../../../core/bus.ts'
@@ -26,7 +26,7 @@ import { sse } from './sse.ts'
 type Headers = { readonly [name: string]: string }
 type Message = { readonly [name: string]: unknown }
 const idleMs = 30 * 60_000
-const deafBus: Bus = { publish: async () => {}, subscribe: () => () => {} }
+const silentBus: Bus = { publish: async () => {}, subscribe: () => () => {} }
 
 interface Settings {
   readonly bus?: Bus
@@ -36,28 +36,28 @@ interface Settings {
 
 function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   const clock = fakeClock(1_000_000)
-  const kept = memoryStore(clock)
-  /** What the store does not do, and how often. */
-  const outage = { away: false, failLists: 0, failDeletes: 0, beforeSet: async () => {} }
+  const memory = memoryStore(clock)
+  /** Which operations of the store fail, and how often. */
+  const outage = { unavailable: false, failLists: 0, failDeletes: 0, beforeSet: async () => {} }
   const orFail = <T>(fails: boolean, verb: () => Promise<T>): Promise<T> =>
-    outage.away || fails ? Promise.reject(new Error('The store is away')) : verb()
+    outage.unavailable || fails ? Promise.reject(new Error('The store is unavailable')) : verb()
   const store: Store = {
-    ...kept,
+    ...memory,
     shared: sharedHub,
-    get: (key) => orFail(false, () => kept.get(key)),
-    delete: (key) => orFail(outage.failDeletes-- > 0 && key.includes('mail'), () => kept.delete(key)),
-    swap: (...args) => orFail(false, () => kept.swap(...args)),
+    get: (key) => orFail(false, () => memory.get(key)),
+    delete: (key) => orFail(outage.failDeletes-- > 0 && key.includes('mail'), () => memory.delete(key)),
+    swap: (...args) => orFail(false, () => memory.swap(...args)),
     async set(...args) {
       await outage.beforeSet()
-      return kept.set(...args)
+      return memory.set(...args)
     },
-    list: (prefix, page) => orFail(prefix.includes('mail') && outage.failLists-- > 0, () => kept.list(prefix, page)),
+    list: (prefix, page) => orFail(prefix.includes('mail') && outage.failLists-- > 0, () => memory.list(prefix, page)),
   }
   const lines: LogLine[] = []
-  const note = (line: LogLine): void => {
+  const record = (line: LogLine): void => {
     lines.push(line)
   }
-  const logger = { info: note, warn: note, error: note }
+  const logger = { info: record, warn: record, error: record }
   const stopped: string[] = []
   const gates = new Map<string, () => void>()
   const definition = defineServer({
@@ -70,7 +70,7 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
     tools: [
       tool({
         name: 'hold',
-        description: 'Until it is let go',
+        description: 'Runs until the test releases it',
         timeoutMs: 60 * 60_000,
         run: (_, { progress, signal }) => {
           progress(1)
@@ -97,7 +97,7 @@ function fleet({ bus = memoryBus(), verify, max = 1000 }: Settings = {}) {
   }
   return { clock, store, stopped, gates, servers, outage, lines, one: open(), two: open() }
 }
-/** Takes whatever it is given, as a schema of any library could. */
+/** A schema that accepts any value, as one of any library could. */
 const any = {
   version: 1,
   vendor: 'test',
@@ -150,7 +150,7 @@ function reader(response: Response): () => Promise<{ id: string; message: Messag
   }
 }
 
-test('a session that is silent for long is over on every process', async () => {
+test('a session that is silent for too long ends on every process', async () => {
   const { clock, one, two } = fleet()
   const session = await begin(one)
   await clock.advance(idleMs - 1000)
@@ -161,7 +161,7 @@ test('a session that is silent for long is over on every process', async () => {
   for (const at of [one, two]) expect((await post(at, ping, session)).status).toBe(404)
 })
 
-test('a client that listens is not silent, whichever process it listens on', async () => {
+test('a listening client keeps its session, whichever process it listens on', async () => {
   const { clock, one, two } = fleet()
   const session = await begin(one)
   expect((await get(two, session)).status).toBe(200)
@@ -169,12 +169,12 @@ test('a client that listens is not silent, whichever process it listens on', asy
   expect((await post(one, ping, session)).status).toBe(200)
 })
 
-test('without a bus that is heard, answers, cancellations and ends are found in the store', async () => {
-  const { clock, one, two, stopped } = fleet({ bus: deafBus })
+test('if the bus delivers nothing, answers, cancellations and ends are found in the store', async () => {
+  const { clock, one, two, stopped } = fleet({ bus: silentBus })
   const session = await begin(one)
   const asking = reader(await post(one, call('greet'), session))
-  const asked = (await asking())?.message
-  const answer = { jsonrpc: '2.0', id: asked?.['id'], result: { action: 'accept', content: { name: 'x' } } }
+  const question = (await asking())?.message
+  const answer = { jsonrpc: '2.0', id: question?.['id'], result: { action: 'accept', content: { name: 'x' } } }
   expect((await post(two, answer, session)).status).toBe(202)
   await clock.advance(5_000)
   expect((await asking())?.message).toMatchObject({ id: 'greet', result: { isError: false } })
@@ -192,36 +192,36 @@ test('without a bus that is heard, answers, cancellations and ends are found in 
   expect(await standing()).toBeUndefined()
 })
 
-test('a response to what nobody asked, or in another session, is refused on every process', async () => {
+test('a response that matches no pending question of the session is refused on every process', async () => {
   const { one, two } = fleet()
   const [session, other] = [await begin(one), await begin(one)]
   const asking = reader(await post(one, call('greet'), session))
-  const asked = (await asking())?.message
+  const question = (await asking())?.message
   const answer = (id: unknown): Message => ({ jsonrpc: '2.0', id, result: { action: 'decline' } })
-  for (const id of ['sluice-1', 'x'.repeat(5000), '', 7, `${asked?.['id']}0`])
+  for (const id of ['sluice-1', 'x'.repeat(5000), '', 7, `${question?.['id']}0`])
     expect((await post(two, answer(id), session)).status).toBe(400)
-  expect((await post(two, answer(asked?.['id']), other)).status).toBe(400)
-  expect((await post(two, answer(asked?.['id']), session)).status).toBe(202)
-  expect((await post(one, answer(asked?.['id']), session)).status).toBe(400)
+  expect((await post(two, answer(question?.['id']), other)).status).toBe(400)
+  expect((await post(two, answer(question?.['id']), session)).status).toBe(202)
+  expect((await post(one, answer(question?.['id']), session)).status).toBe(400)
 })
 
-test('who follows a call of a process that died is told, and does not wait for ever', async () => {
+test('a client that follows a call of a crashed process gets an error, instead of waiting for ever', async () => {
   const { clock, one, two, store } = fleet()
   const session = await begin(one)
   const holding = reader(await post(one, call('hold', { progressToken: 1 }), session))
   const { id = '' } = (await holding()) ?? {}
   await settle()
-  // A crash takes the process along and nothing else; its lease is what is left, for a while.
+  // A crash ends only the process. Its lease stays for a while.
   const [lease] = await store.list(['server', 'fleet', 'process'], { limit: 10 })
   const following = reader(await get(two, { ...session, 'last-event-id': id }))
   if (lease) await store.delete(lease.key)
   await clock.advance(5_000)
-  const told = (await following())?.message
-  expect(told).toMatchObject({ id: 'hold', error: { message: expect.stringContaining('has ended') } })
+  const answer = (await following())?.message
+  expect(answer).toMatchObject({ id: 'hold', error: { message: expect.stringContaining('has ended') } })
   expect(await following()).toBeUndefined()
 })
 
-test('a stream that goes on elsewhere brings everything, in order and once', async () => {
+test('a stream that is resumed on another process brings every event once, in order', async () => {
   const { one, two, gates } = fleet()
   const session = await begin(one)
   const first = await post(one, call('hold', { progressToken: 1 }), session)
@@ -234,13 +234,13 @@ test('a stream that goes on elsewhere brings everything, in order and once', asy
   expect(await following()).toBeUndefined()
 })
 
-test('a session belongs to the first who authenticates on it, wherever that was', async () => {
+test('a session belongs to the first caller that authenticates on it, on whichever process', async () => {
   const verify: Verifier['verify'] = async (token) => ({
     ...{ subject: token, credential: 'test', scopes: new Set<string>(), claims: {} },
     expires: Number.POSITIVE_INFINITY,
   })
   const { one, two } = fleet({ verify })
-  // The handshake is public, so at first it is nobody's.
+  // The handshake is public, so at first the session has no owner.
   const session = await begin(one)
   const as = (token: string): Headers => ({ ...session, authorization: `Bearer ${token}` })
   const list: Message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
@@ -280,10 +280,10 @@ test('a stream ends when its credential expires, and when it is revoked', async 
   expect(await streams[0]?.()).toBeUndefined()
 })
 
-test('sessions that have ended make room at once, and one that is refused is so for a second', async () => {
+test('sessions that have ended make room at once, and a refused one may be tried again after a second', async () => {
   const { one, two, clock } = fleet({ max: 20 })
   const end = (session: Headers): Promise<Response> => two(new Request(url, { method: 'DELETE', headers: session }))
-  // As a health check does it: a thousand handshakes without a pause, each ended before the next.
+  // Like a health check: a thousand handshakes without a pause, each ended before the next.
   for (let i = 0; i < 1000; i++) {
     expect((await end(await begin(one))).status).toBe(204)
     clock.jump(1)
@@ -303,7 +303,7 @@ test('sessions that have ended make room at once, and one that is refused is so 
   await begin(one)
 })
 
-test('a handshake keeps what the server asks about, and nothing else that a stranger sends', async () => {
+test('of a handshake only the fields that the server needs are stored, not whatever a stranger sends', async () => {
   const { one, store } = fleet()
   const junk = 'x'.repeat(100_000)
   const capabilities = { elicitation: { url: { junk }, junk }, sampling: {}, junk, experimental: { junk } }
@@ -312,9 +312,9 @@ test('a handshake keeps what the server asks about, and nothing else that a stra
   const opened = await post(one, { jsonrpc: '2.0', id: 0, method: 'initialize', params })
   expect(opened.status).toBe(200)
   const id = opened.headers.get('mcp-session-id') ?? ''
-  const kept = (await store.get(['server', 'fleet', 'session', id])) ?? ''
-  expect(kept.length).toBeLessThan(1000)
-  expect(JSON.parse(kept)).toMatchObject({
+  const stored = (await store.get(['server', 'fleet', 'session', id])) ?? ''
+  expect(stored.length).toBeLessThan(1000)
+  expect(JSON.parse(stored)).toMatchObject({
     state: { agreed: { capabilities: { elicitation: { url: {} }, sampling: {} }, client: { version: '1' } } },
   })
 })
@@ -324,7 +324,7 @@ const verified: Verifier['verify'] = async (token) => ({
   expires: Number.POSITIVE_INFINITY,
 })
 
-test('handshakes of strangers end no session of a caller that has signed in, and none is refused', async () => {
+test('handshakes of strangers end no session of a signed-in caller, and none is refused', async () => {
   const { one, two } = fleet({ verify: verified, max: 5 })
   const ann = await begin(one, { authorization: 'Bearer ann' })
   for (let i = 0; i < 1200; i++) await begin(i % 2 ? one : two)
@@ -333,7 +333,7 @@ test('handshakes of strangers end no session of a caller that has signed in, and
   expect((await post(one, ping, bob)).status).toBe(200)
 }, 30_000)
 
-test('a stranger’s session lives for minutes, and as long as any other once its caller has signed in', async () => {
+test('a guest session lives for minutes, and as long as any other once its caller has signed in', async () => {
   const { clock, one, two } = fleet({ verify: verified })
   const [stranger, guest] = [await begin(one), await begin(one)]
   const member = { ...guest, authorization: 'Bearer ann' }
@@ -343,14 +343,14 @@ test('a stranger’s session lives for minutes, and as long as any other once it
   expect((await post(one, ping, member)).status).toBe(200)
 })
 
-test('a client is told when another process took its subscription, and the next change reaches it', async () => {
+test('a change reaches the client whichever process took its subscription', async () => {
   const { one, two, servers } = fleet()
   const session = await begin(one)
   const listening = reader(await get(two, session))
   const subscribe = (at: FetchHandler, uri: string): Promise<Response> =>
     post(at, { jsonrpc: '2.0', id: uri, method: 'resources/subscribe', params: { uri } }, session)
   const level: Message = { jsonrpc: '2.0', id: 'l', method: 'logging/setLevel', params: { level: 'debug' } }
-  // Both at once, on two processes: neither may undo what the other one acknowledged.
+  // Both at once on two processes. Neither may undo a change that the other one acknowledged.
   for (let i = 0; i < 20; i++) {
     const answers = await Promise.all([
       subscribe(one, `note:${i}`),
@@ -367,22 +367,22 @@ test('a client is told when another process took its subscription, and the next 
   }
 })
 
-test('what one session subscribes to is bounded in number and in length', async () => {
+test('the subscriptions of one session are bounded in number and in length', async () => {
   const { one } = fleet()
   const session = await begin(one)
   const subscribe = (uri: string): Promise<Response> =>
     post(one, { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } }, session)
-  let kept = 0
+  let accepted = 0
   for (let i = 0; i < 40; i++) {
     const uri = `note:${i}${'x'.repeat(4000)}`
-    if (!('error' in ((await (await subscribe(uri)).json()) as Message))) kept++
+    if (!('error' in ((await (await subscribe(uri)).json()) as Message))) accepted++
   }
-  expect(kept).toBe(16)
+  expect(accepted).toBe(16)
 })
 
 describe('HTTP+SSE', () => {
   const messages = 'http://localhost/messages'
-  /** A stream on one process, and where its messages go. */
+  /** Opens a stream on one process. `send` posts a message for it to any process. */
   async function connect(at: FetchHandler, signal?: AbortSignal) {
     const headers = { accept: 'text/event-stream' }
     const response = await at(new Request('http://localhost/sse', { headers, ...(signal && { signal }) }))
@@ -401,18 +401,18 @@ describe('HTTP+SSE', () => {
     return { send, next }
   }
 
-  test('a client that leaves while the store is away does not end the process', async () => {
+  test('a client that disconnects while the store is unavailable does not end the process', async () => {
     const { one, outage, lines } = fleet()
-    const leaving = new AbortController()
-    await connect(one, leaving.signal)
-    outage.away = true
-    leaving.abort()
+    const disconnecting = new AbortController()
+    await connect(one, disconnecting.signal)
+    outage.unavailable = true
+    disconnecting.abort()
     await settle()
-    // It rejected, and was caught: an unhandled rejection would have ended the process.
+    // The rejection was caught. An unhandled one would have ended the process.
     expect(lines.map(({ event }) => event)).toContain('sessionNotEnded')
   })
 
-  test('an answer of another process arrives although the store failed when it was first looked for', async () => {
+  test('an answer of another process arrives although the first read of the store failed', async () => {
     const { one, two, clock, outage } = fleet()
     const client = await connect(one)
     outage.failLists = 1
@@ -436,15 +436,15 @@ describe('HTTP+SSE', () => {
     expect(await client.next()).toContain('"id":"second"')
   })
 
-  test('a client that leaves during the handshake leaves no listener and no session behind', async () => {
+  test('a client that disconnects during the handshake leaves no listener and no session behind', async () => {
     const { one, servers, store, outage } = fleet()
-    const leaving = new AbortController()
+    const disconnecting = new AbortController()
     const writing = Promise.withResolvers<void>()
     outage.beforeSet = async () => {
-      leaving.abort()
+      disconnecting.abort()
       await writing.promise
     }
-    const connecting = connect(one, leaving.signal)
+    const connecting = connect(one, disconnecting.signal)
     await settle()
     writing.resolve()
     await connecting.catch(() => {})

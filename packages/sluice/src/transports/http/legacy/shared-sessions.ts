@@ -1,8 +1,8 @@
 /**
- * Legacy sessions that any process of a server may serve: what they are lies in the store, and the bus tells the
- * processes that have something of a session in hand (a call, a question, a stream) to look.
+ * Legacy sessions that any process of a server may serve. Their state is in the store. The bus notifies the processes
+ * that hold something of a session: a call, a question or a stream.
  *
- * A lost notification costs a delay: a process that waits for something also looks every few seconds.
+ * A lost notification costs only a delay, because a process that waits for something also polls every few seconds.
  */
 
 import type { Clock } from '../../../core/clock.ts'
@@ -18,9 +18,9 @@ export type { LocalSession, SharedSession } from './shared-session.ts'
 
 export interface SharedSessions {
   open(id: string, local: LocalSession): SharedSession
-  /** Settles when what calls had to send has been kept and sent. */
+  /** Settles when the messages of calls have been kept and sent. */
   flush(): Promise<void>
-  /** Lets go of everything; the sessions stay for other processes. */
+  /** Releases everything held here. The sessions stay for other processes. */
   close(): Promise<void>
 }
 
@@ -33,7 +33,10 @@ export interface SharedSessionsOptions {
   readonly authenticates: boolean
 }
 
-/** Sessions that processes share over a store and a bus, for the option `share`: any of them serves any session. */
+/**
+ * Shares sessions between processes over a store and a bus, so that any process serves any session. The value of
+ * "share".
+ */
 export function sharedSessions(shared: SharedServices, options: SharedSessionsOptions): SharedSessions {
   const { clock, logger, idleMs, max, authenticates } = options
   const { store } = shared

@@ -1,7 +1,7 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05, for clients that never learned another: one stream for everything the server
- * says, and a POST for everything the client does. It stands beside Streamable HTTP, on the same port, with the same
- * checks and in the same table of sessions.
+ * HTTP+SSE, the transport of 2024-11-05, for clients that support no other. It has one stream for everything the server
+ * sends, and a POST for each message of the client. It runs beside Streamable HTTP on the same port, with the same
+ * checks and the same table of sessions.
  *
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -22,63 +22,63 @@ import type { RouteFactory } from '../routes.ts'
 import { createRoute } from '../routes.ts'
 import type { Session, Sessions } from './sessions.ts'
 
-/** Where the two routes of the transport are. */
+/** The paths of the two routes. */
 export interface SseOptions {
-  /** Where the stream is: `/sse` unless said. */
+  /** The path of the stream, by default `/sse`. */
   readonly path?: string
-  /** Where messages go: `/messages` unless said, beside the stream. */
+  /** The path of messages, beside the stream, by default `/messages`. */
   readonly messages?: string
   /**
-   * The whole path that clients reach `messages` by, where it cannot be told from the stream's: behind a proxy that cuts
-   * something off.
+   * The whole path by which clients reach `messages`. It is needed behind a proxy that strips a prefix, because then
+   * the path cannot be derived from the stream's.
    */
   readonly endpoint?: string
 }
 
-/** The transport of 2024-11-05, beside the endpoint: `serveHttp(server, { sse: sse() })`. */
+/** Serves the transport of 2024-11-05 beside the endpoint: `serveHttp(server, { sse: sse() })`. */
 export const sse =
   ({ path = '/sse', messages = '/messages', endpoint }: SseOptions = {}): RouteFactory =>
-  (around) => {
-    const { server, admissionControl, maxBodyBytes, openStream, countDropped, refuse } = around
-    const sessions = requireSessions(around)
+  (context) => {
+    const { server, admissionControl, maxBodyBytes, openStream, countDropped, refuse } = context
+    const sessions = requireSessions(context)
 
-    /** The session is the stream: it begins and ends with it, and with the credential that opened it. */
+    /** Opens the stream, which is the session: it ends with the stream, and with the credential that opened it. */
     async function open(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
       if (!parseAccept(request.header('accept')).events)
-        throw new RpcError('notAcceptable', 'A GET here is a stream: accept text/event-stream')
+        throw new RpcError('notAcceptable', 'A GET opens a stream: accept text/event-stream')
       if (admissionControl) await admitOrThrow(admissionControl, request)
       const session = sessions.create(request.peer, 'sse')
-      const gone = createStop()
+      const closed = createStop()
       try {
-        reply.stopOnClose(gone)
-        await server.authorizeConnection(sessionVia(request, session), gone)
-        // A store that is away costs notifications; whether it costs the session, `register` decides.
+        reply.stopOnClose(closed)
+        await server.authorizeConnection(sessionVia(request, session), closed)
+        // An unavailable store costs notifications. `register` decides whether it costs the session.
         await server.eventsReady().catch(() => {})
-        if (gone.reason) throw gone.reason
+        if (closed.reason) throw closed.reason
         await sessions.register(session)
       } catch (thrown) {
         session.connection.close()
         throw thrown
       }
-      if (gone.reason) {
-        // The client left while the session was being kept: without a client, its listener would stay for good.
+      if (closed.reason) {
+        // The client disconnected while the session was being stored. Otherwise its listener would stay for ever.
         await sessions.closeSession(session)
-        throw gone.reason
+        throw closed.reason
       }
-      gone.onStop(() => {
-        // A store that is away must not end this process: the session then ends by its time to live.
+      closed.onStop(() => {
+        // An unavailable store must not end this process. The session then expires by its time to live.
         sessions
           .closeSession(session)
           .catch((thrown: unknown) => server.logger.warn({ event: 'sessionNotEnded', ...bugOf(thrown) }))
       })
-      const sink = openStream(reply, headers)
-      // A bare URI, and not JSON: the clients resolve it against the address of the stream.
-      sink.write(`event: endpoint\ndata: ${endpoint ?? beside(request.url)}?sessionId=${session.id}\n\n`)
-      session.attach(sink)
+      const writer = openStream(reply, headers)
+      // A bare URI, not JSON. Clients resolve it against the address of the stream.
+      writer.write(`event: endpoint\ndata: ${endpoint ?? messagesPath(request.url)}?sessionId=${session.id}\n\n`)
+      session.attach(writer)
     }
-    const beside = (url: string): string => pathOf(url).slice(0, -path.length) + messages
+    const messagesPath = (url: string): string => pathOf(url).slice(0, -path.length) + messages
 
-    async function take(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
+    async function receive(request: HttpRequest, reply: HttpReply, headers: HttpHeaders): Promise<void> {
       let message: unknown
       let admission: Admission | undefined
       try {
@@ -91,7 +91,7 @@ export const sse =
         if (shed) throw shed
         const session = await sessions.get(id, 'sse')
         await server.authorizeConnection(sessionVia(request, session))
-        // Received is all that is said here. What comes of it is said on the stream.
+        // This response only confirms receipt. The answer goes to the stream.
         reply.send(202, headers, 'Accepted')
         await answer(request, session, message, admission)
       } catch (thrown) {
@@ -123,17 +123,17 @@ export const sse =
     }
 
     return new Map([
-      [path, createRoute('GET', around, open)],
-      [messages, createRoute('POST', around, take)],
+      [path, createRoute('GET', context, open)],
+      [messages, createRoute('POST', context, receive)],
     ])
   }
 
 function requireSessions({ sessions }: EndpointContext): Sessions {
-  if (!sessions) throw new TypeError('sse needs sessions: add sessions: sessions() to the options')
+  if (!sessions) throw new TypeError('"sse" needs sessions: add sessions: sessions() to the options')
   return sessions
 }
 
-/** The gate looks for a session where the other transport has it. */
+/** Shows the session's id as a header, because admission control looks for it there. */
 const withSession = (request: HttpRequest, id: string | undefined): Parameters<typeof admitOrThrow>[1] => ({
   method: request.method,
   peer: request.peer,

@@ -1,16 +1,18 @@
 /**
- * The events of a call's stream in the store, so that a client of a legacy session can pick it up on another process.
+ * The events of a call's stream in the store, so that a client of a legacy session can resume it on another process.
  *
- * One process writes, the one that runs the call; any may follow. Its head says who writes: when that process is gone,
- * whoever follows ends the stream with an error instead of waiting for ever.
+ * Only the process that runs the call writes; any process may read. The head record names the writer. When that process
+ * has crashed, a reader ends the stream with an error instead of waiting for ever.
  */
 
 import { RpcError, toWire } from '../../../core/error.ts'
 import type { Id } from '../../../core/json.ts'
 import type { Key, Store } from '../../../core/store.ts'
 import { errorText } from '../../../protocol/encode.ts'
-import type { EventWriter, StreamLog } from '../events.ts'
-import { resumeMs as keepMs, toEvent } from '../events.ts'
+import type { EventWriter } from '../events.ts'
+import { toEvent } from '../events.ts'
+import type { StreamLog } from './replay-stream.ts'
+import { resumeMs as keepMs } from './replay-stream.ts'
 
 const pageSize = 100
 /** Sorts after every number. */
@@ -18,46 +20,46 @@ const endMarker = 'end'
 
 export interface StreamLogOptions {
   readonly store: Store
-  /** Where the stream is: its head, with the events below. */
+  /** The key of the stream's head record, with the events below. */
   readonly at: Key
-  /** This process. */
+  /** The id of this process. */
   readonly self: string
-  /** What the stream will answer, unless it is a batch. */
+  /** The request that the stream answers. `undefined` if it is a batch. */
   readonly call: Id | undefined
-  /** Tells the processes that may be waiting for what was just written. Never rejects. */
+  /** Notifies the processes that may wait for the last write. Never rejects. */
   notify(): Promise<void>
   onFailure(thrown: unknown): void
 }
 
 export function createStreamLog({ store, at, self, call, notify, onFailure }: StreamLogOptions): StreamLog {
-  let lost = false
-  const complain = (thrown: unknown): void => {
-    // The stream itself goes on; only coming back to it elsewhere is no longer possible.
-    if (!lost) onFailure(thrown)
-    lost = true
+  let hasFailed = false
+  const reportFailure = (thrown: unknown): void => {
+    // The stream itself continues. It can only no longer be resumed on another process.
+    if (!hasFailed) onFailure(thrown)
+    hasFailed = true
   }
-  let written: Promise<unknown> = store.set(at, JSON.stringify({ by: self, call }), keepMs).catch(complain)
-  /** One after the other: a reader must never see an event before the one that precedes it. */
+  let written: Promise<unknown> = store.set(at, JSON.stringify({ by: self, call }), keepMs).catch(reportFailure)
+  /** Runs steps one after the other, because a reader must never see an event before the one that precedes it. */
   const then = (step: () => unknown): void => {
-    written = written.then(step).catch(complain)
+    written = written.then(step).catch(reportFailure)
   }
-  const tell = (say: () => boolean): void => then(() => (say() ? undefined : notify()))
+  const sendOrNotify = (send: () => boolean): void => then(() => (send() ? undefined : notify()))
   return {
-    write(number, data, say) {
+    write(number, data, send) {
       then(() => store.set([...at, toKeyPart(number)], data, keepMs))
-      tell(say)
+      sendOrNotify(send)
     },
     forget: (number) => then(() => store.delete([...at, toKeyPart(number)])),
-    close(say) {
+    close(send) {
       then(() => store.set([...at, endMarker], '', keepMs))
-      tell(say)
+      sendOrNotify(send)
     },
     afterWrites: then,
     deleteAll: () => then(() => deleteTree(store, at)),
   }
 }
 
-/** Everything at a key and below it. */
+/** Deletes a key and everything below it. */
 export async function deleteTree(store: Store, at: Key): Promise<void> {
   await store.delete(at)
   for (;;) {
@@ -70,13 +72,16 @@ export async function deleteTree(store: Store, at: Key): Promise<void> {
 const toKeyPart = (number: number): string => String(number).padStart(16, '0')
 
 export interface StreamReader {
-  /** Reads on. `isGone` asks whether the process that writes has crashed, and then ends the stream. */
-  read(isGone?: (writer: string) => Promise<boolean>): Promise<void>
+  /** Sends the events written since the last read. Ends the stream if `hasCrashed` says so of its writer. */
+  read(hasCrashed?: (writer: string) => Promise<boolean>): Promise<void>
   readonly closed: boolean
   close(): void
 }
 
-/** Reads what another process writes; one reading at a time. `undefined` if there is no such stream: `open` is not called. */
+/**
+ * Reads the stream that another process writes, one read at a time. `undefined`, without a call of `open`, if it does
+ * not exist.
+ */
 export async function openStreamReader(
   store: Store,
   at: Key,
@@ -86,28 +91,31 @@ export async function openStreamReader(
   const head = await store.get(at)
   if (head === undefined) return undefined
   const { by, call }: { readonly by: string; readonly call?: Id } = JSON.parse(head)
-  const sink = open()
+  const writer = open()
   const stream = at.at(-1) ?? ''
   let last = after
   let closed = false
 
   const close = (): void => {
     closed = true
-    sink.close()
+    writer.close()
   }
   async function readOn(): Promise<void> {
-    while (!closed && !sink.closed) {
+    while (!closed && !writer.closed) {
       const entries = await store.list(at, { limit: pageSize, after: [...at, toKeyPart(last)] })
       for (const { key, value } of entries) {
         const part = key.at(-1) ?? ''
         if (part === endMarker) return close()
         last = Number(part)
-        sink.write(toEvent(value, `${stream}.${last}`))
+        writer.write(toEvent(value, `${stream}.${last}`))
       }
       if (entries.length < pageSize) return
     }
   }
-  /** Written by the first process that notices, so that all readers see the same end. */
+  /**
+   * Ends the stream in place of a crashed writer. The first process to notice writes it, so that all readers see the
+   * same end.
+   */
   async function endForWriter(): Promise<void> {
     const problem = 'The process that ran this call has ended: whether the call had its effect is not known'
     const text = errorText(call, toWire(new RpcError('internalError', problem), 'legacy', 'lost'))
@@ -116,13 +124,13 @@ export async function openStreamReader(
     await readOn()
   }
   return {
-    async read(isGone) {
+    async read(hasCrashed) {
       await readOn()
-      if (!closed && !sink.closed && isGone && (await isGone(by))) await endForWriter()
+      if (!closed && !writer.closed && hasCrashed && (await hasCrashed(by))) await endForWriter()
     },
     close,
     get closed() {
-      return closed || sink.closed
+      return closed || writer.closed
     },
   }
 }
