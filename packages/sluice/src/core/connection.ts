@@ -3,8 +3,9 @@
  *
  * Invariants:
  * - `state` is replaced, never edited: by `change` here, or by the session that all processes share.
- * - A question is open from `request` until the first of: a response, a refusal, its deadline, the stop of its call, the
- *   end of the connection. After that it holds no timer, no listener and no entry in the store, and its promise has settled.
+ * - A question is open from `request` until the first of: a response, a refusal, its deadline, the stop of its call,
+ *   the end of the connection. After that it holds no timer, no listener and no entry in the store, and its promise has
+ *   settled.
  *
  * A transport opens a connection and closes it. Closing aborts its calls, so that nothing runs on for a closed client.
  */
@@ -33,7 +34,10 @@ export interface Connection {
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown>
   /** Hands in the client's response to a question; false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
-  /** A change of another process is being read: wait for it before judging what this client may hear. */
+  /**
+   * Set while this process reads a change that another process made. Await it before deciding what this client is
+   * notified of.
+   */
   readonly pendingSync: Promise<unknown> | undefined
   /** Ends it: aborts what is running, refuses what is open. Once. */
   close(): void
@@ -68,7 +72,10 @@ interface PendingQuestion {
   reject(error: RpcError): void
 }
 
-/** A class, because there may be thousands, most of them idle: what few need is made when it is needed. */
+/**
+ * A class, because a process may have thousands of connections, most of them idle. Rarely used members are made on
+ * first use.
+ */
 class OpenConnection implements Connection {
   readonly id: string
   state: ConnectionState = initialState
@@ -107,12 +114,12 @@ class OpenConnection implements Connection {
     const { clock, remote, answerWithinMs } = this.#options
     this.#questions ??= new Map()
     const questions = this.#questions
-    // Guessing another connection's question must not help: ids count per connection and are looked up there only.
-    // Where others ask on the same connection, counting would give two questions one name.
+    // Ids count per connection and are looked up there only, so that guessing another connection's question is useless.
+    // With several processes on one connection, counting would give two questions the same id.
     const question = `sluice-${remote ? crypto.randomUUID() : ++this.#questionCount}`
     return new Promise((resolve, reject) => {
       let sent = false
-      /** The one way out: whatever comes second finds nothing to end. */
+      /** The only exit. A second event finds no open question and does nothing. */
       const end = (settle: () => void): void => {
         if (!questions.delete(question)) return
         remote?.removeQuestion(question)
@@ -131,7 +138,7 @@ class OpenConnection implements Connection {
       )
       const unlisten = via.stop.onStop(() => abandon(new RpcError('cancelled', 'The call that asked has ended')))
       questions.set(question, {
-        reject,
+        reject: refuse,
         settle: (response) =>
           end(() => {
             const error = response['error']
@@ -168,6 +175,6 @@ class OpenConnection implements Connection {
 
 export const createConnection = (options: ConnectionOptions): Connection => new OpenConnection(options)
 
-/** A client's own words, cut: they end up in a tool error that a model reads. */
+/** Returns the client's own text, cut to size because it ends up in a tool error that a model reads. */
 const textOf = (error: unknown): string =>
   isObject(error) && typeof error['message'] === 'string' ? error['message'].slice(0, 200) : 'no reason given'

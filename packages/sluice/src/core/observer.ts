@@ -1,23 +1,26 @@
-/** What there is to say about one message once it is over: made once by the observe layer, read by every sink. */
+/** The record of one finished message: made once by the observe layer, read by every observer. */
 
 import type { Call } from './call.ts'
 import type { Reason } from './error.ts'
 
-/** How it ended, from a finite set: safe as a metric label. */
+/** The outcome of a call, from a finite set, so that it is safe as a metric label. */
 export type CallOutcome = 'complete' | 'input_required' | 'approval_required' | 'toolError' | Reason
 
 export interface EndedCall {
-  /** As it arrived. What the layers found out about it (who, for whom, which trace) is in `call.facts`. */
+  /** The call as it arrived. Facts that the layers found (caller, tenant, trace) are in `call.facts`. */
   readonly call: Call
   readonly outcome: CallOutcome
-  /** Refused, crashed, or a result that says `isError`. */
+  /** True if the call was refused, crashed, or returned a result with `isError`. */
   readonly failed: boolean
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
   readonly durationMs: number
-  /** What was thrown, for `messageOf` and `bugLineOf`: its text may repeat what the caller sent, so no sink prints it. */
+  /**
+   * The thrown value, for `messageOf` and `bugLineOf`. Its text may repeat what the caller sent, so no observer prints
+   * it.
+   */
   readonly thrown: unknown
 }
 
-/** Returns at once. One that throws is ignored: telling of an answer must not change it. */
+/** Returns at once. An exception is ignored, because observing an answer must not change it. */
 export type Observer = (event: EndedCall) => void

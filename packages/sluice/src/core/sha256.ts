@@ -1,9 +1,9 @@
 /**
- * SHA-256 (FIPS 180-4) that answers at once.
+ * A synchronous SHA-256 (FIPS 180-4).
  *
- * Definition hashes and argument digests are needed in the middle of synchronous work. WebCrypto only answers through a
- * promise, at about 20 µs a digest, and `node:crypto` is not there on workerd. Keyed and secret things stay with
- * WebCrypto: this code takes no care to hide timing.
+ * Definition hashes and argument digests are needed in synchronous code. WebCrypto returns a promise and takes about 20
+ * µs per digest, and workerd has no `node:crypto`. Keys and secrets stay with WebCrypto, because this code does not
+ * hide timing.
  */
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -18,17 +18,17 @@ const K = new Int32Array([
   0xc67178f2,
 ])
 
-/** The same of the square roots of the first eight primes. */
+/** The first 32 bits of the fractional parts of the square roots of the first eight primes. */
 const start = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]
 
 const hexOfByte: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 const encoder = new TextEncoder()
 
-/** Scratch shared by all calls: nothing here waits or calls out, so no two can be inside at once. */
+/** Scratch memory shared by all calls. This code neither awaits nor calls out, so no two calls use it at once. */
 const schedule = new Int32Array(64)
 
-/** Lower-case hex of the SHA-256 of the text's UTF-8 bytes. A lone surrogate counts as U+FFFD, as everywhere else. */
+/** Returns the lower-case hex SHA-256 of the text's UTF-8 bytes. A lone surrogate counts as U+FFFD. */
 export function sha256(text: string): string {
   const blocks = pad(encoder.encode(text))
   const state = new Int32Array(start)
@@ -41,12 +41,12 @@ export function sha256(text: string): string {
   return hex
 }
 
-/** The bytes, a single 1 bit, zeros up to eight bytes before a block's end, and the length in bits. */
+/** Returns the bytes, a single 1 bit, zeros up to eight bytes before the end of a block, and the length in bits. */
 function pad(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
   padded.set(bytes)
   padded[bytes.length] = 0x80
-  // Division, not a shift: shifts work on 32 bits and would lose the length of a text past 512 MiB.
+  // Division instead of a shift, because shifts work on 32 bits and would lose the length of a text past 512 MiB.
   let bits = bytes.length * 8
   for (let at = padded.length - 1; bits > 0; at--) {
     padded[at] = bits % 256
@@ -55,7 +55,7 @@ function pad(bytes: Uint8Array): Uint8Array {
   return padded
 }
 
-/** One 64-byte block into the state. */
+/** Mixes one 64-byte block into the state. */
 function mix(state: Int32Array, w: Int32Array, blocks: Uint8Array, at: number): void {
   for (let i = 0; i < 16; i++) {
     const from = at + i * 4
@@ -108,6 +108,6 @@ const rotate = (x: number, by: number): number => (x >>> by) | (x << (32 - by))
 
 const hexOf = (x: number): string => hexOfByte[x & 255] as string
 
-/** Every index here is below the array's length; the compiler cannot know. */
+/** Every index here is below the array's length, which the compiler cannot know. */
 const word = (words: Int32Array, i: number): number => words[i] as number
 const byte = (bytes: Uint8Array, i: number): number => bytes[i] as number
