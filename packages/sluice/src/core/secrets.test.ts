@@ -38,8 +38,8 @@ test.each([
   ['', 'at least 16'],
   ['15 characters..', 'at least 16'],
   [[long, ''], 'at least 16'],
-  [[], 'one value, or 2'],
-  [[long, long, long], 'one value, or 2'],
+  [[], 'one, or 2'],
+  [[long, long, long], 'one, or 2'],
 ])('the secret %j is refused at once, and not repeated in the message', (secret, problem) => {
   expect(() => secretsOf(secret, singleProcess)).toThrow(problem)
   expect(() => secretsOf(secret, singleProcess)).not.toThrow('15 characters')
@@ -57,8 +57,8 @@ test('the environment has the secret or its file, with two values on two lines o
 
 test.each([
   [{ SLUICE_SECRET: '' }, 'SLUICE_SECRET: "secret" must be one'],
-  [{ SLUICE_SECRET: 'hunter2' }, 'SLUICE_SECRET: "secret" must have at least'],
-  [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: "secret" must have at least'],
+  [{ SLUICE_SECRET: 'hunter2' }, 'SLUICE_SECRET: "secret" needs at least'],
+  [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: "secret" needs at least'],
   [{ SLUICE_SECRET: long, SLUICE_SECRET_FILE: '/run/secret' }, 'both set'],
 ])('the environment %j is refused and its value not shown', (environment, problem) => {
   expect(() => readSecret(environment, () => 'hunter2')).toThrow(problem)

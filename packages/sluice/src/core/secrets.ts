@@ -36,7 +36,7 @@ export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsO
   }
   if (shared) throw new TypeError(`A shared store needs the same "secret" in every process; ${advice}`)
   return lazy(function random() {
-    if (edge) throw new TypeError(`"secret" is missing: on the edge each request may reach another isolate; ${advice}`)
+    if (edge) throw new TypeError(`"secret": on the edge each request may reach another isolate, so set one; ${advice}`)
     return [crypto.randomUUID() + crypto.randomUUID()]
   })
 }
@@ -44,9 +44,9 @@ export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsO
 /** Checks the secrets. An empty list is a mistake in the configuration, not a request for a random secret. */
 function validSecrets(secrets: readonly string[]): readonly string[] {
   if (secrets.length === 0 || secrets.length > maxSecrets)
-    throw new TypeError(`"secret" must be one value, or ${maxSecrets} while rotating`)
+    throw new TypeError(`"secret" must be one, or ${maxSecrets} while rotating`)
   if (secrets.some((secret) => secret.length < minLength))
-    throw new TypeError(`"secret" must have at least ${minLength} characters; ${advice}`)
+    throw new TypeError(`"secret" needs at least ${minLength} characters; ${advice}`)
   return secrets
 }
 

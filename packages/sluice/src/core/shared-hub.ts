@@ -132,7 +132,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
     },
     subscribeAfter(position, listener) {
       let from = position
-      let closed = false
+      let ended = false
       const replay = (): void => {
         run(async () => {
           await join()
@@ -140,18 +140,18 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
             // Later events come with the next read, to all listeners.
             if (at > last) return
             from = at
-            if (!closed) listener(event, at)
+            if (!ended) listener(event, at)
           })
-          if (!closed) listeners.add(listener)
+          if (!ended) listeners.add(listener)
         }).then(read, () => {
-          if (closed) return
+          if (ended) return
           failed.add(replay)
           poll()
         })
       }
       replay()
       return () => {
-        closed = true
+        ended = true
         failed.delete(replay)
         listeners.delete(listener)
       }

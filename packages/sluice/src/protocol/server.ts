@@ -1,4 +1,4 @@
-/** The doors of a running server: all that transports, tests and other programs know of it. */
+/** The interface of a running server: all that transports, tests and other programs know of it. */
 
 import type { Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
@@ -11,61 +11,74 @@ import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { MessageContext } from './dispatch.ts'
 
-/** A running server: the doors that transports, tests and other programs use. */
+/** A running server, as transports, tests and other programs use it. */
 export interface Server {
-  /** For programs: a response object, an array for a 2025-03-26 batch, or `null` for what must not be answered. Never rejects. */
+  /**
+   * For programs. Returns a response object, an array for a 2025-03-26 batch, or `null` if there must be no answer.
+   * Never rejects.
+   */
   handle(message: unknown, context?: Partial<MessageContext>): Promise<object | readonly object[] | null>
-  /** For transports: the same as the text that goes out, so that answers made ahead are never parsed and printed again. */
+  /** For transports. The same as text to send, so that prepared answers are never parsed and serialized again. */
   handleText(message: unknown, context?: Partial<MessageContext>): Promise<string | null>
-  /** The text for what a transport could not hand in: not JSON, too large, from the wrong origin. Logged like the rest. */
+  /**
+   * Returns the text for a message that a transport could not pass on: not JSON, too large, from the wrong origin.
+   * Logged like other refusals.
+   */
   reject(thrown: unknown, via: Via, message?: unknown): string
   /**
-   * Takes a connection in (`connect` makes one): its calls count when the server ends, which also closes it. With `send` it
-   * hears of changes. Returns what its close calls.
+   * Registers a connection that `connect` made. Its calls delay the shutdown of the server, which also closes it. With
+   * `send` it is notified of changes. The returned function is called when the connection closes.
    */
   attach(connection: Connection, send?: (message: Params, position: string) => void): () => void
   /** How long a question to a client may stay open. */
   readonly answerWithinMs: number
   /**
-   * Sends what belongs to no call of the connection: changes, from now on or after a position that came with an earlier
-   * one. Ends with the connection, or by the returned function.
+   * Sends changes, which belong to no call of the connection, from now on or after an earlier position. Ends with the
+   * connection, or by the returned function.
    */
   subscribe(connection: Connection, send: (message: Params, position: string) => void, after?: string): () => void
-  /** Settles when no change published from then on is missed here. Rejects if the store is away. */
+  /** Settles when no change published from then on is missed here. Rejects if the store is unavailable. */
   eventsReady(): Promise<void>
-  /** What all processes of this server have in common; `undefined` where there is only this one. */
+  /** Services that all processes of this server share; `undefined` if there is only this process. */
   readonly shared: SharedServices | undefined
-  /** Swaps the definition and tells subscribers which lists changed; calls under way keep the old one. */
+  /** Replaces the definition and notifies subscribers which lists changed. Running calls keep the old definition. */
   update(definition: ServerDefinition): void
-  /** Tells subscribers that a list changed that `update` cannot see: what a template lists. */
+  /** Notifies subscribers of a list change that `update` cannot see, such as the resources that a template lists. */
   listChanged(kind: 'tools' | 'prompts' | 'resources'): void
-  /** For transports that strangers can reach, before they let anybody in. Throws where that would not be safe. */
+  /** For transports that untrusted clients can reach, before they accept any. Throws if that would be unsafe. */
   assertSafeToExpose(): void
-  /** Rejects where it must not start: a store that forgets tickets. For transports that can wait before they listen. */
+  /**
+   * Rejects if the server must not start, for example because the store can lose tickets. For transports that can wait
+   * before they listen.
+   */
   ready(): Promise<void>
-  /** Tells subscribers that a resource changed. */
+  /** Notifies subscribers that a resource changed. */
   resourceUpdated(uri: string): void
   readonly logger: Logger
   readonly clock: Clock
-  /** Whether callers must prove who they are, except for the public methods. */
+  /** Whether callers must authenticate, except for the public methods. */
   readonly authenticates: boolean
-  /** Numbers that metrics and the console show; transports add theirs. */
+  /** Numbers that metrics and the console show. Transports add theirs. */
   readonly gauges: Count[]
   /**
-   * Throws unless whoever is at the other end may use this connection: for what is no call and passes no layer, as a
-   * session's stream, its end, a notification or a response. A session's id says which session, never who. `stop` is
-   * that of a stream or socket: it is stopped when the credential expires or is revoked. `method` is a notification's.
+   * Authorizes what passes no layer: a session's stream, its end, a notification or a response. Throws if the client
+   * may not use this connection, because a session's id is not an identity. Triggers the `stop` of a stream or socket
+   * when the credential expires or is revoked. `method` is the notification's method.
    */
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
-  /** `/healthz`, `/readyz` and `/metrics` for who may read them; `undefined` for the rest. */
+  /** Returns `/healthz`, `/readyz` and `/metrics` to peers that may read them; `undefined` for other paths. */
   page(path: string, peer: string): Promise<Page | undefined>
-  /** Readiness fails from now on, so that a balancer sends new work elsewhere; what still comes is served. */
+  /**
+   * Makes readiness fail from now on, so that a load balancer sends new requests elsewhere. Requests that still arrive
+   * are served.
+   */
   drain(): void
   /**
-   * New calls are refused as `shuttingDown` from now on, and subscriptions end; answers and cancellations still come in.
-   * Settles when nothing is under way; what is after `graceMs` is answered with `shuttingDown` too.
+   * Refuses new calls as `shuttingDown` from now on, and ends subscriptions. Answers and cancellations are still
+   * accepted. Settles when no call is running. Calls that still run after `graceMs` are answered with `shuttingDown`
+   * too.
    */
   shutDown(graceMs: number): Promise<void>
-  /** Ends subscriptions and connections, and writes what is waiting to be recorded. */
+  /** Ends subscriptions and connections, and writes pending audit records. */
   close(): Promise<void>
 }
