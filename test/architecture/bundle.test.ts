@@ -22,7 +22,7 @@ const marks: readonly (readonly [part: string, mark: string])[] = [
   ['metrics: metrics()', 'sluice_requests_total'],
   ['once: once()', 'onceNotRecorded'],
   ['limit: limit()', 'limits_local'],
-  ['authenticate: authenticate({ verifiers: [] })', 'without one nobody can be let in'],
+  ['authenticate: authenticate({ verifiers: [] })', 'so every caller would be refused'],
 ]
 
 /** The very worker that `npm run bench -- bundle` measures. */

@@ -1,6 +1,7 @@
 /**
- * Clients before 2026-07-28 are asked outside all layers, which saw such a call leave with `input_required`. That nothing
- * came of it (a refusal, a page to visit first, a connection that ended) would be told to nobody without this.
+ * Observes questions to clients before 2026-07-28. They are asked outside all layers, which saw the call leave with
+ * `input_required`. Without this layer, a failed question (a refusal, a page to visit first, a closed connection) would
+ * not be observed.
  */
 
 import type { Layer } from '../core/call.ts'
@@ -9,23 +10,30 @@ import type { Observer } from '../core/observer.ts'
 import { combineObservers, outcomeOfThrown } from './observe.ts'
 
 export const observeElicitation =
-  (sinks: readonly Observer[], clock: Clock, reference: () => string): Layer =>
+  (observers: readonly Observer[], clock: Clock, reference: () => string): Layer =>
   (next) => {
-    const tell = combineObservers(sinks)
+    const notifyObservers = combineObservers(observers)
     return async function observeElicitation(call) {
       const receivedAt = clock.now()
       try {
         return await next(call)
       } catch (thrown) {
         const { facts, stop } = call
-        // Anything else the layers have told of themselves.
+        // The layers have observed every other failure themselves.
         if (facts.outcome !== 'input_required') throw thrown
-        const why = stop.reason ?? thrown
-        const outcome = outcomeOfThrown(why)
+        const cause = stop.reason ?? thrown
+        const outcome = outcomeOfThrown(cause)
         facts.outcome = outcome
         facts.reference ??= reference()
-        tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown: why })
-        throw why
+        notifyObservers?.({
+          call,
+          outcome,
+          failed: true,
+          receivedAt,
+          durationMs: clock.now() - receivedAt,
+          thrown: cause,
+        })
+        throw cause
       }
     }
   }

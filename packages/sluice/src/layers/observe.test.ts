@@ -17,7 +17,7 @@ function watch(): { events: EndedCall[]; sink: Observer } {
 }
 const observed = (sinks: readonly Observer[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
 
-test('a call leaves one event with when it came, how long it took and how it ended', async () => {
+test('a call makes one event with its arrival time, duration and outcome', async () => {
   const { events, sink } = watch()
   const clock = fakeClock(1000)
   const call = aCall({ id: 'a' })
@@ -47,7 +47,7 @@ test.each([
   expect(call.facts.outcome).toBe(outcome)
 })
 
-test('a refusal is a failure with the reference the client gets', async () => {
+test('a refusal is a failure with the reference that the client gets', async () => {
   const { events, sink } = watch()
   const call = aCall()
   const refusal = new RpcError('rateLimited', 'Too many calls')
@@ -56,13 +56,13 @@ test('a refusal is a failure with the reference the client gets', async () => {
   expect(call.facts.reference).toBe('ref-1')
 })
 
-test('what is no refusal is an internal error', async () => {
+test('a thrown value that is not a refusal is an internal error', async () => {
   const { events, sink } = watch()
   await expect(observed([sink])(() => Promise.reject(new TypeError('x')))(aCall())).rejects.toThrow()
   expect(events).toMatchObject([{ outcome: 'internalError', failed: true }])
 })
 
-test('a sink that throws changes no answer and stops no other sink', async () => {
+test('an observer that throws changes no answer and stops no other observer', async () => {
   const { events, sink } = watch()
   const broken: Observer = () => {
     throw new Error('disk full')
@@ -72,7 +72,7 @@ test('a sink that throws changes no answer and stops no other sink', async () =>
   expect(events).toHaveLength(1)
 })
 
-test('without sinks no clock is read, and a failure still has its reference', async () => {
+test('without observers no clock is read, and a failure still has its reference', async () => {
   const call = aCall()
   const noClock = { now: () => expect.unreachable(), after: () => () => {} }
   const serve = observe([], noClock, () => 'ref-1')(() => Promise.reject(new RpcError('timeout', 'x')))

@@ -1,6 +1,6 @@
 /**
- * One event per message, whatever happened to it: outermost, so that refusals are seen too. What is told of it, and where,
- * is the sinks' business; the layer only says how it ended.
+ * Reports one event per message, whatever happened to it. It is the outermost layer, so that refusals are observed too.
+ * The layer only reports the outcome; the observers decide what to record and where.
  */
 
 import type { Answer } from '../core/answer.ts'
@@ -11,33 +11,46 @@ import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
 import type { CallOutcome, EndedCall, Observer } from '../core/observer.ts'
 
-/** `reference` makes the name a client and the log share for one failure. Without sinks nothing is measured or made. */
+/**
+ * Creates the layer. `reference` makes the error id that a client and the log share for one failure. Without observers
+ * nothing is measured or made.
+ */
 export const observe =
-  (sinks: readonly Observer[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
+  (observers: readonly Observer[], clock: Clock, reference: () => string, arrived?: (call: Call) => void): Layer =>
   (next) => {
-    const tell = combineObservers(sinks)
+    const notifyObservers = combineObservers(observers)
     return async function observe(call) {
       arrived?.(call)
-      const receivedAt = tell ? clock.now() : 0
+      const receivedAt = notifyObservers ? clock.now() : 0
       try {
         const answer = await next(call)
         const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
         call.facts.outcome = outcome
         if (answer instanceof Prepared) call.facts['count'] = answer.count
         const failed = outcome === 'toolError'
-        tell?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
+        notifyObservers?.({
+          call,
+          outcome,
+          failed,
+          receivedAt,
+          durationMs: clock.now() - receivedAt,
+          thrown: undefined,
+        })
         return answer
       } catch (thrown) {
         const outcome = outcomeOfThrown(thrown)
         call.facts.outcome = outcome
         call.facts.reference ??= reference()
-        tell?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
+        notifyObservers?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
         throw thrown
       }
     }
   }
 
-/** A tool's own `resultType` is not passed on: as a metric label it would be any text. */
+/**
+ * Returns the outcome of an answer. A tool's own `resultType` is not used, because as a metric label it could be any
+ * text.
+ */
 function outcomeOf(answer: Answer): CallOutcome {
   if (answer instanceof Prepared) return 'complete'
   if (answer.isError) return 'toolError'
@@ -47,14 +60,14 @@ function outcomeOf(answer: Answer): CallOutcome {
 export const outcomeOfThrown = (thrown: unknown): Reason =>
   thrown instanceof RpcError ? thrown.reason : 'internalError'
 
-export function combineObservers(sinks: readonly Observer[]): ((event: EndedCall) => void) | undefined {
-  if (sinks.length === 0) return undefined
-  return function tell(event) {
-    for (const sink of sinks)
+export function combineObservers(observers: readonly Observer[]): ((event: EndedCall) => void) | undefined {
+  if (observers.length === 0) return undefined
+  return function notifyObservers(event) {
+    for (const observer of observers)
       try {
-        sink(event)
+        observer(event)
       } catch {
-        // A full disk under a log must not take an answer with it, nor the other sinks.
+        // A full disk under a log must break neither an answer nor the other observers.
       }
   }
 }

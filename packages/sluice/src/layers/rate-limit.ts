@@ -1,4 +1,4 @@
-/** How often: a token bucket per tenant, caller and target, shared by all processes. */
+/** Limits the rate of calls: a token bucket per tenant, caller and target, shared by all processes. */
 
 import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
@@ -9,35 +9,38 @@ import { visibility } from './authorize.ts'
 import type { TakeToken } from './shared-bucket.ts'
 
 export interface RateLimitOptions {
-  /** For each caller and target: 120 at once and 20 a second unless said. An agent in a loop does not get further. */
+  /** The bucket for each caller and target. By default 120 at once and 20 a second, which stops an agent in a loop. */
   readonly rate?: Bucket
-  /** For tools that cost more or less than the rest, by name. */
+  /** Buckets by tool name, for tools that cost more or less than the rest. */
   readonly tools?: { readonly [name: string]: Bucket }
 }
 
 const defaultRate: Bucket = { burst: 120, perSecond: 20 }
 
 /**
- * Before `authorize`, so that guessing names is limited too. What a caller may not know of shares one bucket with what
- * is not there: with a bucket of its own, a hidden tool would answer when names that do not exist no longer do.
+ * Creates the layer. It runs before `authorize`, so that guessing names is limited too. Hidden targets share one bucket
+ * with missing ones. With its own bucket, a hidden tool would still answer when missing names no longer do.
  */
 export function rateLimit({ rate = defaultRate, tools = {} }: RateLimitOptions, take: TakeToken): Layer {
   assertBucket('rate', rate)
-  const ofTools: ReadonlyMap<string, Bucket> = new Map(Object.entries(tools))
-  for (const [name, bucket] of ofTools) assertBucket(`tools.${name}`, bucket)
+  const bucketsOfTools: ReadonlyMap<string, Bucket> = new Map(Object.entries(tools))
+  for (const [name, bucket] of bucketsOfTools) assertBucket(`tools.${name}`, bucket)
 
   return (next) =>
     async function rateLimit(call) {
       const { kind, name } = call.target
       const hidden = visibility(call) === 'hidden'
-      const bucket = (!hidden && kind === 'tool' && ofTools.get(name)) || rate
+      const bucket = (!hidden && kind === 'tool' && bucketsOfTools.get(name)) || rate
       const waitMs = await take(bucketKey(call, hidden), bucket)
       if (waitMs > 0) throw tooManyCalls(hidden ? undefined : name, waitMs)
       return next(call)
     }
 }
 
-/** Callers nobody vouched for are told apart by where they come from, or one of them could spend what all have. */
+/**
+ * Returns the key of a bucket. Unauthenticated callers are told apart by network, otherwise one of them could use up
+ * the limit of all.
+ */
 const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key => [
   'limit',
   tenant.id,
@@ -48,12 +51,12 @@ const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key 
 function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
   const retryAfterMs = Math.ceil(waitMs)
   const seconds = Math.ceil(retryAfterMs / 1000)
-  const what = name === undefined ? 'Too many calls' : `Too many calls of ${name}`
-  return new RpcError('rateLimited', `${what}: wait ${seconds} s, then try again`, { data: { retryAfterMs } })
+  const problem = name === undefined ? 'Too many calls' : `Too many calls of ${name}`
+  return new RpcError('rateLimited', `${problem}: wait ${seconds} s, then try again`, { data: { retryAfterMs } })
 }
 
-/** A bucket that never holds a whole token would refuse everybody for ever. */
+/** Throws if a bucket never holds a whole token, because it would refuse every call for ever. */
 function assertBucket(where: string, { burst, perSecond }: Bucket): void {
   if (!(burst >= 1) || !(perSecond > 0))
-    throw new TypeError(`limit, ${where}: burst must be at least 1 and perSecond more than 0`)
+    throw new TypeError(`rate limit, "${where}": "burst" must be at least 1 and "perSecond" more than 0`)
 }
