@@ -1,7 +1,7 @@
 /**
- * Counts and durations kept in memory, for `/metrics`. The labels come from finite sets: methods, names of definitions
- * (whatever nobody defined is `unknown`) and outcomes. So no client can make the server keep, or Prometheus store, a
- * series for every name it thinks of.
+ * Counters and durations in memory, for `/metrics`. The labels come from finite sets: methods, names of definitions
+ * (otherwise `unknown`) and outcomes. So no client can make the server keep, or Prometheus store, a series for every
+ * name it invents.
  */
 
 import type { EndedCall, Observer } from '../core/observer.ts'
@@ -12,40 +12,43 @@ import { toPrometheus } from './prometheus.ts'
 
 export interface MetricsOptions {
   /**
-   * How many tenants get a label of their own; the rest are `other`. None by default: whoever reads the metrics would
-   * learn who the customers are, and each tenant multiplies the series.
+   * Number of tenants that get their own label; the others are `other`. None by default, because readers of the metrics
+   * would learn the customers, and each tenant multiplies the series.
    */
   readonly tenants?: number
 }
 
 export interface Metrics {
   readonly observer: Observer
-  /** For what never became a call. */
+  /** Counts a message that never became a call. */
   rejected(reason: string): void
-  /** In the text format of Prometheus. */
+  /** Returns the text format of Prometheus. */
   text(): string
 }
 
-/** Seconds, as the MCP conventions of OpenTelemetry have them; the first three are ours, since most calls are that fast. */
+/** Seconds, as in the MCP conventions of OpenTelemetry. The first three are ours, because most calls are that fast. */
 const bounds: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
 /** One method, target and tenant. */
 interface Series {
   readonly outcomes: Map<string, number>
-  /** Not cumulative: a call adds to one of them. The last is what is longer than all bounds. */
+  /** Not cumulative: a call adds to one bucket. The last is for durations above all bounds. */
   readonly buckets: number[]
   sumMs: number
 }
 
-/** `counts` is what is counted elsewhere, read when the metrics are. `server` labels every series, so that several servers can share a page. */
+/**
+ * Creates the metrics. `gauges` are counted elsewhere and read with the metrics. `server` labels every series, so that
+ * several servers can share a page.
+ */
 export function createMetrics(
   { tenants = 0 }: MetricsOptions = {},
-  counts: readonly Count[] = [],
+  gauges: readonly Count[] = [],
   server?: string,
 ): Metrics {
   const common: Labels = server === undefined ? [] : [['server', server]]
   const rows = new Map<string, Map<string, Map<string, Series>>>()
-  const early = new Map<string, number>()
+  const rejections = new Map<string, number>()
   const labelled = new Set<string>()
 
   function labelOf({ call }: EndedCall): string {
@@ -56,7 +59,10 @@ export function createMetrics(
     labelled.add(tenant)
     return tenant
   }
-  /** Nested maps of strings that exist already: one joined key per call would cost more than all the counting. */
+  /**
+   * Finds a series in nested maps of existing strings, because one joined key per call would cost more than all the
+   * counting.
+   */
   function rowOf(event: EndedCall): Series {
     const { method, target } = event.call
     const targets = entry(rows, method, () => new Map())
@@ -74,7 +80,7 @@ export function createMetrics(
       buckets[at] = (buckets[at] ?? 0) + 1
     },
     rejected: (reason) => {
-      early.set(reason, (early.get(reason) ?? 0) + 1)
+      rejections.set(reason, (rejections.get(reason) ?? 0) + 1)
     },
     text() {
       const all = [...eachSeries(rows)]
@@ -82,7 +88,7 @@ export function createMetrics(
         [
           {
             name: 'sluice_requests_total',
-            help: 'Requests answered, by how they ended.',
+            help: 'Requests answered, by outcome.',
             type: 'counter',
             samples: all.flatMap(([labels, { outcomes }]) =>
               sorted(outcomes).map(([outcome, value]) => ({
@@ -101,9 +107,9 @@ export function createMetrics(
             name: 'sluice_refused_total',
             help: 'Messages refused before they became a request.',
             type: 'counter',
-            samples: sorted(early).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
+            samples: sorted(rejections).map(([reason, value]) => ({ labels: [['reason', reason]], value })),
           },
-          ...counts.map(
+          ...gauges.map(
             ({ name, help, type, read }): MetricFamily => ({
               name,
               help,
@@ -156,8 +162,8 @@ function* eachSeries(
 
 function histogram(labels: Labels, { buckets, sumMs }: Series): MetricSample[] {
   let count = 0
-  const samples = buckets.map((inside, at): MetricSample => {
-    count += inside
+  const samples = buckets.map((inBucket, at): MetricSample => {
+    count += inBucket
     const le = at === bounds.length ? '+Inf' : String(bounds[at])
     return { suffix: '_bucket', labels: [...labels, ['le', le]], value: count }
   })
