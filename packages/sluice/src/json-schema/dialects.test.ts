@@ -75,8 +75,8 @@ test.each(['https://json-schema.org/draft-07/schema#', 'http://json-schema.org/d
 )
 
 test.each<readonly [object, string]>([
-  [{ prefixItems: [{}] }, '"prefixItems" is of a later draft'],
-  [{ properties: { a: { dependentRequired: {} } } }, 'at #/properties/a: "dependentRequired" is of a later draft'],
+  [{ prefixItems: [{}] }, '"prefixItems" belongs to a later draft'],
+  [{ properties: { a: { dependentRequired: {} } } }, 'at #/properties/a: "dependentRequired" belongs to a later draft'],
   [{ items: [{ type: 'int' }] }, 'at #/items/0: "type" must be one of'],
   [{ items: [{}], additionalItems: { type: 'int' } }, 'at #/additionalItems: "type"'],
   [{ dependencies: { a: { type: 'int' } } }, 'at #/dependencies/a: "type"'],
@@ -86,7 +86,7 @@ test.each<readonly [object, string]>([
   expect(() => draft7(schema)(1)).toThrow(problem)
 })
 
-test('a draft-07 schema is listed word for word, with its "$schema"', () => {
+test('a draft-07 schema is listed unchanged, with its "$schema"', () => {
   const schema = { $schema, type: 'object', properties: { a: { items: [{ type: 'string' }] } } }
   for (const target of ['draft-07', 'draft-2020-12'] as const)
     expect(jsonSchema(schema)['~standard'].jsonSchema.input({ target })).toEqual(schema)
