@@ -24,7 +24,7 @@ test('every change of a single character is refused', async () => {
   }
 })
 
-test.each(bound.map((_, i) => i))('state bound to another value at place %i does not open', async (place) => {
+test.each(bound.map((_, i) => i))('state bound to another value at index %i does not open', async (place) => {
   const { seal } = make()
   const text = await seal.seal('x', bound, 1000)
   const other = bound.map((part, i) => (i === place ? `${part}!` : part))

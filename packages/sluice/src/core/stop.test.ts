@@ -4,7 +4,7 @@ import { createStop, followSignal } from './stop.ts'
 
 const timeout = new RpcError('timeout', 'late')
 
-test('stops once, and the first reason stands', () => {
+test('stops once, and the first reason is kept', () => {
   const stop = createStop()
   const listener = vi.fn()
   stop.onStop(listener)

@@ -16,7 +16,7 @@ const maxInPlace = 100
 
 export interface ResolvedSchema {
   readonly root: string
-  /** In these schemas a `$ref` stands alone, and is a key of this map. */
+  /** In these schemas a `$ref` has no siblings, and is a key of this map. */
   readonly schemas: ReadonlyMap<string, ResolvedNode>
 }
 /** The outermost node of every dynamic anchor. */

@@ -6,23 +6,23 @@ import { aCall } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import { observe } from './observe.ts'
 
-function watch(): { events: EndedCall[]; sink: Observer } {
+function watch(): { events: EndedCall[]; observer: Observer } {
   const events: EndedCall[] = []
   return {
     events,
-    sink: (event) => {
+    observer: (event) => {
       events.push(event)
     },
   }
 }
-const observed = (sinks: readonly Observer[], clock = fakeClock()) => observe(sinks, clock, () => 'ref-1')
+const observed = (observers: readonly Observer[], clock = fakeClock()) => observe(observers, clock, () => 'ref-1')
 
 test('a call makes one event with its arrival time, duration and outcome', async () => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const clock = fakeClock(1000)
   const call = aCall({ id: 'a' })
   const serve = observed(
-    [sink],
+    [observer],
     clock,
   )(async () => {
     await clock.advance(12)
@@ -40,35 +40,35 @@ test.each([
   [new Prepared('{}'), 'complete', false],
   [{ resultType: 'of my own' as 'complete' }, 'complete', false],
 ])('the outcome of %o is %s, failed: %s', async (answer, outcome, failed) => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const call = aCall()
-  await observed([sink])(async () => answer)(call)
+  await observed([observer])(async () => answer)(call)
   expect(events).toMatchObject([{ outcome, failed }])
   expect(call.facts.outcome).toBe(outcome)
 })
 
 test('a refusal is a failure with the reference that the client gets', async () => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const call = aCall()
   const refusal = new RpcError('rateLimited', 'Too many calls')
-  await expect(observed([sink])(() => Promise.reject(refusal))(call)).rejects.toBe(refusal)
+  await expect(observed([observer])(() => Promise.reject(refusal))(call)).rejects.toBe(refusal)
   expect(events).toMatchObject([{ outcome: 'rateLimited', failed: true, thrown: refusal }])
   expect(call.facts.reference).toBe('ref-1')
 })
 
 test('a thrown value that is not a refusal is an internal error', async () => {
-  const { events, sink } = watch()
-  await expect(observed([sink])(() => Promise.reject(new TypeError('x')))(aCall())).rejects.toThrow()
+  const { events, observer } = watch()
+  await expect(observed([observer])(() => Promise.reject(new TypeError('x')))(aCall())).rejects.toThrow()
   expect(events).toMatchObject([{ outcome: 'internalError', failed: true }])
 })
 
 test('an observer that throws changes no answer and stops no other observer', async () => {
-  const { events, sink } = watch()
+  const { events, observer } = watch()
   const broken: Observer = () => {
     throw new Error('disk full')
   }
   const answer = { content: [] }
-  await expect(observed([broken, sink])(async () => answer)(aCall())).resolves.toBe(answer)
+  await expect(observed([broken, observer])(async () => answer)(aCall())).resolves.toBe(answer)
   expect(events).toHaveLength(1)
 })
 

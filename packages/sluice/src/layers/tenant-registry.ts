@@ -8,8 +8,8 @@ import type { Store } from '../core/store.ts'
 import { prefixed, refusingStore } from '../core/store.ts'
 
 /**
- * The tenant of all calls on a server without tenants: the data that the owner of a data folder has over stdio and with
- * their own key.
+ * The tenant of all calls on a server without tenants. It holds the data that the owner of a data folder has over stdio
+ * and with their own key.
  */
 export const ownerTenant = 'default'
 

@@ -10,7 +10,7 @@ import type { Tenants } from '../core/part.ts'
 
 export interface TenantsOptions {
   /**
-   * The tenants of a caller: a claim of its token or API key (one name, or a list of several), or a function of the
+   * The tenants of a caller: a claim of its token or API key (one name, or a list), or a function of the
    * caller.
    */
   readonly claim: string | ((caller: Caller) => unknown)

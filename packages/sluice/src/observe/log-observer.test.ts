@@ -109,7 +109,7 @@ test.each([
     expect([found, String(received).includes(String(found))]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false])
 })
 
-test('the header names the trace where _meta does not', () => {
+test('the header names the trace if _meta does not', () => {
   const via = { ...aCall().via, header: (name: string) => (name === 'traceparent' ? traceparent : undefined) }
   expect(lineFor({ call: aCall({ via }) })['traceId']).toBe(traceId)
 })
@@ -218,7 +218,7 @@ test('a message changed after the stack was made does not reveal the old one in 
 })
 
 test.each(['invalidArguments', 'invalidParams', 'toolFailed', 'resourceNotFound'] as const)(
-  'the words of %s are the caller’s own, and stay out',
+  'the message of %s may quote the caller, and is not logged',
   (reason) => {
     expect(JSON.stringify(refusedWith(reason, 'must not be "x y z"'))).not.toContain('x y z')
   },

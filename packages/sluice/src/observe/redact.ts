@@ -75,7 +75,7 @@ export function causesOf(call: Call, thrown: unknown): string | undefined {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : `a ${typeof value}`)
 
-/** Credentials by form, whoever they belong to. Each pattern matches in linear time. */
+/** Forms of credentials, of any owner. Each pattern matches in linear time. */
 const credentialForms: readonly RegExp[] = [
   /\b(?:bearer|basic|dpop)\s+[\w.~+/=-]{4,}/gi,
   // A JSON Web Token, or the beginning of one.

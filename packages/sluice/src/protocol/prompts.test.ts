@@ -114,7 +114,7 @@ test('without anything to complete the method does not exist', async () => {
 
 test.each<[string, () => unknown, RegExp]>([
   [
-    'an argument that is no string',
+    'an argument that is not a string',
     () => prompt({ name: 'p', description: 'P', input: z.object({ n: z.number() }), run: () => '' }),
     /argument "n" must be a string/,
   ],
@@ -125,7 +125,7 @@ test.each<[string, () => unknown, RegExp]>([
   ],
   ['a bad name', () => prompt({ name: 'p p', description: 'P', run: () => '' }), /prompt "p p"/],
   [
-    'a schema that is no object',
+    'a schema that is not an object',
     () => prompt({ name: 'p', description: 'P', input: jsonSchema({ type: 'string' }), run: () => '' }),
     /must describe an object/,
   ],

@@ -1,6 +1,6 @@
 /**
- * The input that a tool may need before it runs, declared beside it: a form, a page to open, a sample from the client's
- * model, or the client's roots.
+ * The input that a tool may need before it runs, declared beside it. It is a form, a page to open, a sample from the
+ * client's model, or the client's roots.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
  */

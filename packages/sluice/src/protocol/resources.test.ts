@@ -213,7 +213,7 @@ test.each<[string, () => unknown, RegExp]>([
 })
 
 test.each(['note://a b', 'note://über', 'http://[', 'a:"b"', 'a:%zz', 'a:x\\y', 'a:<b>'])(
-  'the URI %s is refused where it is written',
+  'the URI %s is refused when it is defined',
   (uri) => {
     expect(() => resource({ uri, name: 'x', read: () => '' })).toThrow(`resource "${uri}": not a valid URI; encode`)
   },

@@ -227,7 +227,7 @@ describe('a bad definition fails when it is defined, and the message names the t
     ['a long name', () => tool({ name: 'x'.repeat(129), ...described }), /a name has 1 to 128/],
     ['no description', () => tool({ name: 'deploy', description: ' ', run }), /tool "deploy": add a description/],
     [
-      'an input that is no object',
+      'an input that is not an object',
       () => tool({ name: 'deploy', ...described, input: z.string() }),
       /tool "deploy", input: the schema must describe an object/,
     ],

@@ -202,7 +202,7 @@ test('revoking and using a key at the same time leaves it revoked', async () => 
 })
 
 test.each(['', 'x', '0'.repeat(16), '0'.repeat(15), 'z'.repeat(16), `${'0'.repeat(16)}0`])(
-  'revoking %j, which is no key’s id, revokes nothing',
+  'revoking %j, which is not the id of a key, revokes nothing',
   async (id) => {
     const { keys, verify } = setUp()
     const { secret } = await keys.create(terms)
@@ -267,11 +267,11 @@ test.each(Object.keys(foreign) as (keyof ApiKeyAdmin)[])(
     const { keys, verify, clock } = setUp()
     const theirs = await keys.create(terms)
     const shared = await keys.create({ ...terms, tenants: ['acme', 'other'] })
-    const anybodys = await keys.create({ subject: 'root' })
-    for (const { key } of [theirs, shared, anybodys])
+    const unscoped = await keys.create({ subject: 'root' })
+    for (const { key } of [theirs, shared, unscoped])
       expect(await foreign[verb](keys.forTenant('other'), key.id)).toEqual(unknown[verb])
     await clock.advance(5_000)
-    for (const { secret } of [theirs, shared, anybodys]) expect(await verify(secret)).toBeDefined()
+    for (const { secret } of [theirs, shared, unscoped]) expect(await verify(secret)).toBeDefined()
   },
 )
 
