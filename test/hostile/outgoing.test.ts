@@ -170,7 +170,7 @@ describe('more than the server lets out', () => {
     const { result, text } = await ofTool(returned, 1_000)
     expect(result).toMatchObject({
       isError: true,
-      content: [{ text: 'The result is larger than 1000 characters: ask for less at once' }],
+      content: [{ text: 'The result is larger than 1000 characters: request less' }],
       _meta: { 'dev.sluice/error': { reason: 'resultTooLarge' } },
     })
     expect(text.length).toBeLessThan(1_000)

@@ -36,7 +36,8 @@ export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsO
   }
   if (shared) throw new TypeError(`A shared store needs the same "secret" in every process; ${advice}`)
   return lazy(function random() {
-    if (edge) throw new TypeError(`"secret": on the edge each request may reach another isolate, so set one; ${advice}`)
+    if (edge)
+      throw new TypeError(`"secret" is needed on the edge, because each request may reach another isolate; ${advice}`)
     return [crypto.randomUUID() + crypto.randomUUID()]
   })
 }

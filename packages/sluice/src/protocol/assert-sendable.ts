@@ -32,10 +32,7 @@ export function assertSendable(root: unknown, { maxResultLength }: Call, bytes =
       else visitMembers(value, depth)
     }
     if (remaining < 0)
-      throw new RpcError(
-        'resultTooLarge',
-        `The result is larger than ${maxResultLength} characters: ask for less at once`,
-      )
+      throw new RpcError('resultTooLarge', `The result is larger than ${maxResultLength} characters: request less`)
   }
   function visitMembers(value: object, depth: number): void {
     const members = Object.entries(value)

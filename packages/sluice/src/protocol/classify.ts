@@ -77,7 +77,7 @@ export function classify(message: unknown, via: Via): Envelope {
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
   assertJsonRpcVersion(message['jsonrpc'])
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
-    throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
+    throw invalid('2026-07-28 has no requests to clients')
   // Throws for an unsupported version.
   legacyRevision(via)
   return { kind: 'response', id: message['id'], message }

@@ -93,7 +93,7 @@ export function batchText(
 function tooLarge(reply: Reply, reference: string): WireError {
   const ran = 'method' in reply && reply.method === 'tools/call'
   const problem = `The answers of this batch are longer than ${maxBatchText} characters. `
-  const advice = ran ? 'The tool has run: send calls with long answers on their own' : 'Send this message on its own'
+  const advice = ran ? 'The tool has run; send such calls alone' : 'Send this message alone'
   return toWire(new RpcError('payloadTooLarge', problem + advice), 'legacy', reference)
 }
 

@@ -98,7 +98,7 @@ export const revisions: { readonly [name in RevisionName]: Features } = {
 /** Returns the features of a call's revision. An unsupported name never becomes a call. */
 export function featuresOf(name: string): Features {
   const features: Features | undefined = (revisions as { readonly [name: string]: Features })[name]
-  if (!features) throw new Error(`Unknown protocol revision: ${name}`)
+  if (!features) throw new Error(`Unknown revision: ${name}`)
   return features
 }
 
