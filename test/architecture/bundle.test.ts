@@ -23,7 +23,7 @@ const marks: readonly (readonly [plugin: string, mark: string])[] = [
   ['metrics()', 'sluice_requests_total'],
   ['idempotency()', 'onceNotRecorded'],
   ['rateLimit()', 'limits_local'],
-  ['authenticate({ verifiers: [] })', 'without one nobody can be let in'],
+  ['authenticate({ verifiers: [] })', 'so every caller would be refused'],
 ]
 
 /** The very worker that `npm run bench -- bundle` measures. */

@@ -87,6 +87,6 @@ test.each([
 test('scopes that imply each other are refused at the start', () => {
   const options = { verifiers: [apiKeys(memoryStore())], impliedScopes: { a: ['b'], b: ['c'], c: ['a'] } }
   expect(() => createServer(definition, { use: [authenticate(options)] })).toThrow(
-    'impliedScopes: "a" and "b" imply each other; remove one of the two',
+    '"impliedScopes": "a" and "b" imply each other; remove one of the two',
   )
 })

@@ -78,7 +78,7 @@ const user = (content: unknown) => [{ role: 'user', content }]
 
 describe('a tool that returns', () => {
   test.each<readonly [name: string, returned: unknown, said: string]>([
-    ['isError as text', { content: [], isError: 'yes' }, 'isError must be true or false'],
+    ['isError as text', { content: [], isError: 'yes' }, 'must be true or false'],
     ['a block of no known type', [{ type: 'nonsense' }], 'not a content block'],
     ['a text block without text', [{ type: 'text' }], 'not a content block'],
     ['a text block with a number', [{ type: 'text', text: 5 }], 'not a content block'],
@@ -147,8 +147,8 @@ test.each<readonly [name: string, ask: Promise<{ error: unknown; logged: string 
   ['a prompt whose description is a number', ofPrompt({ description: 5, messages: user('x') }), 'description'],
   ['a list of entries without a URI', ofList([{ name: 'x' }]), 'uri'],
   ['a list of entries without a name', ofList([{ uri: 'a:1' }]), 'name'],
-  ['completions that are numbers', ofCompleter([1]), 'texts'],
-  ['completions that are a text', ofCompleter('abc'), 'texts'],
+  ['completions that are numbers', ofCompleter([1]), 'strings'],
+  ['completions that are a text', ofCompleter('abc'), 'strings'],
 ])('%s is an internal error, and the log says why', async (_, ask, said) => {
   const { error, logged } = await ask
   expect(error).toMatchObject({ code: -32603, message: 'Internal error' })
@@ -172,7 +172,7 @@ describe('more than the server lets out', () => {
     const { result, text } = await ofTool(returned, 1_000)
     expect(result).toMatchObject({
       isError: true,
-      content: [{ text: 'The result is larger than 1000 characters: ask for less at once' }],
+      content: [{ text: 'The result is larger than 1000 characters: request less' }],
       _meta: { 'dev.sluice/error': { reason: 'resultTooLarge' } },
     })
     expect(text.length).toBeLessThan(1_000)

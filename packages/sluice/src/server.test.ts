@@ -46,7 +46,7 @@ test('a key that nobody would remember is refused, and nothing runs', async () =
   const tools = [tool({ name: 'pay', description: 'Pays', run })]
   const keyed = callOf('pay', { 'dev.sluice/idempotencyKey': '0123456789abcdef-0123' })
   expect(await createServer({ ...info, tools }).handle(keyed)).toMatchObject({
-    error: { message: expect.stringContaining('remembers none, so nothing was run') },
+    error: { message: expect.stringContaining('not supported here, and nothing ran') },
   })
   expect(run).not.toHaveBeenCalled()
   const keeping = createServer({ ...info, tools }, { store: memoryStore(), use: [idempotency()] })

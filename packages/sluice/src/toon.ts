@@ -1,6 +1,6 @@
 /**
- * The text of a structured result in TOON, which takes fewer tokens than JSON for many uniform rows. Its own entry, so
- * that servers without it do not carry the encoder.
+ * Writes the text of a structured result as TOON, which takes fewer tokens than JSON for many uniform rows. It has its
+ * own entry point, so that servers without it do not load the encoder.
  */
 
 import { encodeLines } from '@toon-format/toon'
@@ -10,10 +10,10 @@ import { isObject } from './core/json.ts'
 import type { Format } from './protocol/format.ts'
 import { extractFormat, formatArgument } from './protocol/format.ts'
 
-/** For `tool({ format: toon })`. */
+/** The option of `tool({ format: toon })`. */
 export const toon: Format = Object.assign(formatResult, { argument: formatArgument, extract: extractFormat })
 
-/** Only the block that repeats `structuredContent` as JSON: other text is the tool's own. */
+/** Replaces only the block that repeats `structuredContent` as JSON. Other text is the tool's own. */
 function formatResult(result: Result): Result {
   const { structuredContent, content, isError } = result
   if (isError || structuredContent === undefined || !Array.isArray(content)) return result
@@ -27,16 +27,16 @@ function formatResult(result: Result): Result {
 }
 
 /**
- * From the JSON text: what that leaves out or rewrites (`undefined`, dates) must not be in one and not in the other.
- * Indentation makes the size of deeply nested data quadratic, so it is given up on the way.
+ * Encodes the JSON text instead of the value, so that both formats omit and rewrite the same values (`undefined`,
+ * dates). Indentation makes the size of deeply nested data quadratic, so encoding stops when the text gets too long.
  */
 function encodeToon(json: string): string {
-  const most = 2 * json.length + 1024
+  const maxLength = 2 * json.length + 1024
   const lines: string[] = []
   let length = 0
   for (const line of encodeLines(JSON.parse(json))) {
     length += line.length + 1
-    if (length > most) throw new RangeError('Longer in TOON than in JSON')
+    if (length > maxLength) throw new RangeError('TOON is longer than JSON')
     lines.push(line)
   }
   return lines.join('\n')
@@ -47,7 +47,7 @@ function textMembers(json: string, meta: unknown): Params {
   try {
     return { text: encodeToon(json), _meta: { ..._meta, 'dev.sluice/mimeType': 'text/toon' } }
   } catch {
-    const note = 'This could not be written as TOON, or not shorter, so it is JSON'
+    const note = 'This is JSON, because TOON could not represent it or would not be shorter'
     return { text: json, _meta: { ..._meta, 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': note } }
   }
 }

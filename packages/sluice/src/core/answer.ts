@@ -1,6 +1,9 @@
-/** What a handler gives back. */
+/** The value a handler returns. */
 
-/** In the newest revision's words, without envelope fields; encoding projects it onto the caller's revision. */
+/**
+ * A result in the terms of the newest revision, without envelope fields. Encoding projects it onto the caller's
+ * revision.
+ */
 export interface Result {
   readonly resultType?: 'complete' | 'input_required'
   readonly isError?: boolean
@@ -8,13 +11,13 @@ export interface Result {
 }
 
 /**
- * A list answer made ahead, as text, for one revision and one visible set. Pass it on or replace it: being a class, it
- * cannot be copied with a spread by a layer that meant to change a result.
+ * A list answer that was serialized ahead of time for one revision and one visible set. A layer passes it on or
+ * replaces it. It is a class, so that a layer that means to change a result cannot copy it with a spread.
  */
 export class Prepared {
-  /** The whole `result`, envelope fields included. */
+  /** The whole `result`, including the envelope fields. */
   readonly json: string
-  /** How many entries it lists, for the log. */
+  /** Number of listed entries, for the log. */
   readonly count: number | undefined
   constructor(json: string, count?: number) {
     this.json = json

@@ -1,7 +1,9 @@
-/** Word between processes. It only wakes: who misses a message finds the truth in the store. */
+/** Cross-process notifications. Delivery is a hint: a receiver that misses one reads the store. */
 
 export interface Bus {
   publish(channel: string, message: string): Promise<void>
-  /** Calls `hear` for each message from now on, also for this process's own; the returned function ends it. */
-  subscribe(channel: string, hear: (message: string) => void): () => void
+  /**
+   * Calls `listener` for each message from now on, including this process's own. The returned function unsubscribes.
+   */
+  subscribe(channel: string, listener: (message: string) => void): () => void
 }

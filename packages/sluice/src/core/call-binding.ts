@@ -1,4 +1,7 @@
-/** What the sealed state of a call is bound to: that of another caller, tool, definition or argument does not open. */
+/**
+ * Returns the values that the sealed state of a call is bound to. State of another caller, tool, definition or argument
+ * does not open.
+ */
 
 import type { Call } from './call.ts'
 import { definitionHash } from './definition-hash.ts'

@@ -1,7 +1,7 @@
 /**
- * The one shape every request takes inside the runtime, and the one way to wrap it.
+ * The one shape that every request has inside the runtime, and the one way to wrap it.
  *
- * Knows nothing of JSON-RPC or transports. Runs wherever `AbortSignal` does.
+ * This file knows nothing of JSON-RPC or transports. It runs in every runtime that has `AbortSignal`.
  */
 
 import type { Answer } from './answer.ts'
@@ -12,40 +12,46 @@ import type { Stop } from './stop.ts'
 import type { Store } from './store.ts'
 import type { Ready, Target } from './target.ts'
 
-/** Who a call comes from, as verified. */
+/** The verified identity that a call comes from. */
 export interface Caller {
-  /** Who. `anonymous` until a layer vouches for someone. */
+  /** The user or program. `anonymous` until a layer authenticates the caller. */
   readonly subject: string
-  /** By which credential: an agent's token and the same person's console session are two. */
+  /** The credential that was used. An agent's token and the same person's console session are two credentials. */
   readonly credential: string
   readonly scopes: ReadonlySet<string>
   readonly claims: Params
-  /** Streams and sockets end here, in milliseconds since the epoch. */
+  /** The time at which its streams and sockets are closed, in milliseconds since the epoch. */
   readonly expires: number
 }
 
-/** Never absent. A public call has a tenant whose store refuses. What it hands out reaches nobody else's data. */
+/**
+ * The tenant of a call. Never absent: a public call has a tenant whose store refuses. Its members reach the data of
+ * this tenant only.
+ */
 export interface Tenant {
   readonly id: string
   readonly store: Store
-  /** Stamps each line with the tenant. */
+  /** Adds the tenant to each line. */
   readonly logger: Logger
-  /** The tools it has at all; `undefined` where tenants do not differ in that, and lists are everybody's. */
+  /**
+   * The tools that this tenant has. `undefined` if all tenants have the same tools, so that they can share prepared
+   * lists.
+   */
   readonly tools: ReadonlySet<string> | 'all' | undefined
 }
 
-/** What the transport knows and the message does not say. */
+/** The facts that the transport knows and the message does not contain. */
 export interface Via {
   readonly transport: 'stdio' | 'http' | 'websocket' | 'memory'
-  /** Who is at the other end of the wire; an address, never an identity. */
+  /** The address at the other end of the wire. It is never an identity. */
   readonly peer: string
-  /** A request header by its lower-case name; `undefined` where the transport has none. */
+  /** Returns a request header by its lower-case name; `undefined` if the transport has no headers. */
   header(name: string): string | undefined
   /** A pipe, a socket or a legacy HTTP session. 2026-07-28 over HTTP has none. */
   readonly connection?: Connection
 }
 
-/** One message on its way in. Layers hand on a changed copy; nobody changes this one. */
+/** One incoming message. A layer passes on a changed copy and never changes this object. */
 export interface Call {
   readonly id: Id
   readonly method: string
@@ -53,61 +59,78 @@ export interface Call {
   /** The request's `_meta`. */
   readonly meta: Params
   readonly revision: string
-  /** What it is aimed at: no layer looks inside `params`. Found before the first layer; for a URI, after authentication. */
+  /**
+   * The target of the call, so that no layer looks inside `params`. It is found before the first layer, or after
+   * authentication for a URI.
+   */
   readonly target: Target
-  /** Finds the target of a URI, and says so to the layers outside. `undefined` where it is known already. */
+  /** Finds the target of a URI and reports it to the outer layers. `undefined` if the target is known already. */
   readonly resolve?: (() => Target) | undefined
-  /** The arguments as received: what is fingerprinted, approved and stored. */
+  /** The arguments as received. This is what is fingerprinted, approved and stored. */
   readonly args: unknown
   /** Set by `validate`. */
   readonly ready: Ready | undefined
-  /** Checked answers of the person, set by `ask`. Part of what is approved. */
+  /** The person's checked answers, set by `ask`. They are part of what is approved. */
   readonly answers: Params
-  /** What this very work is spent under, set by an outer layer (an approval's ticket); `once` runs it once. */
+  /**
+   * The id under which this work is spent (an approval's ticket), set by an outer layer. The idempotency layer runs it
+   * once.
+   */
   readonly ticketId?: string
-  /** Never absent. Until a layer vouches for someone it is `anonymous`. */
+  /** Never absent. It is `anonymous` until a layer authenticates the caller. */
   readonly caller: Caller
   readonly tenant: Tenant
-  /** What the client says it can do, for this request. */
+  /** The capabilities that the client declares for this request. */
   readonly capabilities: Params
   readonly via: Via
-  /** Ends the call early: the client cancelled, its connection ended or a deadline passed. `stop.signal` is for the work. */
+  /**
+   * Ends the call early, because the client cancelled, its connection closed or a deadline passed. Tools get
+   * `stop.signal`.
+   */
   readonly stop: Stop
-  /** Sends a notification on this call's own stream, never on another's. Nothing after the answer. */
+  /** Sends a notification on this call's own stream, never on another one. Does nothing after the answer. */
   readonly notify: (method: string, params: Params) => void
-  /** Asks the client on this call's own stream; `undefined` where no question can be carried (and on 2026-07-28). */
+  /**
+   * Sends a request to the client on this call's own stream. `undefined` if the stream cannot carry one, and on
+   * 2026-07-28.
+   */
   readonly request: ((method: string, params: Params, stop?: Stop) => Promise<unknown>) | undefined
   /** Tells the transport that this call is accepted and stays open, so that it does not wait for the answer. */
   readonly stayOpen: (() => void) | undefined
-  /** Tells every subscriber, on whatever process, that something changed. */
+  /** Notifies every subscriber, in every process, that something changed. */
   readonly publish: (event: ServerEvent) => void
-  /** How many characters of JSON its result may have. */
+  /** Maximum number of characters of JSON in the result. */
   readonly maxResultLength: number
-  /** Ends this call's HTTP response early, so that the client fetches the rest later; elsewhere nothing happens. */
+  /**
+   * Ends this call's HTTP response early, so that the client fetches the rest later. Does nothing on other transports.
+   */
   readonly detach: () => void
-  /** The one thing that travels outward: facts for the log, the span, the metrics and the audit. Shared by all copies. */
+  /**
+   * The one value that inner layers report outward, for the log, the span, the metrics and the audit. All copies share
+   * it.
+   */
   readonly facts: Facts
 }
 
 export interface Facts {
   outcome?: string
-  /** What the client was given to name a failure by. */
+  /** The error id that the client received. */
   reference?: string
   [fact: string]: string | number | undefined
 }
 
-/** Something subscribers can ask to hear of. */
+/** A change that clients can subscribe to. */
 export type ServerEvent =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  /** With a tenant where a call of its changed it: what changed is then nobody else's business. */
+  /** Has a tenant if a call of that tenant made the change. Other tenants are then not notified. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 
-/** Answers a call: a method, the work of a tool, a stack of layers. */
+/** Answers a call. A method, the work of a tool and a stack of layers are handlers. */
 export type Handler = (call: Call) => Promise<Answer>
-/** Wraps a handler: may refuse, hand on a changed copy, look at the answer, or call `next` again. */
+/** Wraps a handler. It may refuse, pass on a changed copy, inspect the answer, or call `next` again. */
 export type Layer = (next: Handler) => Handler
 
-/** `pipeline([outer, inner], handler)` reads in the order it runs. */
+/** Composes the layers. `pipeline([outer, inner], handler)` reads in the order in which it runs. */
 export const pipeline = (layers: readonly Layer[], handler: Handler): Handler =>
   layers.reduceRight((next, layer) => layer(next), handler)
 

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test.each([1, 24, 25, 50, 100])('what is due in %i days happens then, and not at once', (days) => {
+test.each([1, 24, 25, 50, 100])('a timer of %i days fires after that time, and not at once', (days) => {
   const then = vi.fn()
   systemClock.after(days * day, then)
   vi.advanceTimersByTime(days * day - 1)
@@ -19,11 +19,11 @@ test.each([1, 24, 25, 50, 100])('what is due in %i days happens then, and not at
   expect(then).toHaveBeenCalledOnce()
 })
 
-test('a long wait can be called off at any time', () => {
+test('a long timer can be cancelled at any time', () => {
   const then = vi.fn()
-  const callOff = systemClock.after(60 * day, then)
+  const cancelTimer = systemClock.after(60 * day, then)
   vi.advanceTimersByTime(40 * day)
-  callOff()
+  cancelTimer()
   vi.advanceTimersByTime(60 * day)
   expect(then).not.toHaveBeenCalled()
   expect(vi.getTimerCount()).toBe(0)

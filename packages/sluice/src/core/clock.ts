@@ -1,20 +1,23 @@
-/** Time as an argument: whoever waits or compares takes a clock, so that tests own it. */
+/** Time as an argument. Code that waits or compares times takes a clock, so that tests control it. */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds from any beginning; goes on at the same pace when somebody sets the clock. */
+  /** Milliseconds since an arbitrary start. It keeps its pace when the system clock is set. */
   monotonic?(): number
-  /** Calls `then` once after `ms`; the returned function calls it off. */
+  /** Calls `then` once after `ms`. The returned function cancels the timer. */
   after(ms: number, then: () => void): () => void
   /**
-   * Calls `then` when what runs now, promises included, is over; where the runtime has such a moment that all calls may
-   * share. What can wait until then need not be done at all for calls that are over by then.
+   * Calls `then` at the end of the current turn, after its promises. Absent if the runtime has no such moment that all
+   * calls can share. Work that can wait until then need not be done at all for calls that have ended by then.
    */
   turn?(then: () => void): void
 }
 
-/** Milliseconds that only go forward: a clock that is set back must not stop what happens every few minutes. */
+/**
+ * Returns milliseconds that only increase. Otherwise a clock that is set back would stop what happens every few
+ * minutes.
+ */
 export const monotonicNow = (clock: Clock): number => clock.monotonic?.() ?? clock.now()
 
 const maxTimerMs = 2 ** 31 - 1
@@ -23,13 +26,13 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, then) {
-    // A longer timer fires at once, in every runtime; so a long wait is several.
-    let left = ms
+    // Every runtime fires a longer timer at once, so a long wait is made of several timers.
+    let remainingMs = ms
     let timer: ReturnType<typeof setTimeout>
     function wait(): void {
-      const part = Math.min(left, maxTimerMs)
-      left -= part
-      timer = setTimeout(left > 0 ? wait : then, part)
+      const stepMs = Math.min(remainingMs, maxTimerMs)
+      remainingMs -= stepMs
+      timer = setTimeout(remainingMs > 0 ? wait : then, stepMs)
     }
     wait()
     return () => clearTimeout(timer)

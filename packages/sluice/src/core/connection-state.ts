@@ -1,8 +1,8 @@
 /**
- * What a connection has agreed on and asked for: plain data that is replaced whole.
+ * The state that a connection negotiated and subscribed to: plain data that is replaced as a whole.
  *
- * It changes by the operations below and by nothing else. Processes that share a session apply an operation to what the
- * store holds, never to their own copy, so that no process undoes what another one acknowledged.
+ * It changes only through the operations below. Processes that share a session apply an operation to the stored state,
+ * never to their own copy. Otherwise one process would undo what another one acknowledged.
  */
 
 import { RpcError } from './error.ts'
@@ -15,15 +15,15 @@ export interface Agreement {
 }
 
 export interface ConnectionState {
-  /** What `initialize` agreed on; `undefined` before it, and for clients of 2026-07-28. */
+  /** The result of `initialize`. `undefined` before it, and for clients of 2026-07-28. */
   readonly agreed: Agreement | undefined
-  /** The first caller that authenticated on it. */
+  /** The first caller that authenticated on this connection. */
   readonly owner: string | undefined
   /** Set by `logging/setLevel`. */
   readonly logLevel: string
-  /** Whose changes it may hear of: the tenant of the call that subscribed. */
+  /** The tenant of the call that subscribed. The connection is notified of this tenant's changes only. */
   readonly tenant: string | undefined
-  /** Resource URIs a legacy client subscribed to. */
+  /** Resource URIs that a legacy client subscribed to. */
   readonly subscriptions: ReadonlySet<string>
 }
 
@@ -34,7 +34,10 @@ export type StateChange =
   | { readonly kind: 'subscribe'; readonly uri: string; readonly tenant: string | undefined }
   | { readonly kind: 'unsubscribe'; readonly uri: string }
 
-/** Characters of all URIs that one connection, or one `subscriptions/listen`, may keep: the client chooses them. */
+/**
+ * Total characters of the URIs that one connection, or one `subscriptions/listen`, may hold. It is limited because the
+ * client chooses them.
+ */
 export const maxUriChars: number = 64 * 1024
 const maxUris = 1000
 
@@ -46,7 +49,7 @@ export const initialState: ConnectionState = {
   subscriptions: new Set(),
 }
 
-/** Returns the state after the change, or throws why it cannot be made. */
+/** Returns the state after the change. Throws if the change cannot be made. */
 export function applyChange(state: ConnectionState, change: StateChange): ConnectionState {
   switch (change.kind) {
     case 'agree':

@@ -34,7 +34,7 @@ test('a question is answered by the response that names it', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a response nobody asked for, or a second one, is nobody’s', async () => {
+test('a response that matches no open question, or a second one, is not accepted', async () => {
   const { connection, sent } = open()
   const asked = ask(connection, sent)
   await connection.settle('sluice-1', { result: {} })
@@ -44,7 +44,7 @@ test('a response nobody asked for, or a second one, is nobody’s', async () => 
   expect(connection.settle('sluice-9', { result: {} })).toBe(false)
 })
 
-test('a client’s refusal is a failure the model can read, cut to size', async () => {
+test('a client’s refusal becomes a failure that the model can read, cut to size', async () => {
   const { connection, sent } = open()
   const asked = ask(connection, sent)
   const settled = connection.settle('sluice-1', { error: { code: -1, message: 'x'.repeat(5000) } })
@@ -57,7 +57,7 @@ test('a client’s refusal is a failure the model can read, cut to size', async 
   expect(await silenced).toBe(true)
 })
 
-test('a question nobody answers in time is withdrawn', async () => {
+test('a question without an answer in time is withdrawn', async () => {
   const { connection, clock, sent } = open()
   const asked = ask(connection, sent)
   const refused = expect(asked).rejects.toMatchObject({ reason: 'timeout' })
@@ -67,18 +67,18 @@ test('a question nobody answers in time is withdrawn', async () => {
   expect(connection.settle('sluice-1', { result: {} })).toBe(false)
 })
 
-test('when the call that asked ends, so does its question', async () => {
+test('a question ends with the call that asked it', async () => {
   const { connection, sent, clock } = open()
   const stop = createStop()
   const asked = ask(connection, sent, stop)
   const { RpcError } = await import('./error.ts')
-  stop.stop(new RpcError('cancelled', 'gone'))
+  stop.stop(new RpcError('cancelled', 'Cancelled'))
   await expect(asked).rejects.toMatchObject({ reason: 'cancelled' })
   expect(clock.pending).toBe(0)
   await expect(ask(connection, sent, stop)).rejects.toMatchObject({ reason: 'cancelled' })
 })
 
-test('closing stops what is under way, refuses what is open, and happens once', async () => {
+test('closing stops running calls, refuses open questions, and actions once', async () => {
   const { connection, sent, ended } = open()
   const stop = createStop()
   connection.inFlight.set(0, stop)
@@ -93,60 +93,56 @@ test('closing stops what is under way, refuses what is open, and happens once', 
   await expect(ask(connection, sent)).rejects.toMatchObject({ reason: 'cancelled' })
 })
 
-/** What may happen to a question, in any order and more than once. */
-const happening = fc.constantFrom('kept', 'not kept', 'response', 'refusal', 'deadline', 'stop', 'close')
+/** The events that may happen to a question, in any order and more than once. */
+const anyEvent = fc.constantFrom('registered', 'not registered', 'response', 'refusal', 'deadline', 'stop', 'close')
 
 test('in every order of events, a question settles once and then holds no timer and no entry in the store', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.boolean(),
-      fc.array(happening, { minLength: 1, maxLength: 6 }),
-      async (isShared, happenings) => {
-        const clock = fakeClock()
-        const keeping = Promise.withResolvers<void>()
-        // On a connection of one process it is asked for by no one.
-        keeping.promise.catch(() => {})
-        const kept = new Set<string>()
-        const remote = {
-          async change() {},
-          registerQuestion(question: string) {
-            kept.add(question)
-            return keeping.promise
-          },
-          removeQuestion: (question: string) => {
-            kept.delete(question)
-          },
-          settle: async () => false,
-          cancel() {},
-          pendingSync: undefined,
-        }
-        const connection = createConnection({ id: 'c', clock, answerWithinMs: 1000, ...(isShared && { remote }) })
-        const [sent, stop]: [Sent[], ReturnType<typeof createStop>] = [[], createStop()]
-        let settled = 0
-        const count = (): void => {
-          settled++
-        }
-        ask(connection, sent, stop).then(count, count)
-        const happens: { readonly [what in (typeof happenings)[number]]: () => unknown } = {
-          kept: keeping.resolve,
-          'not kept': () => keeping.reject(new Error('away')),
-          response: () => connection.settle(sent[0]?.id ?? 'none', { result: {} }),
-          refusal: () => connection.settle(sent[0]?.id ?? 'none', { error: { message: 'no' } }),
-          deadline: () => clock.jump(1000),
-          stop: () => stop.stop(new RpcError('cancelled', 'Cancelled')),
-          close: () => connection.close(),
-        }
-        for (const what of [...happenings, 'close'] as const) {
-          await happens[what]()
-          await settle()
-        }
-        expect(settled).toBe(1)
-        expect(clock.pending).toBe(0)
-        expect([...kept]).toEqual([])
-        // A question that the client has seen and that is over is withdrawn, unless the client ended it.
-        expect(sent.filter(({ method }) => method === 'notifications/cancelled').length).toBeLessThanOrEqual(1)
-      },
-    ),
+    fc.asyncProperty(fc.boolean(), fc.array(anyEvent, { minLength: 1, maxLength: 6 }), async (isShared, events) => {
+      const clock = fakeClock()
+      const registration = Promise.withResolvers<void>()
+      // On a connection of one process this promise is not used.
+      registration.promise.catch(() => {})
+      const registered = new Set<string>()
+      const remote = {
+        async change() {},
+        registerQuestion(question: string) {
+          registered.add(question)
+          return registration.promise
+        },
+        removeQuestion: (question: string) => {
+          registered.delete(question)
+        },
+        settle: async () => false,
+        cancel() {},
+        pendingSync: undefined,
+      }
+      const connection = createConnection({ id: 'c', clock, answerWithinMs: 1000, ...(isShared && { remote }) })
+      const [sent, stop]: [Sent[], ReturnType<typeof createStop>] = [[], createStop()]
+      let settled = 0
+      const count = (): void => {
+        settled++
+      }
+      ask(connection, sent, stop).then(count, count)
+      const actions: { readonly [event in (typeof events)[number]]: () => unknown } = {
+        registered: registration.resolve,
+        'not registered': () => registration.reject(new Error('unavailable')),
+        response: () => connection.settle(sent[0]?.id ?? 'none', { result: {} }),
+        refusal: () => connection.settle(sent[0]?.id ?? 'none', { error: { message: 'no' } }),
+        deadline: () => clock.jump(1000),
+        stop: () => stop.stop(new RpcError('cancelled', 'Cancelled')),
+        close: () => connection.close(),
+      }
+      for (const event of [...events, 'close'] as const) {
+        await actions[event]()
+        await settle()
+      }
+      expect(settled).toBe(1)
+      expect(clock.pending).toBe(0)
+      expect([...registered]).toEqual([])
+      // A question that the client has seen is withdrawn when it ends, unless the client ended it.
+      expect(sent.filter(({ method }) => method === 'notifications/cancelled').length).toBeLessThanOrEqual(1)
+    }),
     { numRuns: 300 },
   )
 })

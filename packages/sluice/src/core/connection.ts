@@ -1,12 +1,14 @@
 /**
- * What outlives one message: a pipe, a socket or a legacy HTTP session, with its running calls and its open questions.
+ * A connection outlives one message. It is a pipe, a socket or a legacy HTTP session, with its running calls and its
+ * open questions.
  *
  * Invariants:
  * - `state` is replaced, never edited: by `change` here, or by the session that all processes share.
- * - A question is open from `request` until the first of: a response, a refusal, its deadline, the stop of its call, the
- *   end of the connection. After that it holds no timer, no listener and no entry in the store, and its promise has settled.
+ * - A question is open from `request` until a response, a refusal, its deadline, the stop of its call or the end of the
+ *   connection. After that it holds no timer, no listener and no entry in the store, and its promise has settled.
  *
- * A transport opens a connection and closes it. Closing aborts its calls, so that nothing runs on for a closed client.
+ * A transport opens a connection and closes it. Closing stops its calls, so that nothing runs for a disconnected
+ * client.
  */
 
 import type { Clock } from './clock.ts'
@@ -21,34 +23,37 @@ export interface Connection {
   readonly id: string
   /** Replaced by `change`, or by the session that all processes share. */
   state: ConnectionState
-  /** Running calls. Two with one id would get indistinguishable answers. */
+  /** Running calls by id. Two with the same id would get indistinguishable answers. */
   readonly inFlight: Map<Id, Stop>
   /** Applies a change. Settles when no process can undo it; throws or rejects if it cannot be made. */
   change(change: StateChange): void | Promise<void>
-  /** False if it belongs to another caller. The first caller owns it from then on. */
+  /** Returns false if it belongs to another caller. The first caller owns it from then on. */
   claimOwnership(owner: string): boolean | Promise<boolean>
-  /** Ends a call of it early, on whatever process it runs. */
+  /** Stops one of its calls early, in whatever process it runs. */
   cancel(id: Id): void
   /** Asks the client and waits for its response. `send` puts the question on the stream it belongs to. */
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown>
-  /** Hands in the client's response to a question; false if it matches no open question. */
+  /** Passes in the client's response to a question. Returns false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
-  /** A change of another process is being read: wait for it before judging what this client may hear. */
+  /**
+   * Set while this process reads a change that another process made. Await it before deciding what this client is
+   * notified of.
+   */
   readonly pendingSync: Promise<unknown> | undefined
-  /** Ends it: aborts what is running, refuses what is open. Once. */
+  /** Closes the connection: stops running calls and refuses open questions. Does nothing the second time. */
   close(): void
   readonly closed: boolean
 }
 
-/** The same connection on other processes: each message of a session may reach another process. */
+/** The same connection in other processes, because each message of a session may reach another process. */
 export interface RemoteConnection {
   /** Applies a change to what all processes share, and to this connection. */
   change(change: StateChange): void | Promise<void>
-  /** Before the client can see the question, because its response may reach any process. */
+  /** Called before the client can see the question, because its response may reach any process. */
   registerQuestion(question: string): Promise<void>
-  /** The question is no longer open. */
+  /** Called when the question is no longer open. */
   removeQuestion(question: string): void
-  /** Hands a response to the process that asked; false if none did. */
+  /** Passes a response to the process that asked. Returns false if none did. */
   settle(question: string, response: Params): Promise<boolean>
   cancel(id: Id): void
   readonly pendingSync: Promise<unknown> | undefined
@@ -68,7 +73,10 @@ interface PendingQuestion {
   reject(error: RpcError): void
 }
 
-/** A class, because there may be thousands, most of them idle: what few need is made when it is needed. */
+/**
+ * A class, because a process may have thousands of connections, most of them idle. Rarely used members are made on
+ * first use.
+ */
 class OpenConnection implements Connection {
   readonly id: string
   state: ConnectionState = initialState
@@ -103,16 +111,16 @@ class OpenConnection implements Connection {
   }
   request(method: string, params: Params, via: { send(message: object): void; readonly stop: Stop }): Promise<unknown> {
     if (this.closed || via.stop.reason)
-      return Promise.reject(new RpcError('cancelled', 'The connection that could be asked is closed'))
+      return Promise.reject(new RpcError('cancelled', 'The connection is closed, so the client cannot be asked'))
     const { clock, remote, answerWithinMs } = this.#options
     this.#questions ??= new Map()
     const questions = this.#questions
-    // Guessing another connection's question must not help: ids count per connection and are looked up there only.
-    // Where others ask on the same connection, counting would give two questions one name.
+    // Ids count per connection and are looked up there only, so that guessing another connection's question is useless.
+    // With several processes on one connection, counting would give two questions the same id.
     const question = `sluice-${remote ? crypto.randomUUID() : ++this.#questionCount}`
     return new Promise((resolve, reject) => {
       let sent = false
-      /** The one way out: whatever comes second finds nothing to end. */
+      /** The only exit. A second event finds no open question and does nothing. */
       const end = (settle: () => void): void => {
         if (!questions.delete(question)) return
         remote?.removeQuestion(question)
@@ -168,6 +176,6 @@ class OpenConnection implements Connection {
 
 export const createConnection = (options: ConnectionOptions): Connection => new OpenConnection(options)
 
-/** A client's own words, cut: they end up in a tool error that a model reads. */
+/** Returns the client's own text, cut to size because it ends up in a tool error that a model reads. */
 const textOf = (error: unknown): string =>
   isObject(error) && typeof error['message'] === 'string' ? error['message'].slice(0, 200) : 'no reason given'

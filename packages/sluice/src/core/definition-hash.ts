@@ -1,12 +1,12 @@
-/** Which definition a target is: what an approval, sealed state and an audit record are bound to. */
+/** The identity of a target's definition. Approvals, sealed state and audit records are bound to it. */
 
 import { digest } from './digest.ts'
 import type { Target } from './target.ts'
 
-/** Found on first use and kept: most servers never ask, and a definition does not change. */
+/** Computed on first use and cached, because most servers never need it and a definition does not change. */
 const hashes = new WeakMap<Target, string>()
 
-/** Of its list entry and its policy; methods of the protocol have no definition. */
+/** Hashes the list entry and the policy of a target. Methods of the protocol have no definition. */
 export function definitionHash(target: Target): string {
   const found = hashes.get(target)
   if (found !== undefined) return found

@@ -1,18 +1,20 @@
-/** One number for a JSON value: what approvals, idempotency keys and sealed state are bound to. */
+/** One hash for a JSON value. Approvals, idempotency keys and sealed state are bound to it. */
 
 import canonicalize from 'canonicalize'
 import type { Json } from './json.ts'
 import { sha256 } from './sha256.ts'
 
 /**
- * RFC 8785: one text for all ways to write a value. A value that is no JSON (`undefined`, a cycle) throws: better no text
- * than one that two values share.
+ * Returns the RFC 8785 text, which is the same for all ways to write a value. Throws on a value that is not JSON
+ * (`undefined`, a cycle), because otherwise two values could share a text.
  */
 export function canonicalJson(value: Json | unknown): string {
   const text = canonicalize(value)
-  if (text === undefined) throw new TypeError('Only JSON values have a canonical text')
+  if (text === undefined) throw new TypeError('The value has no canonical text because it is not JSON')
   return text
 }
 
-/** SHA-256 over RFC 8785. Numbers beyond 2^53 and repeated names would collide; framing refused both before this. */
+/**
+ * Returns SHA-256 over RFC 8785. Numbers beyond 2^53 and repeated names would collide, so framing refuses both earlier.
+ */
 export const digest = (value: Json | unknown): string => sha256(canonicalJson(value))

@@ -35,7 +35,7 @@ test.each(table)('%s is %i before 2026-07-28 and %i from then on', (reason, lega
   expect(codeOf(reason, 'modern')).toBe(modern)
 })
 
-test('an error says its reason, a reference and what helps', () => {
+test('an error carries its reason, a reference and the data that helps the client', () => {
   const thrown = new RpcError('rateLimited', 'Too many calls', { data: { retryAfterMs: 5 } })
   expect(toWire(thrown, 'legacy', 'r1')).toEqual({
     code: -32000,
@@ -45,7 +45,7 @@ test('an error says its reason, a reference and what helps', () => {
 })
 
 test.each([new Error('password is hunter2'), 'a string', undefined, null, { message: 'hunter2' }])(
-  'a bug leaves without its text: %s',
+  'a bug is sent without its text: %s',
   (bug) => {
     expect(toWire(bug, 'modern', 'r1')).toEqual({
       code: -32603,
@@ -55,6 +55,6 @@ test.each([new Error('password is hunter2'), 'a string', undefined, null, { mess
   },
 )
 
-test('fail is a failure the model should read', () => {
+test('fail makes a failure that the model should read', () => {
   expect(fail('Only 3 seats are left')).toMatchObject({ reason: 'toolFailed', message: 'Only 3 seats are left' })
 })

@@ -1,13 +1,14 @@
 /**
- * Failures the client is meant to read: a reason with a name. The number is looked up once, on the way out, per era.
+ * Failures that the client is meant to read. Each has a named reason; its number is looked up once, when it is sent,
+ * per era.
  *
- * https://modelcontextprotocol.io/specification/2026-07-28/basic — 2026-07-28 forbids new codes in −32000…−32019 and
- * undefined ones in −32020…−32099, so ours lie outside the reserved range there.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic forbids new codes in −32000…−32019 and undefined ones
+ * in −32020…−32099. Our codes lie outside that range on 2026-07-28.
  */
 
 import type { Params } from './json.ts'
 
-/** Why the client is refused. The table below says which number that is. */
+/** The reason for a refusal. The table below has its number. */
 export type Reason =
   | 'parseError'
   | 'invalidRequest'
@@ -47,24 +48,26 @@ export type Reason =
   | 'invalidEnvelope'
   | 'urlRequired'
 
-/** Reason → code before 2026-07-28, and from then on where that differs. */
+/** The code of each reason before 2026-07-28, and from then on if it differs. */
 const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: number] } = {
   parseError: [-32700],
   invalidRequest: [-32600],
   methodNotFound: [-32601],
   invalidParams: [-32602],
   internalError: [-32603],
-  /** The one refusal for a name nobody defined and for one the caller may not see. */
+  /** One refusal for a name without a definition and for a name that the caller may not see. */
   unknownTool: [-32602],
   unknownPrompt: [-32602],
   resourceNotFound: [-32002, -32602],
-  /** Arguments that fail the tool's schema. Inside tools/call it leaves as a tool error result. */
+  /** The arguments fail the tool's schema. Inside tools/call it leaves as a tool error result. */
   invalidArguments: [-32602],
-  /** The tool itself said what went wrong. Inside tools/call it leaves as a tool error result. */
+  /** The tool reported what went wrong. Inside tools/call it leaves as a tool error result. */
   toolFailed: [-32603],
-  /** The tool threw something else: a bug. Its text stays inside. */
+  /** The tool threw another error, which is a bug. Its text is not sent. */
   toolCrashed: [-32603],
-  /** What the definition returned is past `maxResultLength`. Inside tools/call it leaves as a tool error result. */
+  /**
+   * The result of the definition is larger than `maxResultLength`. Inside tools/call it leaves as a tool error result.
+   */
   resultTooLarge: [-32603],
   payloadTooLarge: [-32600, 41300],
   unsupportedMedia: [-32600, 41500],
@@ -78,42 +81,49 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: n
   forbidden: [-32003, 40300],
   insufficientScope: [-32003, 40300],
   approvalInvalid: [-32004, 40303],
-  /** A person said no. Inside tools/call it leaves as a tool error result: the model should read why. */
+  /**
+   * A person denied the call. Inside tools/call it leaves as a tool error result, because the model should read why.
+   */
   approvalDenied: [-32004, 40304],
-  /** What the call acts on changed after the approval was asked for. Leaves as a tool error result, like a denial. */
+  /**
+   * The effect of the call changed after the approval was requested. It leaves as a tool error result, like a denial.
+   */
   approvalVoid: [-32004, 40305],
   conflict: [-32005, 40900],
   sessionMissing: [-32600],
   sessionNotFound: [-32600],
   storeUnavailable: [-32006, 50302],
   timeout: [-32008, 50400],
-  /** Never sent: a cancelled call has no answer. The numbers stand for the log. */
+  /** Never sent, because a cancelled call has no answer. The numbers are for the log. */
   cancelled: [-32009, 49900],
   headerMismatch: [-32602, -32020],
   missingCapability: [-32602, -32021],
   unsupportedVersion: [-32602, -32022],
   /** A request of 2026-07-28 whose `_meta` lacks what every request must carry. */
   invalidEnvelope: [-32602],
-  /** Only 2025-11-25 has this code; other revisions are asked in their own way. */
+  /** Only 2025-11-25 has this code. Other revisions are asked in their own way. */
   urlRequired: [-32042, -32602],
 }
 
-/** Which of the two columns a revision reads. */
+/** Selects one of the two columns. */
 export type Era = 'legacy' | 'modern'
 
 export interface RpcErrorDetails {
-  /** What helps the client: `retryAfterMs`, `supported`, `available_tools`, … Sent as it is, so nothing secret. */
+  /**
+   * Details that help the client: `retryAfterMs`, `supported`, `available_tools`, … They are sent unchanged, so they
+   * must not be secret.
+   */
   readonly data?: Params
   readonly cause?: unknown
 }
 
-/** A failure the client may read. Whatever else is thrown is a bug, and stays inside. */
+/** A failure that the client may read. Any other thrown value is a bug, and its text is not sent. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly reason: Reason
   readonly data: Params
   constructor(reason: Reason, message: string, { data = {}, cause }: RpcErrorDetails = {}) {
-    // What a client sent is cut where it is quoted, and half of a surrogate pair makes strict parsers refuse the answer.
+    // Quotes of a client's text are cut, and half of a surrogate pair makes strict parsers refuse the answer.
     super(message.toWellFormed(), cause === undefined ? undefined : { cause })
     this.reason = reason
     this.data = data
@@ -131,7 +141,10 @@ export interface WireError {
   readonly data: Params
 }
 
-/** The only door out for a thrown value: messages and stacks of bugs do not pass it. */
+/**
+ * Converts a thrown value for the wire. Every thrown value passes here, so that messages and stacks of bugs are never
+ * sent.
+ */
 export function toWire(thrown: unknown, era: Era, reference: string): WireError {
   if (!(thrown instanceof RpcError))
     return {
@@ -143,13 +156,15 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
   return { code: codeOf(reason, era), message, data: { reason, reference, ...data } }
 }
 
-/** Something about what was sent, in words for whoever sent it. */
+/** Returns an error that tells the sender what is wrong with the params. */
 export const invalidParams = (problem: string): RpcError => new RpcError('invalidParams', `Invalid params: ${problem}`)
 
-/** A failure the model should read: `throw fail('Only 3 seats are left')`. */
+/** Returns a failure that the model should read: `throw fail('Only 3 seats are left')`. */
 export const fail = (text: string): RpcError => new RpcError('toolFailed', text)
 
-/** What is nobody's business but the operator's: type, message and stack of what was thrown. Not for the client. */
+/**
+ * Returns the type, message and stack of a bug, for the operator only. `undefined` if the thrown value is not a bug.
+ */
 export function bugOf(thrown: unknown): Bug | undefined {
   if (thrown instanceof RpcError && thrown.reason !== 'toolCrashed') return undefined
   const bug = thrown instanceof RpcError ? thrown.cause : thrown
@@ -158,7 +173,7 @@ export function bugOf(thrown: unknown): Bug | undefined {
   try {
     return { errorType: bug.name, errorMessage: bug.message, ...(bug.stack !== undefined && { stack: bug.stack }) }
   } catch {
-    // Its getters throw; without this the line with its reference would be lost.
+    // Its getters throw. Without this catch, the log line with its error id would be lost.
     return { errorType: 'Error', errorMessage: 'an Error that cannot be read was thrown' }
   }
 }

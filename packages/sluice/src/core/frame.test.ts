@@ -13,7 +13,7 @@ const reasonOf = (text: string): string => {
   }
 }
 
-test('every JSON value comes back as JSON.parse gives it', () => {
+test('every JSON value is parsed as JSON.parse parses it', () => {
   const plain = fc.json().filter((text) => !/__proto__|\\u|\d{16}/.test(text))
   fc.assert(
     fc.property(plain, (text) => {
@@ -22,7 +22,7 @@ test('every JSON value comes back as JSON.parse gives it', () => {
   )
 })
 
-test('whatever the text, only an RpcError is thrown', () => {
+test('only an RpcError is thrown, for any text', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => reasonOf(text) !== 'leaked'))
 })
 
@@ -82,7 +82,7 @@ test.each([
   expect(reasonOf(text)).toBe(expected)
 })
 
-test('a message with a value nobody should act on still has an id to answer to', () => {
+test('a message with an unsafe value still has an id for the answer', () => {
   try {
     frame('{"id":7,"params":{"n":1e999}}')
     expect.unreachable()

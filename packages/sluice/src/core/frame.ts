@@ -1,9 +1,10 @@
 /**
- * Text in, one JSON value out, or a refusal that names the limit. Runs before anything looks at the message.
+ * Parses text into one JSON value, or refuses it and names the limit. Runs before any other code reads the message.
  *
- * `JSON.parse` alone accepts a million levels of nesting (and `JSON.stringify` of that crashes), lets the last of two
- * equal keys win, so that a gate and a tool can read different values, and rounds integers past 2^53 in silence. A
- * megabyte of `{},{},…` parses in no time, but schema libraries make an issue for each: seconds, and a gigabyte.
+ * `JSON.parse` alone is not enough. It accepts a million levels of nesting, on which `JSON.stringify` crashes. The last
+ * of two equal keys wins, so a check and a tool can read different values. Integers past 2^53 are rounded silently. A
+ * megabyte of `{},{},…` parses quickly, but schema libraries make an issue for each value, which takes seconds and a
+ * gigabyte.
  */
 
 import { RpcError } from './error.ts'
@@ -12,7 +13,7 @@ import { isObject } from './json.ts'
 export interface FrameLimits {
   /** Nesting of arrays and objects. */
   readonly maxDepth: number
-  /** Values, counted by the brackets that open and the commas between them. */
+  /** Number of values, counted by opening brackets and commas. */
   readonly maxValues: number
 }
 
@@ -29,10 +30,10 @@ const closeBracket = 93
 const zero = 48
 const nine = 57
 
-/** What one pass over the text can tell without building anything. */
+/** The facts that one pass over the text finds without building anything. */
 interface Scan {
   members: number
-  /** How deep the outermost number lies that does not survive parsing; `Infinity` if all do. */
+  /** Depth of the outermost number that loses digits when parsed; `Infinity` if none does. */
   imprecisionDepth: number
 }
 
@@ -44,7 +45,7 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i)
     if (code === quote) {
-      // To the closing quote; one that follows an odd number of backslashes is part of the string.
+      // Skips to the closing quote. A quote after an odd number of backslashes is part of the string.
       for (;;) {
         i = text.indexOf('"', i + 1)
         if (i === -1) return seen
@@ -61,7 +62,7 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
     else if (code >= zero && code <= nine) {
       const start = i
       while (isNumberPart(text.charCodeAt(i + 1))) i++
-      // Fifteen digits always survive.
+      // A number of fifteen digits never loses any.
       if (i - start >= 15 && depth < seen.imprecisionDepth && losesDigits(text.slice(start, i + 1)))
         seen.imprecisionDepth = depth
     }
@@ -70,49 +71,49 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
   return seen
 }
 
-/** Digits, `.`, `e`, `E`, `+`, `-`: what can follow the first digit of a number. */
+/** Accepts digits, `.`, `e`, `E`, `+` and `-`, which can follow the first digit of a number. */
 const isNumberPart = (code: number): boolean =>
   (code >= zero && code <= nine) || code === 46 || code === 101 || code === 69 || code === 43 || code === 45
 
 /**
- * Whether another number was sent than the one that is read. Fractions are rounded by nature; where an integer is read,
- * its digits must be those that were written: `9007199254740993.0` and `9007199254740991.4` are not.
+ * Returns whether the parsed number differs from the written one. Fractions are always rounded, so they pass. An
+ * integer must have exactly the digits that were written: `9007199254740993.0` and `9007199254740991.4` do not.
  */
 function losesDigits(written: string): boolean {
   const value = Number(written)
   if (/^\d+$/.test(written)) return !Number.isSafeInteger(value)
   if (!Number.isInteger(value) || value === 0) return false
-  // No double needs so many; and taking zeros off a megabyte of them would take minutes.
+  // No double needs so many digits, and stripping zeros from a megabyte of them would take minutes.
   if (written.length > 100) return true
   const digits = digitsOf(written)
   return digits !== digitsOf(value.toPrecision(digits.length))
 }
-/** The digits that count, without the point, the exponent and zeros at either end. */
+/** Returns the significant digits, without the point, the exponent and zeros at either end. */
 const digitsOf = (text: string): string => text.replace(/e.*|\./gi, '').replace(/^0+|0+$/g, '')
 
-/** Counts members the way `scan` counts colons: a difference means that a key came twice. */
-function countMembers(value: unknown, vet: ValueChecks): number {
+/** Counts members as `scan` counts colons. A difference means that a key occurs twice. */
+function countMembers(value: unknown, checks: ValueChecks): number {
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'string') {
-      if (vet.surrogates && !value.isWellFormed()) vet.problem ??= 'a string holds half of a surrogate pair'
-    } else if (typeof value === 'number' && !Number.isFinite(value)) vet.problem ??= 'a number is out of range'
+      if (checks.surrogates && !value.isWellFormed()) checks.problem ??= 'a string holds half of a surrogate pair'
+    } else if (typeof value === 'number' && !Number.isFinite(value)) checks.problem ??= 'a number is out of range'
     return 0
   }
   let members = 0
   if (Array.isArray(value)) {
-    for (const item of value) members += countMembers(item, vet)
+    for (const item of value) members += countMembers(item, checks)
     return members
   }
   if (isObject(value))
     for (const key in value) {
-      members += 1 + countMembers(value[key], vet)
-      if (key === '__proto__') vet.problem ??= 'a member is named __proto__'
-      else if (vet.surrogates && !key.isWellFormed()) vet.problem ??= 'a name holds half of a surrogate pair'
+      members += 1 + countMembers(value[key], checks)
+      if (key === '__proto__') checks.problem ??= 'a member is named __proto__'
+      else if (checks.surrogates && !key.isWellFormed()) checks.problem ??= 'a name holds half of a surrogate pair'
     }
   return members
 }
 interface ValueChecks {
-  /** Whether the text has escapes at all: half a surrogate pair can come no other way. */
+  /** Whether the text has `\u` escapes. Half of a surrogate pair can occur in no other way. */
   readonly surrogates: boolean
   problem: string | undefined
 }
@@ -126,26 +127,30 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
   } catch (cause) {
     throw new RpcError('parseError', 'Parse error: the message is not valid JSON', { cause })
   }
-  const vet: ValueChecks = { surrogates: text.includes('\\u'), problem: undefined }
-  const members = countMembers(value, vet)
+  const checks: ValueChecks = { surrogates: text.includes('\\u'), problem: undefined }
+  const members = countMembers(value, checks)
   if (members !== seen.members)
     throw new UnsafeMessage('an object names a member twice', withoutId(value), 'invalidRequest')
-  const { imprecisionDepth: lost } = seen
-  // Directly inside the message only the id is a number, and an answer must not go to another id.
-  if (lost === 1 || (vet.problem !== undefined && hasUnsafeId(value)))
+  const { imprecisionDepth } = seen
+  // At depth 1 only the id is a number, and an answer must not go to another id.
+  if (imprecisionDepth === 1 || (checks.problem !== undefined && hasUnsafeId(value)))
     throw new UnsafeMessage('id must be a string or an integer within ±(2^53 − 1)', withoutId(value), 'invalidRequest')
-  if (Number.isFinite(lost)) vet.problem ??= 'a number has more digits than a double can hold: send it as a string'
-  if (vet.problem !== undefined) throw new UnsafeMessage(vet.problem, value)
+  if (Number.isFinite(imprecisionDepth))
+    checks.problem ??= 'a number has more digits than a double can hold: send it as a string'
+  if (checks.problem !== undefined) throw new UnsafeMessage(checks.problem, value)
   return value
 }
 
 const hasUnsafeId = (value: unknown): boolean =>
   isObject(value) && typeof value['id'] === 'number' && !Number.isSafeInteger(value['id'])
 
-/** Its kind can still be told, since a response is never answered; its id is not what the client wrote. */
+/**
+ * Replaces the id, because it is not what the client wrote. The kind must stay readable, because a response is never
+ * answered.
+ */
 const withoutId = (value: unknown): unknown => (isObject(value) && 'id' in value ? { ...value, id: null } : value)
 
-/** A message that parses, but holds a value nobody should act on. It still has an id to answer to, if that can be read. */
+/** A message that parses but holds an unsafe value. The answer still has its id, if the id can be read. */
 export class UnsafeMessage extends RpcError {
   readonly value: unknown
   constructor(problem: string, value: unknown, reason: 'invalidParams' | 'invalidRequest' = 'invalidParams') {

@@ -1,4 +1,7 @@
-/** The events of one server: published on the bus, handed to whoever subscribed, and the last of them kept. */
+/**
+ * The events of one server. They are published on the bus and delivered to subscribers, and the most recent ones are
+ * kept.
+ */
 
 import type { Bus } from './bus.ts'
 import type { ServerEvent } from './call.ts'
@@ -6,79 +9,82 @@ import type { Clock } from './clock.ts'
 import { isObject } from './json.ts'
 import type { Store } from './store.ts'
 
-/** The events of one server, wherever they were published. */
+/** The events of one server, from every process. */
 export interface Hub {
-  /** Settles when nothing published from then on is missed; `undefined` where that is so already. */
+  /** Settles when no event published from then on is missed; `undefined` if that is the case already. */
   ready(): Promise<void> | undefined
-  /** From now on; the returned function ends it. */
-  subscribe(hear: (event: ServerEvent, position: string) => void): () => void
-  /** What was published after that position and is still known, then as above. */
-  subscribeAfter(position: string, hear: (event: ServerEvent, position: string) => void): () => void
-  /** Calls `then` when the server closes; the returned function forgets it. */
+  /** Delivers events from now on. The returned function unsubscribes. */
+  subscribe(listener: (event: ServerEvent, position: string) => void): () => void
+  /** Delivers the kept events after that position, then continues like `subscribe`. */
+  subscribeAfter(position: string, listener: (event: ServerEvent, position: string) => void): () => void
+  /** Calls `then` when the server closes. The returned function unsubscribes. */
   onClose(then: () => void): () => void
 }
 
 export interface OwnedHub extends Hub {
   publish(event: ServerEvent): void
-  /** How many hear. */
+  /** Number of active listeners. */
   readonly listenerCount: number
-  /** Ends subscriptions. What calls under way still publish is heard elsewhere. */
+  /** Ends all subscriptions. Events that running calls still publish are delivered by other processes. */
   closeSubscriptions(): void
-  /** Settles when what was published can be read by others. */
+  /** Settles when other processes can read all published events. */
   close(): Promise<void>
 }
 
-/** How the processes of one server tell each other; `sharedHub`. */
+/** Creates the hub that connects the processes of one server: `sharedHub`. */
 export type HubFactory = (shared: SharedServices, clock: Clock) => OwnedHub
 
-/** The store is the truth, the bus only wakes. The store is this server's own: it does not reach other servers' keys. */
+/**
+ * What the processes of a server share. The store is authoritative; the bus only signals. The store reaches this
+ * server's keys only.
+ */
 export interface SharedServices {
   readonly store: Store
   readonly bus: Bus
-  /** The server's, for channels. */
+  /** The server's name, for channels. */
   readonly name: string
 }
 
 export type HubListener = (event: ServerEvent, position: string) => void
 
-/** How many, so that a client that comes back finds what it missed. */
+/** Number of events that are kept for clients that reconnect. */
 export const maxKeptEvents = 1000
 
 export function createHub(bus: Bus, server: string): OwnedHub {
   const channel = `events ${server}`
-  const hearers = new Set<HubListener>()
+  const listeners = new Set<HubListener>()
   const closers = new Set<() => void>()
   const kept: { readonly event: ServerEvent; readonly position: string }[] = []
-  let heard = 0
+  let received = 0
   const unsubscribe = bus.subscribe(channel, (message) => {
     const event = parseEvent(message)
     if (!event) return
-    const position = String(++heard).padStart(16, '0')
+    const position = String(++received).padStart(16, '0')
     kept.push({ event, position })
     if (kept.length > maxKeptEvents) kept.shift()
-    for (const hear of [...hearers]) hear(event, position)
+    for (const listener of [...listeners]) listener(event, position)
   })
-  const subscribe: Hub['subscribe'] = (hear) => {
-    hearers.add(hear)
-    return () => hearers.delete(hear)
+  const subscribe: Hub['subscribe'] = (listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   }
   return {
     ready: () => undefined,
     subscribe,
-    subscribeAfter(after, hear) {
-      for (const { event, position } of kept) if (position > after) hear(event, position)
-      return subscribe(hear)
+    subscribeAfter(after, listener) {
+      for (const { event, position } of kept) if (position > after) listener(event, position)
+      return subscribe(listener)
     },
     onClose(then) {
       closers.add(then)
       return () => closers.delete(then)
     },
     publish(event) {
-      // It only wakes: a bus that is away costs a notification, never a call.
+      // Delivery is a hint: an unavailable bus costs a notification, never a call.
       bus.publish(channel, JSON.stringify(event)).catch(() => {})
     },
     get listenerCount() {
-      return hearers.size
+      return listeners.size
     },
     closeSubscriptions() {
       for (const then of [...closers]) then()

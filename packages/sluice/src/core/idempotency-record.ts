@@ -1,6 +1,8 @@
 /**
- * What the store holds under a key, from the claim to the answer, and what a repeated call is told about it. Shared by
- * `once`, which writes it, and by approvals, whose tickets are spent by the claim.
+ * The record that the store holds under an idempotency key, from the claim to the answer, and the outcome of a repeated
+ * call.
+ *
+ * The idempotency layer writes it. Approvals read it, because the claim spends their tickets.
  */
 
 import type { Result } from './answer.ts'
@@ -10,61 +12,63 @@ import type { Params } from './json.ts'
 import { isObject } from './json.ts'
 import type { Key, Store } from './store.ts'
 
-/** Tickets and clients' keys lie apart: a client that names a ticket's id must not meet its record. */
+/** Tickets and clients' keys are separate, so that a client that names a ticket's id does not find its record. */
 export type IdempotencyKeyName = { readonly client: string } | { readonly ticket: string }
 
 export const recordKey = (tenant: string, subject: string, name: IdempotencyKeyName): Key =>
   'client' in name ? ['once', tenant, subject, 'client', name.client] : ['once', tenant, subject, 'ticket', name.ticket]
 
-/** What a key is bound to once it was used. */
+/** The call that a used key is bound to. */
 export interface KeyBinding {
   readonly tool: string
-  /** Of the arguments as received and the person's answers. */
+  /** Digest of the arguments as received and the person's answers. */
   readonly fingerprint: string
 }
-/** How the work ended, for everybody who asks: an error is made anew for each, so that nobody shares an instance. */
+/**
+ * The outcome of the work, for every caller that asks. Each caller gets a new error, so that no two share an instance.
+ */
 export type RunOutcome = { readonly answer: Result } | RunFailure
 export interface RunFailure {
   readonly reason: Reason
   readonly message: string
   readonly data: Params
-  /** Under which the first caller's log line is found. */
+  /** The error id under which the first caller's log line is found. */
   readonly reference?: string
   readonly cause?: unknown
 }
 
 export type IdempotencyRecord =
-  /** Past `until` nobody can say whether it had its effect: whoever ran it is gone, or overdue. */
+  /** After `until` it is unknown whether the call had its effect, because its process has ended or is overdue. */
   | ({ readonly state: 'started'; readonly until: number; readonly reference: string } & KeyBinding)
-  /** Neither answer nor failure: it ran, and what came out was not kept. */
+  /** Without answer and failure, the call ran but its result was not stored. */
   | ({ readonly state: 'done'; readonly answer?: Result; readonly failure?: RunFailure } & KeyBinding)
-  /** Claimed and given back before anything ran. */
+  /** Claimed, and released before anything ran. */
   | { readonly state: 'free' }
 
-export const recordToText = (kept: IdempotencyRecord): string => JSON.stringify(kept)
+export const recordToText = (record: IdempotencyRecord): string => JSON.stringify(record)
 
-/** Throws on what is not ours: a record that cannot be read must not count as none. */
+/** Parses a record. Throws if it is malformed, because an unreadable record must not count as none. */
 export function parseIdempotencyRecord(text: string): IdempotencyRecord {
-  const kept: unknown = JSON.parse(text)
-  if (!isObject(kept) || !['started', 'done', 'free'].includes(String(kept['state'])))
-    throw new TypeError('A record of once cannot be read')
-  return kept as IdempotencyRecord
+  const record: unknown = JSON.parse(text)
+  if (!isObject(record) || !['started', 'done', 'free'].includes(String(record['state'])))
+    throw new TypeError('An idempotency record in the store cannot be read')
+  return record as IdempotencyRecord
 }
 
-/** What a call with the same key is told. */
+/** Returns the outcome of a call with the same key. */
 export function outcomeOfRecord(
-  kept: Exclude<IdempotencyRecord, { state: 'free' }>,
+  record: Exclude<IdempotencyRecord, { state: 'free' }>,
   bound: KeyBinding,
   now: number,
 ): RunOutcome {
-  if (!isSameCall(kept, bound)) return keyReused
-  if (kept.state === 'started') return kept.until > now ? inFlight(kept.until - now) : inDoubt
-  if (kept.answer) return { answer: kept.answer }
-  if (!kept.failure) return resultNotStored
-  // Only where it ran did the log see what was thrown.
+  if (!isSameCall(record, bound)) return keyReused
+  if (record.state === 'started') return record.until > now ? inFlight(record.until - now) : inDoubt
+  if (record.answer) return { answer: record.answer }
+  if (!record.failure) return resultNotStored
+  // The log has the thrown error only where the call ran.
   return {
-    ...kept.failure,
-    cause: new Error('Repeated from the record: the first line with this reference has the cause'),
+    ...record.failure,
+    cause: new Error('Repeated from the record: see the first log line with this reference for the cause'),
   }
 }
 
@@ -73,7 +77,7 @@ export const isSameCall = (one: KeyBinding, other: KeyBinding): boolean =>
 
 export const keyReused: RunFailure = {
   reason: 'conflict',
-  message: 'This idempotency key was used for another tool or other arguments',
+  message: 'This idempotency key was used for another tool or other arguments: use a new key',
   data: { state: 'other arguments' },
 }
 const inDoubt: RunFailure = {
@@ -84,15 +88,18 @@ const inDoubt: RunFailure = {
 }
 const resultNotStored: RunFailure = {
   reason: 'conflict',
-  message: 'The call under this idempotency key ran, but its result was not kept',
+  message: 'The call under this idempotency key ran, but its result was not stored',
   data: { state: 'done' },
 }
-const inFlight = (leftMs: number): RunFailure => ({
+const inFlight = (remainingMs: number): RunFailure => ({
   reason: 'conflict',
   message: 'The call under this idempotency key is still running',
-  data: { state: 'in flight', retryAfterMs: Math.min(Math.max(1, leftMs), 1000) },
+  data: { state: 'in flight', retryAfterMs: Math.min(Math.max(1, remainingMs), 1000) },
 })
-/** Its client gave up while it ran; who asks again did not, and must not be answered as if it had. */
+/**
+ * The client cancelled this call while it ran. A later caller did not cancel, so it must not get "cancelled" as its
+ * answer.
+ */
 export const cancelledWhileRunning: RunFailure = {
   reason: 'conflict',
   message: 'The call under this idempotency key was cancelled while it ran: whether it had its effect is unknown',
@@ -107,8 +114,8 @@ export interface InDoubtCall {
 }
 
 /**
- * An operator found out what became of an interrupted call. `ran`: repeated calls learn so, and nothing runs again;
- * `did not run`: the next call with this key does. A call that may still be under way is left alone.
+ * Records what an operator found out about an interrupted call. With `ran`, repeated calls get that outcome and nothing
+ * runs again. With `did not run`, the next call with this key runs. A call that may still be running is not changed.
  */
 export async function resolveInDoubt(
   store: Store,
@@ -116,14 +123,14 @@ export async function resolveInDoubt(
   { tenant, subject, name, keepMs = dayMs }: InDoubtCall,
   verdict: 'ran' | 'did not run',
 ): Promise<'resolved' | 'in flight' | 'not in doubt'> {
-  const place = recordKey(tenant, subject, name)
-  const text = await store.get(place)
-  const kept = text === undefined ? undefined : parseIdempotencyRecord(text)
-  if (kept?.state !== 'started') return 'not in doubt'
-  if (kept.until > clock.now()) return 'in flight'
-  const { tool, fingerprint } = kept
-  const to: IdempotencyRecord = verdict === 'ran' ? { state: 'done', tool, fingerprint } : { state: 'free' }
-  return (await store.swap(place, text, recordToText(to), keepMs)) ? 'resolved' : 'not in doubt'
+  const key = recordKey(tenant, subject, name)
+  const text = await store.get(key)
+  const record = text === undefined ? undefined : parseIdempotencyRecord(text)
+  if (record?.state !== 'started') return 'not in doubt'
+  if (record.until > clock.now()) return 'in flight'
+  const { tool, fingerprint } = record
+  const resolved: IdempotencyRecord = verdict === 'ran' ? { state: 'done', tool, fingerprint } : { state: 'free' }
+  return (await store.swap(key, text, recordToText(resolved), keepMs)) ? 'resolved' : 'not in doubt'
 }
 
 export const dayMs: number = 24 * 60 * 60_000

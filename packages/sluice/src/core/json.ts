@@ -1,4 +1,4 @@
-/** JSON as TypeScript sees it, and the one question everybody asks about a parsed value. */
+/** JSON as TypeScript types, and the most common check on a parsed value. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -8,5 +8,5 @@ export type Params = { readonly [key: string]: unknown }
 export const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A JSON-RPC request id. `1` and `"1"` are two ids. */
+/** A JSON-RPC request id. `1` and `"1"` are different ids. */
 export type Id = string | number

@@ -1,16 +1,16 @@
-/** Where log lines go: any logger with the usual methods takes them, `console` included. */
+/** The interface for log lines. Any logger with the usual methods implements it, including `console`. */
 
 export interface Logger {
-  /** Optional: a line when a request arrives. Leave it out, and nothing is built for it. */
+  /** Optional. Receives a line when a request arrives. Without it, that line is not built. */
   debug?(line: LogLine): void
   info(line: LogLine): void
   warn(line: LogLine): void
   error(line: LogLine): void
-  /** Lines that could not be written so far, if it counts them. */
+  /** Number of lines that could not be written so far, if the logger counts them. */
   readonly lost?: number
 }
 
-/** One flat object. Arguments and results are never in it. */
+/** One flat object. It never contains arguments or results. */
 export interface LogLine {
   readonly event: string
   readonly [field: string]: string | number | boolean | undefined

@@ -3,14 +3,14 @@ import { isLoopback, isSafeUrl } from './loopback.ts'
 
 test.each([
   ...['localhost', 'LocalHost', '127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '[::1]', '::ffff:127.0.0.1'],
-])('%s is this machine', (host) => {
+])('%s is loopback', (host) => {
   expect(isLoopback(host)).toBe(true)
 })
 
 test.each([
   ...['', '0.0.0.0', '::', '128.0.0.1', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com', 'x127.0.0.1'],
   ...['127.1', '::ffff:10.0.0.1', '[127.0.0.1]', '127.0.0.1:80', 'localhost\n', '::1 '],
-])('%j is not', (host) => {
+])('%j is not loopback', (host) => {
   expect(isLoopback(host)).toBe(false)
 })
 
@@ -24,6 +24,6 @@ test.each([
   ['file:///etc/passwd', false],
   ['/page', false],
   ['', false],
-])('whether the address %j is safe: %j', (url, safe) => {
+])('the safety of the address %j is %j', (url, safe) => {
   expect(isSafeUrl(url)).toBe(safe)
 })

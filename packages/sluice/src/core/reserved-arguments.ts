@@ -1,17 +1,19 @@
-/** Arguments of ours in a tool's schema, for tools that opt in: `format`, `approval_request_id`, `approved`. */
+/**
+ * The arguments that Sluice adds to a tool's schema if the tool opts in: `format`, `approval_request_id`, `approved`.
+ */
 
 import type { Params } from './json.ts'
 import { isObject } from './json.ts'
 
-/** Handed to the tool made, so that tools without any carry nothing of this. */
+/** Passed to the tool as a value, so that tools without reserved arguments do not load this code. */
 export interface ReservedArguments {
-  /** The tool's schema with ours in it. Fails where the tool's own argument would be taken away from it. */
+  /** Returns the tool's schema with the reserved arguments. Throws if the tool has an argument of the same name. */
   extend(schema: Params, where: string): Params
-  /** What is left for the tool's own schema. */
+  /** Returns the arguments for the tool's own schema. */
   without(args: unknown): unknown
 }
 
-/** Where a schema can name further properties of the same object, or forbid them. */
+/** Keywords that can name further properties of the same object, or forbid them. */
 const composingKeywords = [
   'allOf',
   'anyOf',
@@ -25,7 +27,10 @@ const composingKeywords = [
   '$dynamicRef',
 ]
 
-/** `what` is the option they come with; `added` are their schemas by name; an `alias` is taken, and not shown. */
+/**
+ * Defines reserved arguments. `what` is the option that adds them and `added` has their schemas by name. An `alias` is
+ * accepted but not listed.
+ */
 export function reservedArguments(
   what: string,
   added: { readonly [name: string]: Params },
@@ -37,10 +42,12 @@ export function reservedArguments(
       const properties = isObject(schema['properties']) ? schema['properties'] : {}
       for (const name of names)
         if (Object.hasOwn(properties, name))
-          throw new TypeError(`${where}: "${name}" is what ${what} adds; rename the tool's own argument`)
+          throw new TypeError(`${where}: "${name}" is reserved by ${what}; rename the tool's own argument`)
       const composed = composingKeywords.find((keyword) => keyword in schema)
       if (composed !== undefined)
-        throw new TypeError(`${where}: ${what} needs the properties at the root of the schema, not behind ${composed}`)
+        throw new TypeError(
+          `${where}: ${what} needs the properties at the root of the schema; do not put them behind "${composed}"`,
+        )
       return { ...schema, properties: { ...properties, ...added } }
     },
     without: (args) =>

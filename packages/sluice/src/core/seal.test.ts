@@ -8,7 +8,7 @@ const make = (secrets: readonly string[] = ['a secret of some length'], purpose 
   return { clock, seal: createSeal(() => secrets, purpose, clock) }
 }
 
-test('what was sealed opens for the same binding, and shows nothing on the way', async () => {
+test('a sealed value opens for the same binding, and reveals nothing on the way', async () => {
   const { seal } = make()
   const text = await seal.seal({ given: { where: 'Prague' } }, bound, 1000)
   expect(text).not.toContain('Prague')
@@ -24,14 +24,14 @@ test('every change of a single character is refused', async () => {
   }
 })
 
-test.each(bound.map((_, i) => i))('state bound to another value at place %i does not open', async (place) => {
+test.each(bound.map((_, i) => i))('state bound to another value at index %i does not open', async (place) => {
   const { seal } = make()
   const text = await seal.seal('x', bound, 1000)
   const other = bound.map((part, i) => (i === place ? `${part}!` : part))
   await expect(seal.open(text, other)).rejects.toMatchObject({ reason: 'invalidParams' })
 })
 
-test('parts of a binding do not run into each other', async () => {
+test('elements of a binding are not joined', async () => {
   const { seal } = make()
   const text = await seal.seal('x', ['ab', 'c'], 1000)
   await expect(seal.open(text, ['a', 'bc'])).rejects.toThrow()
@@ -46,18 +46,18 @@ test('state expires', async () => {
   await expect(seal.open(text, bound)).rejects.toMatchObject({ reason: 'invalidParams' })
 })
 
-test('while secrets rotate the old one still opens, and a forgotten one does not', async () => {
+test('while secrets rotate the old one still opens, and a removed one does not', async () => {
   const old = await make(['the old secret here']).seal.seal('x', bound, 1000)
   expect(await make(['the new secret here', 'the old secret here']).seal.open(old, bound)).toBe('x')
   await expect(make(['the new secret here']).seal.open(old, bound)).rejects.toThrow()
 })
 
-test('a key of one purpose opens nothing of another', async () => {
+test('a key of one purpose opens no state of another', async () => {
   const text = await make().seal.seal('x', bound, 1000)
   await expect(make(undefined, 'cursors').seal.open(text, bound)).rejects.toThrow()
 })
 
-test('a server opens nothing of another with the same secret', async () => {
+test('a server opens no state of another server with the same secret', async () => {
   const text = await make(undefined, 'state weather').seal.seal('x', bound, 1000)
   await expect(make(undefined, 'state routes').seal.open(text, bound)).rejects.toMatchObject({
     reason: 'invalidParams',
@@ -69,7 +69,7 @@ test('the same value sealed twice does not look the same', async () => {
   expect(await seal.seal('x', bound, 1000)).not.toBe(await seal.seal('x', bound, 1000))
 })
 
-test('a secret that is missing when it is needed stays inside, and may come later', async () => {
+test('a missing secret fails on use without being sent to the client, and may be set later', async () => {
   let secrets: readonly string[] | undefined
   const seal = createSeal(
     () => {
@@ -92,5 +92,5 @@ test.each(['', '.', 'a.b', 'nonsense', `${'A'.repeat(16)}.`, `${'A'.repeat(16)}.
 )
 
 test('without a secret nothing is sealed', async () => {
-  await expect(make([]).seal.seal('x', bound, 1)).rejects.toThrow('No secret')
+  await expect(make([]).seal.seal('x', bound, 1)).rejects.toThrow('no secret')
 })

@@ -1,8 +1,8 @@
 /**
- * State that travels through the client and comes back as it left: encrypted, bound to what it belongs to, expiring.
+ * State that travels through the client and comes back unchanged. It is encrypted, bound to its call, and expires.
  *
- * One secret gives, by HKDF, a key per purpose; AES-GCM with the binding as additional data means that state of another
- * caller, tool or argument does not open. Two secrets while rotating: the first seals, each opens.
+ * HKDF derives a key per purpose from one secret. AES-GCM has the binding as additional data, so state of another
+ * caller, tool or argument does not open. While secrets rotate there are two: the first one seals and both open.
  */
 
 import type { Clock } from './clock.ts'
@@ -13,15 +13,19 @@ import type { Key } from './store.ts'
 
 export interface Seal {
   seal(value: unknown, bound: Key, ttlMs: number): Promise<string>
-  /** Throws `invalidParams`, one text for every cause: a client must not learn which part of a forgery was wrong. */
+  /**
+   * Throws `invalidParams` with one text for every cause, so that a client does not learn which part of a forgery was
+   * wrong.
+   */
   open(text: string, bound: Key): Promise<unknown>
 }
 
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
 /**
- * `purpose` is a word and the server's name (`state weather`), so that neither another use nor another server with the
- * same secret opens it. `secrets` is asked on first use only: making randomness at module scope is forbidden on workerd.
+ * Creates a seal. `purpose` is a word and the server's name (`state weather`), so that another use or another server
+ * with the same secret cannot open it. `secrets` is called on first use, because workerd forbids randomness at module
+ * scope.
  */
 export function createSeal(secrets: () => readonly string[], purpose: string, clock: Clock): Seal {
   const ready = lazy(() =>
@@ -30,8 +34,9 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
   return {
     async seal(value, bound, ttlMs) {
       const [key] = await ready()
-      if (!key) throw new Error('No secret to seal with')
-      // Random, since processes share the key and no counter: safe for 2^32 seals of a purpose, then the secret must change.
+      if (!key) throw new Error('There is no secret to seal with: set "secret"')
+      // Random, because processes share the key but no counter. This is safe for 2^32 seals per purpose; then the
+      // secret must change.
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const plain = encode(JSON.stringify({ value, until: clock.now() + ttlMs }))
       const sealed = await crypto.subtle.encrypt(
@@ -60,16 +65,16 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
   }
 }
 
-/** As JSON, never joined: `['a', 'bc']` and `['ab', 'c']` must differ. */
+/** Encodes the binding as JSON instead of joining it, because `['a', 'bc']` and `['ab', 'c']` must differ. */
 const toAdditionalData = (bound: Key): Uint8Array => encode(JSON.stringify(bound))
 
 const aes = { name: 'AES-GCM', length: 256 }
 
 type Derive = typeof crypto.subtle.deriveKey
-/** A key of WebCrypto, by whatever name the runtime's types give it. */
+/** A WebCrypto key, under the name that the runtime's types give it. */
 export type DerivedKey = Awaited<ReturnType<Derive>>
 
-/** Returns the key of a secret for one purpose: what is made with it opens with no other purpose's key. */
+/** Derives the key of a secret for one purpose. No other purpose's key opens what is made with it. */
 export async function deriveKey(
   secret: string,
   purpose: string,
@@ -77,13 +82,13 @@ export async function deriveKey(
   usages: Parameters<Derive>[4],
 ): Promise<DerivedKey> {
   const base = await crypto.subtle.importKey('raw', encode(secret), 'HKDF', false, ['deriveKey'])
-  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encode(`sluice ${purpose}`) }
-  return crypto.subtle.deriveKey(how, base, algorithm, false, usages)
+  const parameters = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encode(`sluice ${purpose}`) }
+  return crypto.subtle.deriveKey(parameters, base, algorithm, false, usages)
 }
 
 export const toBase64 = (bytes: Uint8Array): string => {
   let binary = ''
-  // In slices: spreading a large array into arguments overflows the stack.
+  // In slices, because spreading a large array into arguments overflows the stack.
   for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192))
   return btoa(binary)
 }

@@ -1,35 +1,35 @@
 import { expect, test, vi } from 'vitest'
 import { isEdgeRuntime, readSecret, secretsOf } from './secrets.ts'
 
-const alone = { shared: false, edge: false }
+const singleProcess = { shared: false, edge: false }
 const long = 'long enough to be one'
 const unread = (): string => expect.unreachable('no file is named')
 
-test('a secret is used as it is, two while rotating, the first one first', () => {
-  expect(secretsOf(long, alone)()).toEqual([long])
+test('secrets are used unchanged and in order, two while rotating', () => {
+  expect(secretsOf(long, singleProcess)()).toEqual([long])
   expect(secretsOf([long, `${long}, the old one`], { shared: true, edge: true })()).toEqual([
     long,
     `${long}, the old one`,
   ])
 })
 
-test('without one, a process on its own makes one up on first use and keeps it', () => {
+test('without a secret, a single process makes a random one on first use and keeps it', () => {
   const random = vi.spyOn(crypto, 'randomUUID')
-  const secrets = secretsOf(undefined, alone)
+  const secrets = secretsOf(undefined, singleProcess)
   expect(random).not.toHaveBeenCalled()
   const [made = ''] = secrets()
   expect(made.length).toBeGreaterThan(32)
   expect(secrets()).toEqual([made])
-  expect(secretsOf(undefined, alone)()).not.toEqual([made])
+  expect(secretsOf(undefined, singleProcess)()).not.toEqual([made])
   random.mockRestore()
 })
 
 test('with a shared store a server without a secret does not start', () => {
-  expect(() => secretsOf(undefined, { ...alone, shared: true })).toThrow('every process')
+  expect(() => secretsOf(undefined, { ...singleProcess, shared: true })).toThrow('every process')
 })
 
-test('on the edge a secret is missed when it is needed, not before, and every time', () => {
-  const secrets = secretsOf(undefined, { ...alone, edge: true })
+test('on the edge a missing secret fails on every use, and not before', () => {
+  const secrets = secretsOf(undefined, { ...singleProcess, edge: true })
   expect(secrets).toThrow('isolate')
   expect(secrets).toThrow('isolate')
 })
@@ -40,12 +40,12 @@ test.each([
   [[long, ''], 'at least 16'],
   [[], 'one, or 2'],
   [[long, long, long], 'one, or 2'],
-])('the secret %j is refused at once, and not repeated in the message', (secret, why) => {
-  expect(() => secretsOf(secret, alone)).toThrow(why)
-  expect(() => secretsOf(secret, alone)).not.toThrow('15 characters')
+])('the secret %j is refused at once, and not repeated in the message', (secret, problem) => {
+  expect(() => secretsOf(secret, singleProcess)).toThrow(problem)
+  expect(() => secretsOf(secret, singleProcess)).not.toThrow('15 characters')
 })
 
-test('the environment gives the secret itself or the file it is in, two on two lines or with a comma', () => {
+test('the environment has the secret or its file, with two values on two lines or separated by a comma', () => {
   expect(readSecret({}, unread)).toBeUndefined()
   expect(readSecret({ SLUICE_SECRET: long }, unread)).toEqual([long])
   expect(readSecret({ SLUICE_SECRET: `${long},${long}2` }, unread)).toEqual([long, `${long}2`])
@@ -56,16 +56,16 @@ test('the environment gives the secret itself or the file it is in, two on two l
 })
 
 test.each([
-  [{ SLUICE_SECRET: '' }, 'SLUICE_SECRET: secret: give one'],
-  [{ SLUICE_SECRET: 'hunter2' }, 'SLUICE_SECRET: secret: use at least'],
-  [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: secret: use at least'],
+  [{ SLUICE_SECRET: '' }, 'SLUICE_SECRET: "secret" must be one'],
+  [{ SLUICE_SECRET: 'hunter2' }, 'SLUICE_SECRET: "secret" needs at least'],
+  [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: "secret" needs at least'],
   [{ SLUICE_SECRET: long, SLUICE_SECRET_FILE: '/run/secret' }, 'both set'],
-])('the environment %j is refused and its value not shown', (environment, why) => {
-  expect(() => readSecret(environment, () => 'hunter2')).toThrow(why)
+])('the environment %j is refused and its value not shown', (environment, problem) => {
+  expect(() => readSecret(environment, () => 'hunter2')).toThrow(problem)
   expect(() => readSecret(environment, () => 'hunter2')).not.toThrow('hunter2')
 })
 
-test('a file that cannot be read stops the start', () => {
+test('a secret file that cannot be read fails the start', () => {
   const read = (): string => {
     throw new Error('ENOENT')
   }

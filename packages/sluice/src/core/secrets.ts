@@ -1,51 +1,59 @@
 /**
- * The one secret all keys are derived from (`seal.ts`): where it comes from, and when a random one will not do.
+ * The secret from which all keys are derived (`seal.ts`): its sources, and when a random one is not enough.
  *
- * Two while rotating: put the new one first and keep the old one for as long as anything sealed with it may come back.
+ * To rotate it, put the new secret first. Keep the old one for as long as a client may send back state that was sealed
+ * with it.
  */
 
 import { lazy } from './lazy.ts'
 
-/** One, or two while rotating: the first seals, both open. */
+/** One secret, or two while rotating: the first one seals, both open. */
 export type Secret = string | readonly string[]
 
 export interface SecretsOptions {
-  /** The store is used by other processes: they must open what this one sealed, so it cannot make up a secret. */
+  /** Other processes use the store too. They must open what this process sealed, so it cannot make a random secret. */
   readonly shared: boolean
-  /** Requests meet another isolate each time. Refused on first use and not before: a server that seals nothing needs none. */
+  /**
+   * Each request may reach another isolate. Refused on first use only, because a server that seals nothing needs no
+   * secret.
+   */
   readonly edge: boolean
 }
 
-/** Shorter ones can be tried out offline by anybody who holds something sealed. */
+/** A shorter secret can be guessed offline by anyone who holds sealed state. */
 const minLength = 16
 const maxSecrets = 2
 const advice = 'use the output of "openssl rand -base64 32"'
 
-/** What `createSeal` takes. Without a secret a random one is made on first use: workerd forbids it at module scope. */
+/**
+ * Returns the secrets for `createSeal`. Without one, a random secret is made on first use, because workerd forbids it
+ * at module scope.
+ */
 export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsOptions): () => readonly string[] {
   if (secret !== undefined) {
-    const given = validSecrets(typeof secret === 'string' ? [secret] : secret)
-    return () => given
+    const secrets = validSecrets(typeof secret === 'string' ? [secret] : secret)
+    return () => secrets
   }
-  if (shared) throw new TypeError(`secret: a shared store needs the same secret in every process; ${advice}`)
+  if (shared) throw new TypeError(`A shared store needs the same "secret" in every process; ${advice}`)
   return lazy(function random() {
-    if (edge) throw new TypeError(`secret: on the edge each request may meet another isolate, so set one; ${advice}`)
+    if (edge)
+      throw new TypeError(`"secret" is needed on the edge, because each request may reach another isolate; ${advice}`)
     return [crypto.randomUUID() + crypto.randomUUID()]
   })
 }
 
-/** An empty list is a mistake in somebody's configuration, not a wish for a random secret. */
-function validSecrets(given: readonly string[]): readonly string[] {
-  if (given.length === 0 || given.length > maxSecrets)
-    throw new TypeError(`secret: give one, or ${maxSecrets} while rotating`)
-  if (given.some((secret) => secret.length < minLength))
-    throw new TypeError(`secret: use at least ${minLength} characters; ${advice}`)
-  return given
+/** Checks the secrets. An empty list is a mistake in the configuration, not a request for a random secret. */
+function validSecrets(secrets: readonly string[]): readonly string[] {
+  if (secrets.length === 0 || secrets.length > maxSecrets)
+    throw new TypeError(`"secret" must be one, or ${maxSecrets} while rotating`)
+  if (secrets.some((secret) => secret.length < minLength))
+    throw new TypeError(`"secret" needs at least ${minLength} characters; ${advice}`)
+  return secrets
 }
 
 /**
- * `SLUICE_SECRET`, or `SLUICE_SECRET_FILE` with the path of a file, as containers mount them. Two values stand on two
- * lines or on both sides of a comma. Neither variable: nothing. `read` gives the text of a file.
+ * Reads `SLUICE_SECRET`, or the file named by `SLUICE_SECRET_FILE`, as containers mount them. Two values are separated
+ * by a line break or a comma. `undefined` if neither variable is set. `read` returns the text of a file.
  */
 export function readSecret(
   environment: { readonly [name: string]: string | undefined },
@@ -53,18 +61,20 @@ export function readSecret(
 ): readonly string[] | undefined {
   const { SLUICE_SECRET: inline, SLUICE_SECRET_FILE: file } = environment
   if (inline !== undefined && file !== undefined)
-    throw new TypeError('SLUICE_SECRET and SLUICE_SECRET_FILE are both set: one of them would be ignored')
+    throw new TypeError(
+      'SLUICE_SECRET and SLUICE_SECRET_FILE are both set, and one would be ignored: unset one of them',
+    )
   const text = file === undefined ? inline : read(file)
   if (text === undefined) return undefined
   const values = text.split(/[,\n]/).map((value) => value.trim())
   try {
     return validSecrets(values.filter((value) => value !== ''))
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : ''
-    throw new TypeError(`${file === undefined ? 'SLUICE_SECRET' : `SLUICE_SECRET_FILE ${file}`}: ${why}`)
+    const problem = thrown instanceof Error ? thrown.message : ''
+    throw new TypeError(`${file === undefined ? 'SLUICE_SECRET' : `SLUICE_SECRET_FILE ${file}`}: ${problem}`)
   }
 }
 
-/** workerd says who it is; nothing else of ours asks. */
+/** Returns whether this is workerd, which names itself in the user agent. */
 export const isEdgeRuntime = (): boolean =>
   typeof navigator !== 'undefined' && navigator.userAgent === 'Cloudflare-Workers'

@@ -1,4 +1,4 @@
-/** Runs steps one after the other. A step that fails rejects its own promise and does not keep the next from running. */
+/** Runs steps one after the other. A failed step rejects its own promise; the next step still runs. */
 export function createSerial(): <T>(step: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (step) => {

@@ -19,7 +19,7 @@ test('any text has the digest that node:crypto computes', () => {
   )
 })
 
-test('every length around the edges of a block is padded right', () => {
+test('every length near a block boundary is padded correctly', () => {
   for (let length = 0; length <= 260; length++) expect(sha256('x'.repeat(length))).toBe(reference('x'.repeat(length)))
 })
 

@@ -1,13 +1,14 @@
 /**
- * The events of a server of many processes: a log in the store, which every process reads and hands to its listeners.
+ * The events of a server with several processes. They are a log in the store, which every process reads for its
+ * listeners.
  *
  * Invariants:
  * - One queue. Every step that reads or writes the log runs alone; only a step moves `last`.
- * - Each `publish` is followed by an append that begins after it, however long the store is away. Equal events are one
- *   only while they wait: a listener that has heard of the first change would not look again for the second.
+ * - Each `publish` is followed by an append that begins after it, however long the store is unavailable. Equal events
+ *   are merged only while they wait. Otherwise a listener that was notified of the first change would miss the second.
  * - Each listener gets each event after its start once and in order.
  *
- * The bus only says that there is something to read. A process that misses it reads on at its next poll.
+ * The bus only signals that there is something to read. A process that misses the signal reads on at its next poll.
  */
 
 import type { ServerEvent } from './call.ts'
@@ -18,27 +19,29 @@ import { createSerial } from './serial.ts'
 import type { Key } from './store.ts'
 
 const eventLog: Key = ['events']
-/** How long, so that a client that comes back finds what it missed. */
+/** How long events are kept for clients that reconnect. */
 const eventTtlMs = 10 * 60_000
 const pageSize = 100
-/** How often a process looks for what the bus did not deliver, and tries again what failed. */
+/** How often a process reads what the bus did not deliver, and retries what failed. */
 const pollMs = 5_000
 
-/** The events of a server that runs in several processes: kept in the store, announced on the bus. */
+/**
+ * Creates the hub of a server that runs in several processes. Events are kept in the store and announced on the bus.
+ */
 export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): OwnedHub {
   const channel = `events ${name}`
   const run = createSerial()
   const listeners = new Set<HubListener>()
   const closers = new Set<() => void>()
-  /** Published, and not yet being appended. */
+  /** Published events whose append has not started. */
   const waiting = new Set<string>()
-  /** Replays that failed. */
+  /** Replays that failed and will be retried. */
   const failed = new Set<() => void>()
   let joined = false
   let last = ''
   let published = 0
   let closed = false
-  let isLooking = false
+  let isReading = false
   let isWriting = false
   let unsubscribe: (() => void) | undefined
   let cancelTimer: (() => void) | undefined
@@ -51,34 +54,34 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
       failed.clear()
       for (const retry of retries) retry()
       if (waiting.size > 0) write()
-      if (listeners.size > 0) look()
+      if (listeners.size > 0) read()
     })
   }
-  /** From here on nothing is missed: reading begins at a mark of our own in the log. */
+  /** Starts reading at a marker that this process appends, so that no later event is missed. */
   async function join(): Promise<void> {
-    unsubscribe ??= bus.subscribe(channel, look)
+    unsubscribe ??= bus.subscribe(channel, read)
     if (joined) return
     last = positionOf(await store.append(eventLog, '', eventTtlMs))
     joined = true
-    // Heard by this process too, as soon as it hears the bus at all: what came before that is then read.
+    // This process receives it too, once its subscription works. It then reads the events that came before.
     bus.publish(channel, '').catch(() => {})
   }
-  function look(): void {
+  function read(): void {
     poll()
-    if (isLooking) return
-    isLooking = true
+    if (isReading) return
+    isReading = true
     run(async () => {
-      isLooking = false
+      isReading = false
       await join()
-      last = await walk(last, (event, position) => {
+      last = await readLog(last, (event, position) => {
         last = position
         for (const listener of [...listeners]) listener(event, position)
       })
-      // A store that is away costs a delay: the next look reads on from the same place.
+      // An unavailable store costs a delay: the next read continues from the same position.
     }).catch(() => {})
   }
   /** Returns the position that was read last. */
-  async function walk(from: string, each: (event: ServerEvent, position: string) => void): Promise<string> {
+  async function readLog(from: string, each: (event: ServerEvent, position: string) => void): Promise<string> {
     for (let after = from; ; ) {
       const entries = await store.list(eventLog, { limit: pageSize, after: [...eventLog, after] })
       for (const { key, value } of entries) {
@@ -95,7 +98,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
     run(async () => {
       try {
         for (const text of waiting) {
-          // Before the append begins: an equal event from now on waits for an append of its own.
+          // Deleted before the append begins, so that an equal event from now on gets its own append.
           waiting.delete(text)
           await append(text)
         }
@@ -114,7 +117,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
     }
     if (++published % pageSize === 0) await trim()
   }
-  /** The oldest go first; each process does its share of it. */
+  /** Deletes the oldest events. Each process does its share. */
   async function trim(): Promise<void> {
     const entries = await store.list(eventLog, { limit: maxKeptEvents + 2 * pageSize })
     for (const { key } of entries.slice(0, -maxKeptEvents)) await store.delete(key)
@@ -124,31 +127,31 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
     ready: () => (joined ? undefined : run(join)),
     subscribe(listener) {
       listeners.add(listener)
-      look()
+      read()
       return () => listeners.delete(listener)
     },
     subscribeAfter(position, listener) {
       let from = position
-      let over = false
+      let ended = false
       const replay = (): void => {
         run(async () => {
           await join()
-          await walk(from, (event, at) => {
-            // What is later comes with the next look, to all listeners.
+          await readLog(from, (event, at) => {
+            // Later events come with the next read, to all listeners.
             if (at > last) return
             from = at
-            if (!over) listener(event, at)
+            if (!ended) listener(event, at)
           })
-          if (!over) listeners.add(listener)
-        }).then(look, () => {
-          if (over) return
+          if (!ended) listeners.add(listener)
+        }).then(read, () => {
+          if (ended) return
           failed.add(replay)
           poll()
         })
       }
       replay()
       return () => {
-        over = true
+        ended = true
         failed.delete(replay)
         listeners.delete(listener)
       }
@@ -159,7 +162,8 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
     },
     publish(event) {
       waiting.add(JSON.stringify(event))
-      // While the store is away. A client that comes back then reads the lists and resources anew.
+      // Drops the oldest while the store is unavailable. A client that reconnects then reads the lists and resources
+      // again.
       for (const oldest of waiting) if (waiting.size > maxKeptEvents) waiting.delete(oldest)
       write()
     },
@@ -170,7 +174,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
       for (const then of [...closers]) then()
     },
     async close() {
-      // What was published is written before this settles, if the store is there.
+      // Published events are written before this settles, if the store is available.
       await run(async () => {})
       closed = true
       unsubscribe?.()

@@ -1,4 +1,4 @@
-/** `slots.ts` against its written invariants, and against a model that keeps plain lists, in random schedules. */
+/** Tests `slots.ts` in random schedules against its written invariants and against a model that holds plain lists. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -10,16 +10,16 @@ const lanes = ['a', 'b', 'c'] as const
 interface Seen {
   readonly lane: string
   readonly claim: SlotClaim
-  /** Whether it waited, so that `settled` is how it hears. */
+  /** Whether it waited. Its owner then learns the outcome from `settled`. */
   readonly queued: boolean
-  readonly heard: boolean[]
+  readonly outcomes: boolean[]
   endedAt: number | undefined
 }
 
 type Step =
   | { readonly do: 'arrive'; readonly lane: (typeof lanes)[number] }
   | { readonly do: 'end'; readonly which: number; readonly times: number }
-  /** The next claim that hears of its slot ends at once, while the slots are still handing out. */
+  /** The next claim that gets a slot is released at once, while `grant` still runs. */
   | { readonly do: 'endWhenHeld' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('endWhenHeld' as const) }) },
 )
 
-test('in any schedule of arrivals, ends and clients that leave, every slot is accounted for', () => {
+test('every slot is accounted for, in any schedule of arrivals, releases and disconnects', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 4 }),
@@ -51,39 +51,39 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
         function arrive(lane: string): void {
           const free = slots.take()
           if (free) {
-            seen.push({ lane, claim: free, queued: false, heard: [], endedAt: undefined })
+            seen.push({ lane, claim: free, queued: false, outcomes: [], endedAt: undefined })
             return
           }
-          const heard: boolean[] = []
+          const outcomes: boolean[] = []
           const claim = slots.wait(lane, (held) => {
-            heard.push(held)
-            const own = seen.find((each) => each.heard === heard)
-            expect(own?.endedAt, 'settled after end').toBeUndefined()
-            expect(own?.claim.state).toBe(held ? 'held' : 'ended')
-            if (!held && own) own.endedAt = at
-            if (held && endNext && own) {
+            outcomes.push(held)
+            const claimant = seen.find((each) => each.outcomes === outcomes)
+            expect(claimant?.endedAt, 'settled after release').toBeUndefined()
+            expect(claimant?.claim.state).toBe(held ? 'held' : 'ended')
+            if (!held && claimant) claimant.endedAt = at
+            if (held && endNext && claimant) {
               endNext = false
-              own.endedAt = at
-              own.claim.release()
+              claimant.endedAt = at
+              claimant.claim.release()
             }
           })
-          if (claim) seen.push({ lane, claim, queued: true, heard, endedAt: undefined })
+          if (claim) seen.push({ lane, claim, queued: true, outcomes, endedAt: undefined })
           else expect(slots.taken).toBe(size)
         }
         function end(which: number, times: number): void {
           const live = seen.filter(({ endedAt }) => endedAt === undefined)
-          const one = live[which % Math.max(1, live.length)]
-          if (!one) return
-          // Which claim is next, by the model: the lanes take turns, so it is the first of some lane that waits.
+          const chosen = live[which % Math.max(1, live.length)]
+          if (!chosen) return
+          // The model's next claim: the lanes take turns, so it is the first waiting claim of some lane.
           const firsts = lanes.map((lane) => seen.find((each) => each.lane === lane && each.claim.state === 'waiting'))
-          const freed = one.claim.state === 'held'
+          const freed = chosen.claim.state === 'held'
           const endsAgain = endNext
-          one.endedAt = at
-          for (let time = 0; time < times; time++) one.claim.release()
+          chosen.endedAt = at
+          for (let time = 0; time < times; time++) chosen.claim.release()
           if (!freed || endsAgain) return
           const waited = firsts.filter((each) => each !== undefined)
           const granted = waited.filter(({ claim }) => claim.state === 'held')
-          expect(granted.length, 'one end frees one slot').toBe(Math.min(1, waited.length))
+          expect(granted.length, 'one release frees one slot').toBe(Math.min(1, waited.length))
         }
 
         for (const each of steps) {
@@ -96,9 +96,9 @@ test('in any schedule of arrivals, ends and clients that leave, every slot is ac
           expect(slots.waiting).toBe(count('waiting'))
           expect(slots.waiting).toBeLessThanOrEqual(queue)
           if (slots.waiting > 0) expect(slots.taken).toBe(size)
-          for (const { heard, queued, claim } of seen) {
-            expect(heard.length).toBeLessThanOrEqual(1)
-            if (queued && claim.state === 'held') expect(heard).toEqual([true])
+          for (const { outcomes, queued, claim } of seen) {
+            expect(outcomes.length).toBeLessThanOrEqual(1)
+            if (queued && claim.state === 'held') expect(outcomes).toEqual([true])
           }
         }
         for (const { claim } of seen) claim.release()

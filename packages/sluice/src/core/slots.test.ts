@@ -2,20 +2,20 @@ import { expect, test } from 'vitest'
 import type { SlotClaim, Slots, SlotsOptions } from './slots.ts'
 import { createSlots } from './slots.ts'
 
-const queueUp = (slots: Slots, lane: string, heard: string[], name = lane) =>
-  slots.wait(lane, (held) => heard.push(held ? name : `${name} displaced`))
+const queueUp = (slots: Slots, lane: string, events: string[], name = lane) =>
+  slots.wait(lane, (held) => events.push(held ? name : `${name} displaced`))
 
-/** Slots whose held claims the test ends in the order they were held. */
+/** Creates slots whose held claims the test releases in the order they were held. */
 function make(options: SlotsOptions) {
   const inner = createSlots(options)
   const all: SlotClaim[] = []
-  const keep = (claim: SlotClaim | undefined): SlotClaim | undefined => {
+  const track = (claim: SlotClaim | undefined): SlotClaim | undefined => {
     if (claim) all.push(claim)
     return claim
   }
   const slots: Slots = {
-    take: () => keep(inner.take()),
-    wait: (lane, settled) => keep(inner.wait(lane, settled)),
+    take: () => track(inner.take()),
+    wait: (lane, settled) => track(inner.wait(lane, settled)),
     get taken() {
       return inner.taken
     },
@@ -27,7 +27,7 @@ function make(options: SlotsOptions) {
   return Object.assign(slots, { free })
 }
 
-test('there are so many slots and no more, and one given back can be taken again', () => {
+test('there are no more slots than configured, and a released slot can be taken again', () => {
   const slots = make({ slots: 2, queue: 0 })
   expect([slots.take(), slots.take(), slots.take()].map((claim) => claim?.state)).toEqual(['held', 'held', undefined])
   slots.free()
@@ -35,64 +35,65 @@ test('there are so many slots and no more, and one given back can be taken again
   expect(slots.taken).toBe(2)
 })
 
-test('a slot given back goes to whoever waits, and no newcomer gets in between', () => {
+test('a released slot goes to a waiting claim before any new claim', () => {
   const slots = make({ slots: 1, queue: 2 })
-  const heard: string[] = []
+  const events: string[] = []
   slots.take()
-  queueUp(slots, 'a', heard)
+  queueUp(slots, 'a', events)
   slots.free()
-  expect(heard).toEqual(['a'])
+  expect(events).toEqual(['a'])
   expect(slots.take()).toBeUndefined()
   slots.free()
   expect([slots.taken, slots.waiting]).toEqual([0, 0])
 })
 
-test('slots go round the lanes, one each', () => {
+test('free slots go to the lanes in turn', () => {
   const slots = make({ slots: 1, queue: 10 })
-  const heard: string[] = []
+  const events: string[] = []
   slots.take()
-  for (const name of ['a1', 'a2', 'a3', 'a4']) queueUp(slots, 'a', heard, name)
-  for (const name of ['b1', 'b2']) queueUp(slots, 'b', heard, name)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) queueUp(slots, 'a', events, name)
+  for (const name of ['b1', 'b2']) queueUp(slots, 'b', events, name)
   for (let i = 0; i < 6; i++) slots.free()
-  expect(heard).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4'])
+  expect(events).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4'])
 })
 
-test('in a full queue, a lane with little in it takes the last place of the longest', () => {
+test('in a full queue, a lane with few claims displaces the last claim of the longest lane', () => {
   const slots = make({ slots: 1, queue: 3 })
-  const heard: string[] = []
+  const events: string[] = []
   slots.take()
-  for (const name of ['a1', 'a2', 'a3']) queueUp(slots, 'a', heard, name)
-  expect(queueUp(slots, 'a', heard, 'a4')).toBeUndefined()
-  expect(queueUp(slots, 'b', heard, 'b1')).toBeDefined()
-  expect(heard).toEqual(['a3 displaced'])
-  // Two and one: taking another place would only turn it round.
-  expect(queueUp(slots, 'b', heard, 'b2')).toBeUndefined()
-  expect(queueUp(slots, 'a', heard, 'a5')).toBeUndefined()
+  for (const name of ['a1', 'a2', 'a3']) queueUp(slots, 'a', events, name)
+  expect(queueUp(slots, 'a', events, 'a4')).toBeUndefined()
+  expect(queueUp(slots, 'b', events, 'b1')).toBeDefined()
+  expect(events).toEqual(['a3 displaced'])
+  // The lanes have two and one: displacing another claim would only reverse that.
+  expect(queueUp(slots, 'b', events, 'b2')).toBeUndefined()
+  expect(queueUp(slots, 'a', events, 'a5')).toBeUndefined()
   expect(slots.waiting).toBe(3)
 })
 
-/** Something comes, and is in, waits or is refused. */
+/** Lets a claim arrive. It is admitted, queued or refused. */
 const arrive = (slots: Slots, lane: string): 'in' | 'waits' | 'refused' => {
   if (slots.take()) return 'in'
   return slots.wait(lane, () => {}) ? 'waits' : 'refused'
 }
 
-test('a lane that floods does not wait any more; another still does, and gets the next slot', () => {
+test('a flooding lane is no longer queued, while another lane is queued and gets the next slot', () => {
   const slots = make({ slots: 4, queue: 2 })
   for (let i = 0; i < 200; i++) arrive(slots, 'flood')
   expect(slots.waiting).toBe(2)
-  // Those who waited before it was known as a flood are served; then only who comes at the right moment is.
+  // Claims queued before the flood was detected are served. After that, a claim needs a slot that is free when it
+  // arrives.
   for (let i = 0; i < 2; i++) slots.free()
   expect([arrive(slots, 'flood'), slots.waiting]).toEqual(['refused', 0])
-  const heard: string[] = []
-  expect(queueUp(slots, 'quiet', heard)).toBeDefined()
+  const events: string[] = []
+  expect(queueUp(slots, 'quiet', events)).toBeDefined()
   slots.free()
-  expect(heard).toEqual(['quiet'])
+  expect(events).toEqual(['quiet'])
   slots.free()
   expect(arrive(slots, 'flood')).toBe('in')
 })
 
-test('when the flood is over, everybody may wait again', () => {
+test('after the flood, every lane is queued again', () => {
   const slots = make({ slots: 1, queue: 1 })
   for (let i = 0; i < 200; i++) arrive(slots, 'flood')
   slots.free()
@@ -104,7 +105,7 @@ test('when the flood is over, everybody may wait again', () => {
   expect(arrive(slots, 'flood')).toBe('waits')
 })
 
-test('a little more than fits is no flood: everybody may wait', () => {
+test('slightly more load than capacity is not a flood, and every lane is queued', () => {
   const slots = make({ slots: 10, queue: 5 })
   const seen = new Map<string, number>()
   for (let round = 0; round < 100; round++) {
@@ -117,20 +118,20 @@ test('a little more than fits is no flood: everybody may wait', () => {
   expect([seen.get('in'), seen.get('waits'), seen.get('refused')]).toEqual([1000, 200, undefined])
 })
 
-test('whoever leaves the queue is not called and makes room', () => {
+test('a claim that leaves the queue is not settled and makes room', () => {
   const slots = make({ slots: 1, queue: 1 })
-  const heard: string[] = []
+  const events: string[] = []
   slots.take()
-  const claim = queueUp(slots, 'a', heard)
+  const claim = queueUp(slots, 'a', events)
   claim?.release()
   claim?.release()
   expect(slots.waiting).toBe(0)
-  queueUp(slots, 'b', heard)
+  queueUp(slots, 'b', events)
   slots.free()
-  expect(heard).toEqual(['b'])
+  expect(events).toEqual(['b'])
 })
 
-test('a claim ended after it was held, and before its owner heard of it, frees the slot', () => {
+test('a claim released after it was held, and before its owner was notified, frees the slot', () => {
   const slots = make({ slots: 1, queue: 2 })
   const first = slots.take()
   const second = slots.wait('a', () => {})
@@ -142,7 +143,7 @@ test('a claim ended after it was held, and before its owner heard of it, frees t
   expect([third?.state, slots.taken]).toEqual(['held', 1])
 })
 
-test('twenty thousand claims that end as soon as they are held do not overflow the stack', () => {
+test('twenty thousand claims that are released as soon as they are held do not overflow the stack', () => {
   const slots = createSlots({ slots: 1, queue: 20_000 })
   const first = slots.take()
   let held = 0
@@ -160,6 +161,6 @@ test.each([
   { slots: 0, queue: 1 },
   { slots: Number.NaN, queue: 1 },
   { slots: 1, queue: -1 },
-])('%o is a mistake', (options) => {
+])('the options %o are refused', (options) => {
   expect(() => createSlots(options)).toThrow(TypeError)
 })

@@ -1,26 +1,26 @@
 /**
  * A bounded number of slots and a bounded queue for them, fair between lanes. A lane is a tenant, a caller or a peer.
  *
- * Free slots go round the lanes, one each. When the queue is full, a lane with few claims in it takes the place of the
- * last claim of the longest lane. In a flood, where most claims are refused, queueing gets no more work done, so lanes that
- * flood are not queued: their admitted calls run at once, and the other lanes have the queue to themselves.
+ * Free slots go to the lanes in turn. When the queue is full, a lane with few claims displaces the last claim of the
+ * longest lane. In a flood most claims are refused, and queueing gets no more work done. Lanes that flood are therefore
+ * not queued: their admitted calls run at once, and the other lanes have the queue to themselves.
  *
  * Only this file changes the state of a claim. A claim is `waiting`, then `held`, then `ended`, and may skip states but
  * never goes back. After every operation:
  *
  * 1. `taken` is the number of claims that are held, and at most `slots`.
  * 2. `waiting` is the number of claims that wait, and at most `queue`.
- * 3. While a claim waits, every slot is held: a free slot is never left idle.
- * 4. `settled` is called at most once per claim, and never after `end`.
- * 5. `end` frees at most one slot, however often it is called.
+ * 3. While a claim waits, every slot is held, so that no slot is idle.
+ * 4. `settled` is called at most once per claim, and never after `release`.
+ * 5. `release` frees at most one slot, however often it is called.
  *
- * So the owner of a claim calls `end` when its request is over, in whatever state the claim is, and no slot can be lost.
+ * So the owner of a claim calls `release` when its request ends, in every state of the claim, and no slot can be lost.
  */
 
-/** The right to one slot, or a place in the queue for it. */
+/** The right to one slot, or a position in the queue for it. */
 export interface SlotClaim {
   readonly state: 'waiting' | 'held' | 'ended'
-  /** Leaves the queue or gives the slot back. Safe to call any number of times. */
+  /** Leaves the queue or frees the slot. It may be called any number of times. */
   release(): void
 }
 
@@ -28,8 +28,8 @@ export interface Slots {
   /** Holds a free slot; `undefined` if none is free. */
   take(): SlotClaim | undefined
   /**
-   * Queues for a slot; `undefined` if there is no place in the queue. `settled` is called with true once the slot is held,
-   * or with false if another lane took the place in the queue. A claim that is held at once is returned as `held`.
+   * Queues for a slot; `undefined` if the queue is full. `settled` is called with true once the slot is held, or with
+   * false if another lane displaced the claim. A claim that is held at once is returned as `held`.
    */
   wait(lane: string, settled: (held: boolean) => void): SlotClaim | undefined
   readonly taken: number
@@ -41,17 +41,17 @@ export interface SlotsOptions {
   readonly queue: number
 }
 
-/** Each outcome moves the share of refusals by this part, so that about the last hundred count. */
+/** Weight of each outcome in the share of refusals, so that about the last hundred count. */
 const smoothing = 1 / 64
 /** Above this share of refusals, the load is a flood. */
 const floodThreshold = 0.5
-/** Lanes of a flood that are remembered. */
+/** Maximum number of flooding lanes that are remembered. */
 const maxFloodingKeys = 1_000
 
-/** Half as many as may run: at full load no call waits longer than half the time the work takes. */
+/** Returns half the number of slots: at full load no call then waits longer than half the time the work takes. */
 export const defaultQueue = (slots: number): number => Math.ceil(slots / 2)
 
-/** A class, because each call makes one and its method should not be made with it. */
+/** A class, because each call makes one and its method should not be created with it. */
 class TrackedClaim implements SlotClaim {
   state: SlotClaim['state']
   readonly fairnessKey: string
@@ -75,7 +75,7 @@ class TrackedClaim implements SlotClaim {
 
 export function createSlots({ slots, queue }: SlotsOptions): Slots {
   if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('"slots" must be at least 1 and "queue" at least 0')
-  /** In the order they are served. Sets, because a claim may leave from anywhere. */
+  /** The lanes in the order they are served. They are sets, because a claim may leave from any position. */
   const lanes = new Map<string, Set<TrackedClaim>>()
   let taken = 0
   let waiting = 0
@@ -106,7 +106,10 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     waiting--
     if (line?.size === 0) lanes.delete(claim.fairnessKey)
   }
-  /** A loop, because `settled` may end its claim at once: calling itself, a long queue would overflow the stack. */
+  /**
+   * Grants free slots in a loop, because `settled` may release its claim at once. Recursion would overflow the stack on
+   * a long queue.
+   */
   function grant(): void {
     if (granting) return
     granting = true
@@ -119,7 +122,7 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
   function hold(claim: TrackedClaim | undefined): void {
     if (!claim) return
     leave(claim)
-    // To the end of the round, if other claims of this lane wait.
+    // The lane goes to the end of the round, if other claims of it wait.
     const line = lanes.get(claim.fairnessKey)
     if (line && lanes.delete(claim.fairnessKey)) lanes.set(claim.fairnessKey, line)
     taken++
@@ -130,7 +133,7 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     for (const line of lanes.values()) for (const claim of line) return claim
     return undefined
   }
-  /** Only if it evens out the lanes: otherwise two of them would displace each other by turns. */
+  /** Displaces a claim only if that evens out the lanes. Otherwise two lanes would displace each other in turn. */
   function makeRoom(lane: string): boolean {
     let longest: Set<TrackedClaim> | undefined
     for (const line of lanes.values()) if (line.size > (longest?.size ?? 0)) longest = line
@@ -143,7 +146,7 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     return true
   }
   function take(): SlotClaim | undefined {
-    // While `grant` runs, a free slot belongs to a claim that waits.
+    // While `grant` runs, a free slot belongs to a waiting claim.
     if (taken >= slots || waiting > 0) return undefined
     taken++
     admitted()

@@ -4,24 +4,24 @@ import { createStop, followSignal } from './stop.ts'
 
 const timeout = new RpcError('timeout', 'late')
 
-test('stops once, and the first reason stands', () => {
+test('stops once, and the first reason is kept', () => {
   const stop = createStop()
-  const hear = vi.fn()
-  stop.onStop(hear)
+  const listener = vi.fn()
+  stop.onStop(listener)
   stop.stop(timeout)
   stop.stop(new RpcError('cancelled', 'again'))
-  expect(hear).toHaveBeenCalledExactlyOnceWith(timeout)
+  expect(listener).toHaveBeenCalledExactlyOnceWith(timeout)
   expect(stop.reason).toBe(timeout)
 })
 
-test('who comes late hears at once, and who left does not hear', () => {
+test('a late listener is called at once, and an unsubscribed one is not called', () => {
   const stop = createStop()
-  const left = vi.fn()
-  stop.onStop(left)()
+  const unsubscribed = vi.fn()
+  stop.onStop(unsubscribed)()
   stop.stop(timeout)
   const late = vi.fn()
   stop.onStop(late)
-  expect(left).not.toHaveBeenCalled()
+  expect(unsubscribed).not.toHaveBeenCalled()
   expect(late).toHaveBeenCalledExactlyOnceWith(timeout)
 })
 
@@ -36,7 +36,7 @@ test('the signal aborts with the reason, whether it was taken before or after', 
   expect(after.signal.reason).toBe(timeout)
 })
 
-test('whoever waits for the answer hears before the work does', () => {
+test('listeners are called before the signal aborts', () => {
   const stop = createStop()
   const order: string[] = []
   stop.signal.addEventListener('abort', () => order.push('work'))
@@ -45,7 +45,7 @@ test('whoever waits for the answer hears before the work does', () => {
   expect(order).toEqual(['layer', 'work'])
 })
 
-test("follows somebody else's signal until it lets go", () => {
+test('follows a foreign signal until it is released', () => {
   const followed = createStop()
   const controller = new AbortController()
   followSignal(controller.signal, followed)

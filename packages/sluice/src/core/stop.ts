@@ -1,25 +1,25 @@
 /**
- * How a call is ended early, once: by its client, its connection or a deadline.
+ * Ends a call early, once, because of its client, its connection or a deadline.
  *
- * An AbortController costs more than all layers together, so one is made only for work that takes the signal; what is
- * ours listens here.
+ * An AbortController costs more than all layers together. It is therefore made only for work that takes the signal;
+ * Sluice's own code listens here.
  */
 
 import { RpcError } from './error.ts'
 
 export interface Stop {
-  /** Why, once it happened. */
+  /** The reason, once the call is stopped. */
   readonly reason: RpcError | undefined
   stop(reason: RpcError): void
-  /** Calls `then` when it happens, or at once if it has; the returned function forgets it. */
+  /** Calls `then` when the call is stopped, or at once if it already is. The returned function unsubscribes. */
   onStop(then: (reason: RpcError) => void): () => void
-  /** The same for everything that speaks `AbortSignal`. */
+  /** The same as an `AbortSignal`. */
   readonly signal: AbortSignal
 }
 
 type StopListener = (reason: RpcError) => void
 
-/** Nearly every call has one hearer (its deadline), so that one needs no collection. */
+/** Nearly every call has exactly one listener (its deadline), so the first one needs no collection. */
 class StopOnce implements Stop {
   reason: RpcError | undefined = undefined
   #first: StopListener | undefined = undefined
@@ -28,9 +28,10 @@ class StopOnce implements Stop {
   stop(reason: RpcError): void {
     if (this.reason) return
     this.reason = reason
-    // Ours first: whoever waits for the answer must hear the reason before the work throws because of the signal.
+    // Listeners first: the code that waits for the answer must get the reason before the work throws because of the
+    // signal.
     this.#first?.(reason)
-    for (const hear of [...(this.#more ?? [])]) hear(reason)
+    for (const listener of [...(this.#more ?? [])]) listener(reason)
     this.#controller?.abort(reason)
   }
   onStop(then: StopListener): () => void {
@@ -57,10 +58,10 @@ class StopOnce implements Stop {
 
 export const createStop = (): Stop => new StopOnce()
 
-/** Follows a signal of somebody else's; the returned function lets go of it. */
+/** Stops the call when a foreign signal aborts. The returned function unsubscribes. */
 export function followSignal(signal: AbortSignal, stop: Stop): () => void {
-  const end = (): void => stop.stop(new RpcError('cancelled', 'Cancelled'))
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end, { once: true })
-  return () => signal.removeEventListener('abort', end)
+  const cancel = (): void => stop.stop(new RpcError('cancelled', 'Cancelled'))
+  if (signal.aborted) cancel()
+  else signal.addEventListener('abort', cancel, { once: true })
+  return () => signal.removeEventListener('abort', cancel)
 }

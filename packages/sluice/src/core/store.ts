@@ -2,10 +2,10 @@
 
 import type { HubFactory } from './hub.ts'
 
-/** Parts, never a joined string: tenant `a:b` must not reach the keys of tenant `a`. */
+/** An array, never a joined string, so that tenant `a:b` cannot reach the keys of tenant `a`. */
 export type Key = readonly string[]
 
-/** A token bucket: `burst` at once, refilled by `perSecond`. */
+/** A token bucket: at most `burst` at once, refilled by `perSecond`. */
 export interface Bucket {
   readonly burst: number
   readonly perSecond: number
@@ -24,35 +24,42 @@ export interface PageRequest {
   readonly after?: Key
 }
 
-/** Each verb is atomic; callers build on that and on nothing more. */
+/** Each verb is atomic. Callers rely on that and on nothing more. */
 export interface Store {
-  /** The store lives in this process: it is never away, so nothing falls back from it. */
+  /** True if the store is in this process. It is then always available, so no fallback is needed. */
   readonly inProcess?: true
   /**
-   * Of a store that other processes use too, and then how a server's processes tell each other of changes: `sharedHub`.
-   * What is sealed must open there, so a secret must be given.
+   * Present if other processes use the store too. It connects the processes of a server: `sharedHub`. Those processes
+   * must open what this one sealed, so such a store needs a secret.
    */
   readonly shared?: HubFactory
   /**
-   * Rejects where what was acknowledged may be forgotten, with what to change; resolves with what is merely weaker than it
-   * could be, as sentences. Absent where there is nothing to ask.
+   * Rejects if acknowledged writes can be lost (the message says how to fix it). Resolves with warnings. Absent if
+   * there is nothing to check.
    */
   checkDurability?(): Promise<readonly string[]>
   get(key: Key): Promise<string | undefined>
   set(key: Key, value: string, ttlMs?: number): Promise<void>
-  /** Writes `to` only where `from` stands (`undefined`: where nothing is). True for the one caller who won. */
+  /**
+   * Writes `to` only if the current value is `from` (`undefined` means no value). Returns true for the one caller that
+   * won.
+   */
   swap(key: Key, from: string | undefined, to: string, ttlMs?: number): Promise<boolean>
   delete(key: Key): Promise<void>
-  /** 0: taken. Otherwise milliseconds until it could be, by the store's own clock. */
+  /**
+   * Returns 0 if a token was taken. Otherwise returns the milliseconds until one is available, by the store's own
+   * clock.
+   */
   take(key: Key, bucket: Bucket): Promise<number>
-  /** Adds to an ordered log below `key`; `list` reads it back in order. Returns the key it got. */
+  /** Appends to an ordered log below `key`, which `list` reads in order. Returns the key of the new entry. */
   append(key: Key, value: string, ttlMs?: number): Promise<Key>
-  /** In key order, below a prefix, a page at a time. */
+  /** Lists the entries below a prefix in key order, a page at a time. */
   list(prefix: Key, page: PageRequest): Promise<readonly StoreEntry[]>
-  // No `has`: by the time it answers it may be wrong. No `clear`: no caller should want it.
+  // There is no `has`, because its answer may be outdated at once. There is no `clear`, because no caller should need
+  // it.
 }
 
-/** The same store below a prefix: what a tenant is handed. */
+/** Returns the same store below a prefix, for example a tenant's store. */
 export const prefixed = (store: Store, prefix: Key): Store => ({
   ...(store.shared && { shared: store.shared }),
   get: (key) => store.get([...prefix, ...key]),
@@ -68,7 +75,7 @@ export const prefixed = (store: Store, prefix: Key): Store => ({
   },
 })
 
-/** A store whose every verb rejects with `why`: without a store nothing may seem to be kept. */
+/** Returns a store whose verbs all reject with `why`, so that nothing seems to be stored without a store. */
 export function refusingStore(why: () => Error): Store {
   const refuse = (): Promise<never> => Promise.reject(why())
   return { get: refuse, set: refuse, swap: refuse, delete: refuse, take: refuse, append: refuse, list: refuse }

@@ -1,4 +1,4 @@
-/** Values to a URI. */
+/** Expands a URI template with values. */
 
 import type { TemplateValue, TemplateValues } from './uri-template.ts'
 import type { Expression, TemplatePart } from './uri-template-grammar.ts'
@@ -15,14 +15,14 @@ function expandExpression({ text, operator, variables }: Expression, values: Tem
   const write = open ? encodeKeepingReserved : encode
   const pair = (name: string, value: string): string => `${name}${value === '' ? empty : `=${value}`}`
   const written = variables.flatMap(({ name, explode, prefix }): readonly string[] => {
-    // Own ones only: `{constructor}` would otherwise find what every object inherits.
+    // Own properties only. Otherwise `{constructor}` would find what every object inherits.
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined || value === null) return []
     if (typeof value === 'string') {
       const encoded = write(prefix === Infinity ? value : [...value].slice(0, prefix).join(''))
       return [named ? pair(name, encoded) : encoded]
     }
-    if (prefix !== Infinity) throw new TypeError(`${text}: "${name}" is cut to a length, so it must be a string`)
+    if (prefix !== Infinity) throw new TypeError(`${text}: "${name}" has a maximum length, so it must be a string`)
     const pairs = isList(value)
       ? undefined
       : Object.entries(value).map(([key, item]) => [write(key), write(item)] as const)

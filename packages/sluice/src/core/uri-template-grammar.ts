@@ -1,18 +1,18 @@
-/** The text of a URI template, taken apart: literals and expressions, checked against RFC 6570. */
+/** Parses the text of a URI template into literals and expressions, checked against RFC 6570. */
 
 const maxLength = 2_048
 const maxVariables = 32
 
 export interface TemplateOperator {
-  /** What the expansion starts with, and what stands between the values. */
+  /** The start of the expansion, and the separator between the values. */
   readonly first: string
   readonly separator: string
-  /** `name=value`, and what follows the name of an empty value. */
+  /** Whether the expansion is `name=value`, and the text after the name of an empty value. */
   readonly named: boolean
   readonly empty: string
-  /** Whether values keep reserved characters as they are. */
+  /** Whether values keep reserved characters. */
   readonly open: boolean
-  /** Matching: reserved characters that are part of the expansion, and those that always end it. */
+  /** For matching: the reserved characters that are part of the expansion, and those that always end it. */
   readonly consumes: string
   readonly ends: string
 }
@@ -20,7 +20,7 @@ export interface TemplateOperator {
 export const reserved = ":/?#[]@!$&'()*+,;="
 export const operators: ReadonlyMap<string, TemplateOperator> = new Map([
   ['', { first: '', separator: ',', named: false, empty: '', open: false, consumes: ',', ends: '/?#' }],
-  // A query must not be smuggled in through a path: for matching, `?` and `#` in the value have to be encoded.
+  // When matching, `?` and `#` in the value must be encoded, so that a path cannot smuggle in a query.
   ['+', { first: '', separator: ',', named: false, empty: '', open: true, consumes: ":/[]@!$&'()*+,;=", ends: '?#' }],
   ['#', { first: '#', separator: ',', named: false, empty: '', open: true, consumes: reserved, ends: '' }],
   ['.', { first: '.', separator: '.', named: false, empty: '', open: false, consumes: '', ends: '/?#' }],
@@ -33,7 +33,7 @@ export const operators: ReadonlyMap<string, TemplateOperator> = new Map([
 export interface Variable {
   readonly name: string
   readonly explode: boolean
-  /** `{name:3}`: no more than so many characters. */
+  /** Maximum number of characters, as in `{name:3}`. */
   readonly prefix: number
 }
 export interface Expression {
@@ -59,13 +59,13 @@ export function parseParts(template: string): readonly TemplatePart[] {
     const open = template.indexOf('{', at)
     const literal = template.slice(at, open === -1 ? undefined : open)
     const bad = notInLiterals.exec(literal)?.[0]
-    if (bad === '}') invalidTemplate(template, 'a "}" closes nothing; remove it or write the "{" that belongs to it')
+    if (bad === '}') invalidTemplate(template, 'a "}" has no matching "{"; remove the "}" or add the "{"')
     if (bad !== undefined)
-      invalidTemplate(template, `${JSON.stringify(bad)} may not stand in a URI; write ${encode(bad)}`)
+      invalidTemplate(template, `${JSON.stringify(bad)} is not allowed in a URI; write ${encode(bad)}`)
     if (literal !== '') parts.push(encodeKeepingReserved(literal))
     if (open === -1) break
     const close = template.indexOf('}', open)
-    if (close === -1) invalidTemplate(template, 'a "{" is never closed; add the "}"')
+    if (close === -1) invalidTemplate(template, 'a "{" has no matching "}"; add the "}"')
     const expression = parseExpression(template, template.slice(open, close + 1))
     parts.push(expression)
     variables += expression.variables.length
@@ -80,13 +80,13 @@ function parseExpression(template: string, text: string): Expression {
   const operator = operators.get(sign)
   const inner = text.slice(1 + sign.length, -1)
   if (!operator || /^[=,!@|]/.test(inner))
-    invalidTemplate(template, `${text}: the operator "${inner[0]}" has no meaning; remove it`)
+    invalidTemplate(template, `${text}: the operator "${inner[0]}" is not supported; remove it`)
   const variables = inner.split(',').map((spec): Variable => {
     const [, name = '', modifier = ''] = /^([^*:]*)(\*|:[1-9]\d{0,3})?$/.exec(spec) ?? []
     if (!variableName.test(name))
       invalidTemplate(
         template,
-        `${text}: "${spec}" is no variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`,
+        `${text}: "${spec}" is not a variable; use letters, digits, "_" and ".", then "*" or ":3" if needed`,
       )
     return { name, explode: modifier === '*', prefix: modifier.startsWith(':') ? Number(modifier.slice(1)) : Infinity }
   })
@@ -98,6 +98,6 @@ const unreservedOnly = (text: string): string =>
 
 export const encode = (text: string): string => unreservedOnly(encodeURIComponent(text.toWellFormed()))
 
-/** Keeps reserved characters and what is percent-encoded already. */
+/** Encodes text but keeps reserved characters and percent-encoded sequences. */
 export const encodeKeepingReserved = (text: string): string =>
   text.toWellFormed().replace(/%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent)

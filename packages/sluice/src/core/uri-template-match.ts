@@ -1,10 +1,13 @@
-/** A URI back to the values it was made from, in one pass from left to right; or why a template cannot be read back. */
+/**
+ * Matches a URI to the values it was made from, in one pass from left to right, or says why a template cannot be
+ * matched.
+ */
 
 import type { UriTemplate } from './uri-template.ts'
 import type { Expression, TemplatePart, Variable } from './uri-template-grammar.ts'
 import { invalidTemplate, reserved } from './uri-template-grammar.ts'
 
-/** An expression, where it ends, and the fixed text at that end. */
+/** An expression, the characters that end it, and the fixed text before that end. */
 export interface ExpressionPlan {
   readonly expression: Expression
   readonly stops: string
@@ -12,7 +15,7 @@ export interface ExpressionPlan {
   readonly afterSlash: boolean
 }
 
-/** Finds for every expression the character at which it ends, or refuses the template. */
+/** Finds the characters that end each expression. Throws if the template is ambiguous. */
 export function plan(template: string, parts: readonly TemplatePart[]): readonly (string | ExpressionPlan)[] {
   const steps: (string | ExpressionPlan)[] = []
   let taken = 0
@@ -31,7 +34,7 @@ export function plan(template: string, parts: readonly TemplatePart[]): readonly
   return steps
 }
 
-/** Expressions whose own text can be taken apart in two ways. */
+/** Refuses expressions whose own text can be split in two ways. */
 function assertReadable(template: string, { text, sign, variables }: Expression): void {
   if (variables.length === 1 && !variables[0]?.explode) return
   if (sign === '+' || sign === '#' || sign === '.')
@@ -43,7 +46,7 @@ function assertReadable(template: string, { text, sign, variables }: Expression)
   if (mixed && (sign === '' || sign === '/'))
     invalidTemplate(
       template,
-      `${text} cannot be matched: where the list begins is unknown; give it an expression of its own`,
+      `${text} cannot be matched: the start of the list is ambiguous; put the list in a separate expression`,
     )
 }
 
@@ -54,8 +57,8 @@ function findEnd(
 ): { stops: string; suffix: string } {
   const { text, operator, variables } = expression
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
-  const own = expression.sign === '' && !several ? '' : operator.consumes
-  const isEnd = (char: string): boolean => reserved.includes(char) && !own.includes(char)
+  const consumed = expression.sign === '' && !several ? '' : operator.consumes
+  const isEnd = (char: string): boolean => reserved.includes(char) && !consumed.includes(char)
   let stops = operator.ends
   let suffix = ''
   let maybeMissing: string | undefined
@@ -65,7 +68,7 @@ function findEnd(
       if (first === '' || !isEnd(first))
         invalidTemplate(
           template,
-          `${text}${suffix}${next.text} cannot be matched: nothing marks where the first ends, since "${
+          `${text}${suffix}${next.text} cannot be matched: the end of the first is ambiguous, because "${
             suffix || first || 'a letter'
           }" may be part of its value; put "/" or another reserved character between them`,
         )
@@ -77,7 +80,7 @@ function findEnd(
     if (maybeMissing !== undefined && hard !== 0)
       invalidTemplate(
         template,
-        `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; put it before`,
+        `${text} cannot be matched: "${next}" follows ${maybeMissing}, which may be missing; move it before that expression`,
       )
     if (maybeMissing === undefined) suffix = hard === -1 ? next : next.slice(0, hard)
     if (hard === -1) continue
@@ -90,15 +93,15 @@ function findEnd(
 type Found = [name: string, value: string | readonly string[]][]
 
 /**
- * Encodes `ü` and blanks, which people and models write as they are, so that they meet the template's own text as it is
- * kept. `undefined` if the text holds half of a surrogate pair.
+ * Encodes `ü` and blanks, which people and models write unencoded, so that they match the encoded template. `undefined`
+ * if the text holds half of a surrogate pair.
  */
 export const toAscii = (uri: string): string | undefined =>
   uri.isWellFormed() ? uri.replace(/[^!-~]+/gu, encodeURIComponent) : undefined
 
 export function match(steps: readonly (string | ExpressionPlan)[], uri: string): ReturnType<UriTemplate['match']> {
   const [head] = steps
-  // Compared before anything is encoded: otherwise every template would encode the whole of every other one's URIs.
+  // Compared before anything is encoded. Otherwise every template would encode every other template's URIs as a whole.
   if (typeof head === 'string' && !uri.startsWith(head.replace(/%.*/, ''))) return undefined
   const text = toAscii(uri)
   if (text === undefined) return undefined
@@ -120,18 +123,18 @@ export function match(steps: readonly (string | ExpressionPlan)[], uri: string):
   return at === text.length ? Object.fromEntries(found) : undefined
 }
 
-/** False where the text cannot have come from the expression. */
-function readExpression(hole: ExpressionPlan, body: string, found: Found): boolean {
-  const { operator, variables } = hole.expression
+/** Returns false if the text cannot have come from the expression. */
+function readExpression(step: ExpressionPlan, body: string, found: Found): boolean {
+  const { operator, variables } = step.expression
   if (!body.startsWith(operator.first)) return body === ''
   const inner = body.slice(operator.first.length)
-  if (operator.named) return readPairs(hole, inner, found)
+  if (operator.named) return readPairs(step, inner, found)
   const [only] = variables
   const items = variables.length === 1 && !only?.explode ? [inner] : inner.split(operator.separator)
   const values: string[] = []
   for (const [at, item] of items.entries()) {
-    const value = decode(hole, variables[only?.explode ? 0 : at], item)
-    // Too many items have no variable; an empty one would make `/users/` name a user.
+    const value = decode(step, variables[only?.explode ? 0 : at], item)
+    // Surplus items have no variable. An empty item would make `/users/` name a user.
     if (value === undefined || value === '') return false
     values.push(value)
   }
@@ -141,15 +144,17 @@ function readExpression(hole: ExpressionPlan, body: string, found: Found): boole
   return true
 }
 
-/** In any order, since clients build queries by hand. An unknown name or a second value is no match. */
-function readPairs(hole: ExpressionPlan, inner: string, found: Found): boolean {
-  const { operator, variables } = hole.expression
+/**
+ * Reads pairs in any order, because clients build queries by hand. An unknown name or a second value does not match.
+ */
+function readPairs(step: ExpressionPlan, inner: string, found: Found): boolean {
+  const { operator, variables } = step.expression
   const lists = new Map<string, string[]>()
   for (const pair of inner.split(operator.separator)) {
     const equals = pair.indexOf('=')
     const name = equals === -1 ? pair : pair.slice(0, equals)
     const variable = variables.find((candidate) => candidate.name === name)
-    const value = decode(hole, variable, equals === -1 ? '' : pair.slice(equals + 1))
+    const value = decode(step, variable, equals === -1 ? '' : pair.slice(equals + 1))
     if (!variable || value === undefined) return false
     const list = lists.get(name)
     if (!list) lists.set(name, [value])
@@ -163,7 +168,7 @@ function readPairs(hole: ExpressionPlan, inner: string, found: Found): boolean {
   return true
 }
 
-function decode(hole: ExpressionPlan, variable: Variable | undefined, text: string): string | undefined {
+function decode(step: ExpressionPlan, variable: Variable | undefined, text: string): string | undefined {
   if (!variable) return undefined
   let value: string
   try {
@@ -172,7 +177,7 @@ function decode(hole: ExpressionPlan, variable: Variable | undefined, text: stri
     return undefined
   }
   if (variable.prefix !== Infinity && [...value].length > variable.prefix) return undefined
-  return isSafe(hole, value) ? value : undefined
+  return isSafe(step, value) ? value : undefined
 }
 
 function isSafe({ expression: { sign }, afterSlash }: ExpressionPlan, value: string): boolean {
@@ -183,7 +188,7 @@ function isSafe({ expression: { sign }, afterSlash }: ExpressionPlan, value: str
   return value.split(/[/\\]/).every((segment) => dots(segment) < 2)
 }
 
-/** How many dots, if the name holds nothing but dots and blanks; such a name means another place. */
+/** Returns the number of dots if the name holds only dots and blanks, because such a name means another directory. */
 function dots(name: string): number {
   return /^[. ]*$/.test(name) ? name.replaceAll(' ', '').length : 0
 }

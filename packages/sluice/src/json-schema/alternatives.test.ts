@@ -16,11 +16,11 @@ test.each([
     'must be a string',
     ['a'],
   ],
-])('alternatives %j meet %j with one issue', (schema, value, message, path) => {
+])('alternatives %j report %j with one issue', (schema, value, message, path) => {
   expect(validatorOf(schema)(value)).toEqual([{ message, path }])
 })
 
-test('the closest of some alternatives is told', () => {
+test('the closest of several alternatives is reported', () => {
   const shapes = {
     oneOf: [
       { properties: { kind: { const: 'circle' }, radius: { type: 'number' } }, required: ['kind', 'radius'] },
@@ -31,7 +31,7 @@ test('the closest of some alternatives is told', () => {
   expect(findIssues({ kind: 'square', side: 'long' })).toEqual([{ message: 'must be a number', path: ['side'] }])
 })
 
-test('what all alternatives want of one member is told there', () => {
+test('an issue that all alternatives have with one member is reported at that member', () => {
   const kinds = ['circle', 'square'].map((kind) => ({ properties: { kind: { const: kind } } }))
   expect(validatorOf({ anyOf: kinds })({ kind: 'cube' })).toEqual([
     { message: 'must be "circle" or must be "square"', path: ['kind'] },

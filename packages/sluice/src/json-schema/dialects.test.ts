@@ -10,7 +10,7 @@ test.each<readonly [string, unknown, string]>([
   ['exclusiveMinimum as in draft-04', { exclusiveMinimum: true }, '"exclusiveMinimum" must be a number'],
   ['a negative length', { minLength: -1 }, '"minLength" must be a whole number, 0 or more'],
   ['multipleOf 0', { multipleOf: 0 }, '"multipleOf" must be a number above 0'],
-  ['enum that is no list', { enum: 'a' }, '"enum" must be a list of values'],
+  ['enum that is not a list', { enum: 'a' }, '"enum" must be a list of values'],
   ['anyOf without any', { anyOf: [] }, '"anyOf" must be a list of schemas'],
   ['properties as a list', { properties: [] }, '"properties" must be an object of schemas'],
   ['dependentRequired as a list', { dependentRequired: { a: 'b' } }, '"dependentRequired" must be'],
@@ -19,7 +19,7 @@ test.each<readonly [string, unknown, string]>([
   ['dependencies', { dependencies: {} }, 'write "dependentRequired"'],
   ['$recursiveRef', { $recursiveRef: '#' }, 'write "$dynamicRef"'],
   ['draft-04', { $schema: 'http://json-schema.org/draft-04/schema#' }, 'convert the schema or remove "$schema"'],
-  ['a dialect of its own', { $schema: 'https://example.com/meta' }, 'convert the schema or remove "$schema"'],
+  ['a custom dialect', { $schema: 'https://example.com/meta' }, 'convert the schema or remove "$schema"'],
   ['another dialect further down', { $defs: { a: { $schema: 'urn:x' } } }, 'at #/$defs/a: "$schema" must be'],
   ['a number', 1, 'at #: a schema must be an object, true or false'],
   ['null', null, 'at #: a schema must be'],
@@ -75,8 +75,8 @@ test.each(['https://json-schema.org/draft-07/schema#', 'http://json-schema.org/d
 )
 
 test.each<readonly [object, string]>([
-  [{ prefixItems: [{}] }, '"prefixItems" is of a later draft'],
-  [{ properties: { a: { dependentRequired: {} } } }, 'at #/properties/a: "dependentRequired" is of a later draft'],
+  [{ prefixItems: [{}] }, '"prefixItems" belongs to a later draft'],
+  [{ properties: { a: { dependentRequired: {} } } }, 'at #/properties/a: "dependentRequired" belongs to a later draft'],
   [{ items: [{ type: 'int' }] }, 'at #/items/0: "type" must be one of'],
   [{ items: [{}], additionalItems: { type: 'int' } }, 'at #/additionalItems: "type"'],
   [{ dependencies: { a: { type: 'int' } } }, 'at #/dependencies/a: "type"'],
@@ -86,7 +86,7 @@ test.each<readonly [object, string]>([
   expect(() => draft7(schema)(1)).toThrow(problem)
 })
 
-test('a draft-07 schema is listed word for word, with its "$schema"', () => {
+test('a draft-07 schema is listed unchanged, with its "$schema"', () => {
   const schema = { $schema, type: 'object', properties: { a: { items: [{ type: 'string' }] } } }
   for (const target of ['draft-07', 'draft-2020-12'] as const)
     expect(jsonSchema(schema)['~standard'].jsonSchema.input({ target })).toEqual(schema)

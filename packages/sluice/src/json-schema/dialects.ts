@@ -1,8 +1,8 @@
 /**
- * The two drafts that are accepted: what their keywords must look like, and how draft-07 is written in 2020-12's words.
+ * The two accepted drafts: the form of their keywords, and how draft-07 is normalized to 2020-12.
  *
- * A keyword that cannot be read would let everything pass (`properties: { a: 'string' }`), and so would a keyword of
- * the other draft. Both are refused. A keyword that no draft has is an annotation.
+ * A malformed keyword would accept every value (`properties: { a: 'string' }`), and so would a keyword of the other
+ * draft. Both are refused. A keyword that no draft has is an annotation.
  */
 
 import { isObject } from '../core/json.ts'
@@ -31,7 +31,7 @@ const isTypes: KeywordCheck = (value) =>
   isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType))
 const never: KeywordCheck = () => false
 
-/** A test, and the problem with a keyword that fails it. The later entry wins. */
+/** A check, and the problem of a keyword that fails it. The later entry wins. */
 const shared: readonly KeywordShape[] = [
   [`${schemaKeywords} const`, () => true, ''],
   [schemaListKeywords, (value) => Array.isArray(value) && value.length > 0, 'must be a list of schemas'],
@@ -51,13 +51,13 @@ const laterKeywords =
 
 /** One draft of JSON Schema. */
 export interface Dialect {
-  /** As Standard JSON Schema calls it. */
+  /** The name in Standard JSON Schema. */
   readonly name: 'draft-2020-12' | 'draft-07'
   readonly uri: string
   readonly shapes: ReadonlyMap<string, readonly [is: KeywordCheck, problem: string]>
-  /** Throws if the keywords contradict the draft; returns them in the words of 2020-12. */
+  /** Returns the keywords normalized to 2020-12. Throws if they contradict the draft. */
   normalize(source: Keywords<unknown>): Keywords<unknown>
-  /** The draft's own name of a keyword, for JSON pointers. */
+  /** Returns the draft's own name of a keyword, for JSON pointers. */
   spelling(keyword: string, source: Keywords<unknown>): string
 }
 
@@ -80,15 +80,15 @@ export const draft2020: Dialect = {
       (value) => isString(value) && !/#./.test(value),
       'must be a URI without a fragment; write that as "$anchor"',
     ],
-    ['additionalItems', never, 'is of an earlier draft; write "prefixItems", and "items" for the rest'],
-    ['dependencies', never, 'is of an earlier draft; write "dependentRequired" or "dependentSchemas"'],
-    ['$recursiveRef', never, 'is of another draft; write "$dynamicRef"'],
+    ['additionalItems', never, 'belongs to an earlier draft; write "prefixItems", and "items" for the rest'],
+    ['dependencies', never, 'belongs to an earlier draft; write "dependentRequired" or "dependentSchemas"'],
+    ['$recursiveRef', never, 'belongs to another draft; write "$dynamicRef"'],
   ]),
   normalize: (source) => source,
   spelling: (keyword) => keyword,
 }
 
-/** Draft-07's own keywords, beside those both drafts have. */
+/** Draft-07's own keywords, in addition to those of both drafts. */
 type Draft7 = Keywords<unknown> & {
   readonly additionalItems?: unknown
   readonly dependencies?: Record<string, unknown>
@@ -104,10 +104,10 @@ const draft7: Dialect = {
       (value) => isString(value) && /^(?:#[A-Za-z][\w.:-]*|[^#]*#?)$/.test(value),
       'must be a URI, or "#" and a name',
     ],
-    [laterKeywords, never, 'is of a later draft; declare 2020-12 in "$schema", or write it in the words of draft-07'],
+    [laterKeywords, never, 'belongs to a later draft; declare 2020-12 in "$schema", or use the keywords of draft-07'],
   ]),
   normalize(source: Draft7) {
-    // Whatever stands beside a `$ref` does not count in this draft.
+    // In this draft, keywords beside a `$ref` are ignored.
     if (source.$ref !== undefined) return { $ref: source.$ref }
     const { $id, items, additionalItems, dependencies = {}, $anchor: _a, $dynamicAnchor: _d, ...same } = source
     const dependent = Object.entries(dependencies)
@@ -132,10 +132,10 @@ const draft7: Dialect = {
 
 const dialects = [draft2020, draft7]
 const uris = new Map(dialects.flatMap((dialect) => [dialect.uri, `${dialect.uri}#`].map((uri) => [uri, dialect])))
-// Many generators write the address of draft-07 with https.
+// Many generators write the URI of draft-07 with https.
 uris.set('https://json-schema.org/draft-07/schema#', draft7).set('https://json-schema.org/draft-07/schema', draft7)
 
-/** The dialect that `$schema` names. */
+/** Returns the dialect that `$schema` names. */
 export function dialectOf($schema: unknown, at: string): Dialect {
   return (
     uris.get(String($schema)) ??
@@ -143,7 +143,7 @@ export function dialectOf($schema: unknown, at: string): Dialect {
   )
 }
 
-/** Checks one schema and not those it holds. */
+/** Checks one schema, but not its subschemas. */
 export function checkKeywords(schema: unknown, at: string, { shapes }: Dialect): asserts schema is Keywords<unknown> {
   if (!isObject(schema)) rejectSchema(at, 'a schema must be an object, true or false; correct it')
   for (const [keyword, value] of Object.entries(schema)) {
@@ -156,5 +156,5 @@ export function checkKeywords(schema: unknown, at: string, { shapes }: Dialect):
 }
 
 const bookkeeping = new Set(words(`$defs definitions $id $ref $dynamicRef ${anchorKeywords}`))
-/** Whether a normalized keyword by itself says something about values. */
+/** Returns whether a normalized keyword constrains values. */
 export const isRule = (keyword: string): boolean => draft2020.shapes.has(keyword) && !bookkeeping.has(keyword)

@@ -1,8 +1,8 @@
 /**
- * The values of `format` that are checked, each in linear time. Other formats are annotations.
+ * Checks the values of `format`, each in linear time. Unknown formats are annotations.
  *
- * Not checked: `iri`, `iri-reference`, `idn-email`, `idn-hostname` and the Punycode in a `hostname`, whose rules need
- * tables larger than this library.
+ * Not checked: `iri`, `iri-reference`, `idn-email`, `idn-hostname` and the Punycode in a `hostname`, because their
+ * rules need tables larger than this library.
  */
 
 type Format = (text: string) => boolean
@@ -29,7 +29,7 @@ const isTime: Format = (text) => {
   const [offsetHour, offsetMinute] = [Number(match[5] ?? 0), Number(match[6] ?? 0)]
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false
   if (second < 60) return true
-  // A leap second is the last of a day in UTC.
+  // A leap second is the last second of a day in UTC.
   const offset = (offsetHour * 60 + offsetMinute) * (match[4] === '-' ? -1 : 1)
   return (hour * 60 + minute - offset + 2 * 1440) % 1440 === 1439
 }
@@ -75,7 +75,7 @@ const isEmail: Format = (text) => {
   return literal[1] ? isIpv6(literal[2] ?? '') : isIpv4(literal[2] ?? '')
 }
 
-/** RFC 3986: allowed characters, whole escapes, and the parts that have a form of their own. */
+/** RFC 3986: allowed characters, complete escapes, and the form of each component. */
 const isUriReference: Format = (text) => {
   if (!/^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\da-f]{2})*$/i.test(text)) return false
   const [, scheme, authority, path = '', , fragment] =
@@ -134,5 +134,5 @@ const formats: ReadonlyMap<unknown, Format> = new Map([
   ['regex', isRegex],
 ])
 
-/** `undefined` if the format is not checked. */
+/** Returns the check of a format; `undefined` if the format is not checked. */
 export const formatOf = (name: unknown): Format | undefined => formats.get(name)

@@ -15,44 +15,44 @@ const schema = {
   $defs: { size: { $anchor: 'size', enum: [1, 2], description: 'How many' } },
 }
 
-test('it says who made it', () => {
+test('it names its vendor', () => {
   expect(jsonSchema(schema)['~standard']).toMatchObject({ version: 1, vendor: 'sluice' })
 })
 
-test('the author’s schema comes back word for word, in its order', () => {
+test('the author’s schema is listed unchanged, in its order', () => {
   const { input, output } = jsonSchema(schema)['~standard'].jsonSchema
   expect(JSON.stringify(input({ target: 'draft-2020-12' }))).toBe(JSON.stringify(schema))
   expect(JSON.stringify(output({ target: 'draft-2020-12' }))).toBe(JSON.stringify(schema))
 })
 
-test('nobody can change what is listed or what is checked', () => {
-  const mine = { type: 'object', properties: { a: { type: 'string' } } }
-  const { validate, jsonSchema: listed } = jsonSchema(mine)['~standard']
-  const given = listed.input({ target: 'draft-2020-12' })
-  given['type'] = 'array'
-  mine.properties.a.type = 'number'
+test('no caller can change the listed or the checked schema', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const { validate, jsonSchema: listed } = jsonSchema(schema)['~standard']
+  const copy = listed.input({ target: 'draft-2020-12' })
+  copy['type'] = 'array'
+  schema.properties.a.type = 'number'
   expect(listed.input({ target: 'draft-2020-12' })).toEqual({ type: 'object', properties: { a: { type: 'string' } } })
   expect(validate({ a: 1 }).issues).toHaveLength(1)
 })
 
-test('true and false are listed as objects, since a list can hold nothing else', () => {
+test('true and false are listed as objects, because a list can hold nothing else', () => {
   expect(jsonSchema(true)['~standard'].jsonSchema.input({ target: 'draft-2020-12' })).toEqual({})
   expect(jsonSchema(false)['~standard'].jsonSchema.input({ target: 'draft-2020-12' })).toEqual({ not: {} })
 })
 
-test('it is not rewritten for other dialects', () => {
+test('it is not converted to other dialects', () => {
   expect(() => jsonSchema({})['~standard'].jsonSchema.input({ target: 'draft-07' })).toThrow(
-    'cannot be given as draft-07',
+    'cannot be converted to draft-07',
   )
 })
 
-test('a value that passes is handed back itself', () => {
+test('a value that passes is returned itself', () => {
   const value = { size: 1 }
   const result = jsonSchema(schema)['~standard'].validate(value)
   expect(result.issues === undefined && result.value).toBe(value)
 })
 
-test('its types are those that were named', () => {
+test('it has the declared types', () => {
   const order = jsonSchema<{ size: number }>(schema)
   expectTypeOf(order).toExtend<StandardSchemaV1<unknown, { size: number }>>()
   expectTypeOf(order).toExtend<StandardJSONSchemaV1>()
@@ -60,32 +60,32 @@ test('its types are those that were named', () => {
   expectTypeOf(jsonSchema({})).toEqualTypeOf<JsonSchema<unknown>>()
 })
 
-test('keywords that are undefined are not there', () => {
-  const given = { type: 'string', minLength: undefined, items: { $id: undefined, $ref: undefined } }
-  const { validate } = jsonSchema(given)['~standard']
+test('undefined keywords are ignored', () => {
+  const schema = { type: 'string', minLength: undefined, items: { $id: undefined, $ref: undefined } }
+  const { validate } = jsonSchema(schema)['~standard']
   expect(validate('a')).toEqual({ value: 'a' })
   expect(validate(1).issues).toHaveLength(1)
 })
 
-test('formats are only noted where the standard is asked for', () => {
+test('with `note`, formats are not checked', () => {
   expect(jsonSchema({ format: 'email' })['~standard'].validate('a').issues).toHaveLength(1)
   expect(jsonSchema({ format: 'email' }, { format: 'note' })['~standard'].validate('a')).toEqual({ value: 'a' })
 })
 
-test('a deep constant is compared to its end', () => {
+test('a deep constant is compared completely', () => {
   const deep = (end: unknown) => Array.from({ length: 100 }).reduce((inner) => [inner], end)
   const { validate } = jsonSchema({ const: deep(1) })['~standard']
   expect(validate(deep(1)).issues).toBeUndefined()
   expect(validate(deep(2)).issues).toHaveLength(1)
 })
 
-test('what JSON cannot hold is refused by whoever uses it first', () => {
+test('a schema that JSON cannot hold is refused at first use', () => {
   const listed = (schema: object) => () => jsonSchema(schema)['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
   const checked = (schema: object) => () => jsonSchema(schema)['~standard'].validate(1)
-  const around: Record<string, unknown> = {}
-  around['not'] = around
+  const cyclic: Record<string, unknown> = {}
+  cyclic['not'] = cyclic
   for (const use of [listed, checked]) {
-    for (const schema of [{ default: 1n }, around]) expect(use(schema)).toThrow('cannot be written as JSON')
+    for (const schema of [{ default: 1n }, cyclic]) expect(use(schema)).toThrow('cannot be written as JSON')
     for (const nothing of [undefined, () => {}])
       expect(use(nothing as object)).toThrow('at #: a schema must be an object')
   }

@@ -1,8 +1,9 @@
 /**
- * `jsonSchema(…)`: plain JSON Schema (2020-12 or draft-07) as a Standard Schema, for tools whose schema is already written.
+ * `jsonSchema(…)` turns plain JSON Schema (2020-12 or draft-07) into a Standard Schema, for tools that already have a
+ * schema.
  *
- * The document is parsed (`parse.ts`), written in the words of one draft (`dialects.ts`), its references are resolved
- * (`resolve-refs.ts`), and closures validate values against it (`validate.ts`). design.md §9 says why the engine is ours.
+ * The document is parsed (`parse.ts`) and normalized to one draft (`dialects.ts`). Its references are resolved
+ * (`resolve-refs.ts`), and closures validate values (`validate.ts`). design.md §9 says why the engine is ours.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
@@ -12,20 +13,20 @@ import { parse } from './parse.ts'
 import { resolveRefs } from './resolve-refs.ts'
 import { toValidator } from './validate.ts'
 
-/** A plain JSON Schema as a Standard Schema: what `tool` and `prompt` take as `input`. */
+/** A plain JSON Schema as a Standard Schema, for the `input` of `tool` and `prompt`. */
 export interface JsonSchema<T = unknown> {
   readonly '~standard': JsonSchemaProps<T>
 }
-/** What the Standard Schema interface asks for. */
+/** The members that the Standard Schema interface requires. */
 export interface JsonSchemaProps<T> extends StandardSchemaV1.Props<T>, StandardJSONSchemaV1.Props<T> {
-  /** Never coerces: returns the same value, or what is wrong with it and where. */
+  /** Never coerces. Returns the same value, or its issues with their paths. */
   readonly validate: (value: unknown) => StandardSchemaV1.Result<T>
 }
-/** How strictly the schema is taken. */
+/** How strictly the schema is applied. */
 export interface JsonSchemaOptions {
   /**
-   * `check` (default) holds strings to the formats that are known (`email`, `uri`, `date-time`, …): an author who writes
-   * one means it. `note` is the standard's own default, where `format` says nothing about values.
+   * `check` (default) checks strings against the known formats (`email`, `uri`, `date-time`, …), because an author who
+   * writes one means it. `note` is the standard's own default, where `format` does not affect values.
    */
   readonly format?: 'check' | 'note'
 }
@@ -33,8 +34,8 @@ export interface JsonSchemaOptions {
 /**
  * Makes a Standard Schema of a JSON Schema. `$schema` chooses the draft; without it the schema is read as 2020-12.
  *
- * A mistake in the schema is thrown at first use, as a `TypeError` that says where it is and how to fix it: `tool` does so
- * at once, and adds the name of the tool.
+ * A mistake in the schema is thrown at first use, as a `TypeError` that says where it is and how to fix it. `tool` does
+ * so at once, and adds the name of the tool.
  */
 export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonSchemaOptions = {}): JsonSchema<T> {
   const prepared = prepare(schema, options)
@@ -42,11 +43,11 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
     if (prepared instanceof Error) throw prepared
     return prepared
   }
-  const verbatim = ({ target }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
+  const unchanged = ({ target }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
     const { text, dialect } = ready()
-    // MCP reads a schema by its own `$schema`, so draft-07 is listed where 2020-12 is the default.
+    // MCP reads a schema by its own `$schema`, so draft-07 may be listed where 2020-12 is the default.
     if (target === undefined || target === dialect.name || target === 'draft-2020-12') return JSON.parse(text)
-    throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be given as ${target}`)
+    throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be converted to ${target}`)
   }
   return {
     '~standard': {
@@ -56,7 +57,7 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
         const issues = ready().findIssues(value)
         return issues ? { issues } : { value: value as T }
       },
-      jsonSchema: { input: verbatim, output: verbatim },
+      jsonSchema: { input: unchanged, output: unchanged },
     },
   }
 }
@@ -78,12 +79,12 @@ function prepare(schema: object | boolean, { format = 'check' }: JsonSchemaOptio
   }
 }
 
-/** `true` and `false` become objects: a list of tools can hold nothing else. */
+/** Serializes the schema. `true` and `false` become objects, because a list of tools can hold nothing else. */
 function toText(schema: object | boolean): string {
   if (typeof schema === 'boolean') return schema ? '{}' : '{"not":{}}'
   try {
     return JSON.stringify(schema) ?? 'null'
   } catch (cause) {
-    return rejectSchema('#', `it cannot be written as JSON (${String(cause)}); remove what JSON does not know`)
+    return rejectSchema('#', `it cannot be written as JSON (${String(cause)}); remove values that JSON does not have`)
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The keywords of JSON Schema 2020-12, and the schemas they hold. Past `dialects.ts` every document is written in these,
+ * The keywords of JSON Schema 2020-12, and the schemas they hold. After `dialects.ts` every document uses these,
  * whatever its draft.
  */
 
-/** Keywords by the kind of value they take, as space-separated names: a schema, a list of them, schemas by name, … */
+/** Keywords by the kind of their value, as space-separated names: a schema, a list of schemas, schemas by name, … */
 export const schemaKeywords =
   'not if then else additionalProperties propertyNames items contains unevaluatedProperties unevaluatedItems'
 export const schemaListKeywords = 'allOf anyOf oneOf prefixItems'
@@ -16,7 +16,7 @@ export const countKeywords = 'minLength maxLength minItems maxItems minContains 
 type Words<T extends string> = T extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : T
 type ByName<T> = { readonly [name: string]: T }
 
-/** Keywords that were checked, with `S` for the schemas they hold: as they came, resolved, or compiled to tests. */
+/** Checked keywords, with `S` for their schemas: unprocessed, resolved, or compiled to tests. */
 export type Keywords<S> = { readonly [K in Words<typeof schemaKeywords>]?: S } & {
   readonly [K in Words<typeof schemaListKeywords>]?: readonly S[]
 } & { readonly [K in Words<typeof schemaMapKeywords>]?: ByName<S> } & {
@@ -29,7 +29,7 @@ export type Keywords<S> = { readonly [K in Words<typeof schemaKeywords>]?: S } &
   readonly required?: readonly string[]
   readonly dependentRequired?: ByName<readonly string[]>
 }
-/** A schema without annotations, whose every `$ref` is a key of one map. */
+/** A schema without annotations, in which every `$ref` is a key of one map. */
 export type ResolvedNode = boolean | SchemaNode
 interface SchemaNode extends Keywords<ResolvedNode> {}
 
@@ -44,21 +44,23 @@ export function rejectSchema(at: string, problem: string): never {
   throw new TypeError(`JSON Schema at ${at}: ${problem}`)
 }
 
-const [ones, lists, nameds] = [
+const [single, lists, named] = [
   new Set(words(schemaKeywords)),
   new Set(words(schemaListKeywords)),
   new Set(words(schemaMapKeywords)),
 ]
 
-/** Returns the same keywords with `visit(schema)` for each schema they hold. `name` is a list index or a member name. */
+/**
+ * Returns the same keywords with `visit(schema)` for each schema they hold. `name` is a list index or a member name.
+ */
 export function mapSchemas<S, T>(
   keywords: Keywords<S>,
   visit: (schema: S, keyword: string, name?: string) => T,
 ): Keywords<T> {
   const map = (keyword: string, value: unknown): unknown => {
-    if (ones.has(keyword)) return visit(value as S, keyword)
+    if (single.has(keyword)) return visit(value as S, keyword)
     if (lists.has(keyword)) return (value as S[]).map((schema, index) => visit(schema, keyword, String(index)))
-    if (!nameds.has(keyword)) return value
+    if (!named.has(keyword)) return value
     return Object.fromEntries(
       Object.entries(value as ByName<S>).map(([name, schema]) => [name, visit(schema, keyword, name)]),
     )

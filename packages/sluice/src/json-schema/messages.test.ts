@@ -5,7 +5,7 @@ import { messageFor } from './messages.ts'
 const validatorOf = (schema: object | boolean) => (value: unknown) =>
   jsonSchema(schema)['~standard'].validate(value).issues
 
-test('messages say what is wanted and never quote the value', () => {
+test('messages say what is required and never quote the value', () => {
   const findIssues = validatorOf({
     properties: {
       name: { type: 'string', minLength: 2 },
@@ -16,8 +16,8 @@ test('messages say what is wanted and never quote the value', () => {
     required: ['id'],
   })
   const secret = 'hunter2'
-  const told = findIssues({ name: 1, size: 0, unit: secret, when: secret })
-  expect(told?.map(({ path, message }) => `${path?.join('.')} ${message}`).sort()).toEqual([
+  const issues = findIssues({ name: 1, size: 0, unit: secret, when: secret })
+  expect(issues?.map(({ path, message }) => `${path?.join('.')} ${message}`).sort()).toEqual([
     'id is required',
     'name must be a string',
     'size must be at least 1',
@@ -31,10 +31,10 @@ test.each([
   ['const', ['a'], 'must be ["a"]'],
   ['enum', ['a', 1], 'must be one of "a", 1'],
   ['pattern', '^a$', 'must match the pattern ^a$'],
-])('of %s %j it says what is wanted', (keyword, argument, sentence) => {
+])('the message of %s %j says what is required', (keyword, argument, sentence) => {
   expect(messageFor(keyword, argument)).toBe(sentence)
 })
 
-test('a long list is cut off', () => {
+test('a long list is truncated', () => {
   expect(messageFor('enum', Array(1_000).fill('a')).length).toBeLessThan(510)
 })

@@ -1,4 +1,4 @@
-/** Messages for the keywords that hold no schema. They quote the schema and never the value, which may be a secret. */
+/** Messages for keywords that hold no schema. They quote the schema and never the value, which may be a secret. */
 
 const maxLength = 500
 

@@ -1,8 +1,8 @@
 /**
- * The outcome of testing a value: what is wrong with it, and which of its parts were evaluated.
+ * The outcome of testing a value: its issues, and which of its members or items were evaluated.
  *
- * Most values pass, and then nothing is allocated: `passed` is shared. Paths are relative to the value, so that an
- * outcome can be remembered for a value wherever it stands.
+ * Most values pass, and then nothing is allocated, because `passed` is shared. Paths are relative to the value, so that
+ * an outcome can be cached for a value at any position.
  */
 
 export type PathKey = string | number
@@ -13,7 +13,7 @@ export interface SchemaIssue {
 }
 export interface TestOutcome {
   readonly issues: readonly SchemaIssue[]
-  /** Members and items that were evaluated, in documents that have `unevaluated…`. Counts only without issues. */
+  /** Evaluated members and items, in documents that have `unevaluated…`. Valid only without issues. */
   readonly seen: readonly PathKey[]
 }
 export type SchemaTest = (value: unknown) => TestOutcome
@@ -27,14 +27,14 @@ export const failed = (message: string, ...path: readonly PathKey[]): TestOutcom
 })
 export const isPass = ({ issues }: TestOutcome): boolean => issues.length === 0
 
-/** Both outcomes together, with at most `maxIssues` issues. */
+/** Joins both outcomes, with at most `maxIssues` issues. */
 export function joinOutcomes(first: TestOutcome, second: TestOutcome): TestOutcome {
   if (first === passed) return second
   if (second === passed) return first
   return { issues: [...first.issues, ...second.issues].slice(0, maxIssues), seen: [...first.seen, ...second.seen] }
 }
 
-/** The outcome of a member or item, seen from the value that holds it. */
+/** Returns the outcome of a member or item with paths relative to the parent value. */
 export function prefixPath(key: PathKey, outcome: TestOutcome): TestOutcome {
   if (isPass(outcome)) return passed
   return { issues: outcome.issues.map(({ message, path }) => ({ message, path: [key, ...path] })), seen: [] }

@@ -1,8 +1,8 @@
 /**
  * Parses an ECMAScript regular expression (flag `u`) into a tree.
  *
- * `new RegExp` has accepted the source before, so only structure is read here. A class, an escape or a literal stays
- * source text: the platform's engine matches it against one character, which takes constant time.
+ * `new RegExp` has accepted the source before, so only the structure is parsed here. A class, an escape or a literal
+ * stays source text. The platform's engine matches it against one character, which takes constant time.
  */
 
 /** A part of a pattern. */
@@ -14,7 +14,7 @@ export type PatternNode =
   | { readonly type: 'alternatives'; readonly nodes: readonly PatternNode[] }
   | { readonly type: 'repeat'; readonly body: PatternNode; readonly min: number; readonly max: number }
 
-/** Thrown for the features that no linear-time engine has. The message completes "the pattern … uses". */
+/** Thrown for features that no linear-time engine has. The message completes "the pattern … uses". */
 export class UnsupportedPattern extends Error {}
 
 const escapes =
@@ -24,14 +24,14 @@ const groups = /\((?:\?(?::|=|!|<=|<!|<[^>]*>|[a-z-]*:))?/suy
 const quantifiers = /(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/suy
 const anyCharacter = /./suy
 
-/** Throws `UnsupportedPattern` for back references, lookbehind and modifiers. */
+/** Parses a pattern. Throws `UnsupportedPattern` for back references, lookbehind and modifiers. */
 export function parsePattern(source: string): PatternNode {
   let index = 0
   return parseAlternatives()
 
-  function take(what: RegExp): RegExpExecArray | undefined {
-    what.lastIndex = index
-    const match = what.exec(source) ?? undefined
+  function take(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = index
+    const match = expression.exec(source) ?? undefined
     if (match) index += match[0].length
     return match
   }
@@ -55,10 +55,10 @@ export function parsePattern(source: string): PatternNode {
     const body = parseUnit()
     const quantifier = take(quantifiers)
     if (!quantifier) return body
-    const [text, least, comma, most] = quantifier
-    if (least === undefined)
+    const [text, min, comma, max] = quantifier
+    if (min === undefined)
       return { type: 'repeat', body, min: text[0] === '+' ? 1 : 0, max: text[0] === '?' ? 1 : Infinity }
-    return { type: 'repeat', body, min: Number(least), max: most ? Number(most) : comma ? Infinity : Number(least) }
+    return { type: 'repeat', body, min: Number(min), max: max ? Number(max) : comma ? Infinity : Number(min) }
   }
 
   function parseUnit(): PatternNode {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { jsonSchema } from './index.ts'
 import { patternProblem, toPattern } from './pattern.ts'
 
-/** Patterns that make a backtracking engine run for seconds or for good, each with a text that shows it. */
+/** Patterns on which a backtracking engine runs for seconds or for ever, each with a text that shows it. */
 const slow: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
   ['^(a|a)*$', `${'a'.repeat(10_000)}!`, false],
   ['^(a|aa)+$', `${'a'.repeat(10_000)}!`, false],
@@ -27,7 +27,7 @@ const slow: readonly (readonly [pattern: string, text: string, matches: boolean]
   ['^(([^<>()[\\]\\.,;:\\s@"]+(\\.[^<>()[\\]\\.,;:\\s@"]+)*)|(".+"))@x$', 'a.'.repeat(5_000), false],
 ]
 
-test.each(slow)('the pattern %s answers at once', (pattern, text, matches) => {
+test.each(slow)('the pattern %s is tested at once', (pattern, text, matches) => {
   expect(patternProblem(pattern)).toBeUndefined()
   expect(toPattern(pattern).test(text)).toBe(matches)
 })
@@ -56,7 +56,7 @@ test.each([
 })
 
 test('patterns match as JavaScript’s do', () => {
-  // Without surrogate pairs: V8 tries a lookahead between the two halves of one, which the standard does not.
+  // Without surrogate pairs, because V8 tries a lookahead between the two halves of one, unlike the standard.
   const atom = fc.constantFrom('a', 'b', '.', '\\d', '[ab]', '[^a]', '\\w', '\\b', '\\B', '^', '$', '1', ' ')
   const quantifier = fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '+?')
   const isAssertion = (text: string): boolean => /^(?:\^|\$|\\b|\\B|\(\?[=!].*)$/i.test(text)

@@ -1,10 +1,10 @@
 /**
  * Regular expressions in linear time: a string of n characters takes at most n steps per state of the pattern.
  *
- * JavaScript's engine backtracks: `^(a|a)*$` and `^(.*a){12}$` take it seconds on 30 characters, and an argument would
+ * JavaScript's engine backtracks. `^(a|a)*$` and `^(.*a){12}$` take it seconds on 30 characters, so one argument would
  * freeze every caller. Here a pattern becomes an automaton, and all its states are followed at once. The string is read
- * from its end, so that at each position it is known whether the pattern matches from there on: that makes a lookahead
- * one more automaton. Back references and lookbehind have no linear form, and such a pattern is refused.
+ * from its end, so that each position knows whether the pattern matches from there on. A lookahead is then one more
+ * automaton. Back references and lookbehind have no linear form, and such a pattern is refused.
  */
 
 import type { PatternNode } from './pattern-syntax.ts'
@@ -12,10 +12,13 @@ import { parsePattern, UnsupportedPattern } from './pattern-syntax.ts'
 
 const maxSource = 2_048
 const maxStates = 5_000
-/** Of one test. A step takes about 10 ns. */
+/** Maximum steps of one test. A step takes about 10 ns. */
 const maxSteps = 2_000_000
 
-/** A compiled pattern. `test` throws `RangeError` if the string is too long: `false` would let `not` and `if` pass. */
+/**
+ * A compiled pattern. `test` throws `RangeError` if the string is too long, because `false` would let `not` and `if`
+ * pass.
+ */
 export interface Pattern {
   readonly source: string
   test(text: string): boolean
@@ -39,7 +42,7 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** Compiles a pattern that `problemIn` accepts. */
+/** Compiles a pattern that `patternProblem` accepts. */
 export function toPattern(source: string): Pattern {
   if (isPlain(source)) return new RegExp(source, 'u')
   const automaton = compile(parsePattern(source))
@@ -47,14 +50,15 @@ export function toPattern(source: string): Pattern {
     source,
     test(text) {
       const characters = Array.from(text)
-      return matches(automaton, characters, { left: maxSteps }, undefined)
+      return matches(automaton, characters, { remaining: maxSteps }, undefined)
     },
   }
 }
 
 /**
- * Whether JavaScript's own engine, which is faster, is linear too: no group, at most one unbounded repetition and, with
- * one, an anchor at the start. `^[A-Za-z0-9+/]*={0,2}$` is such a pattern, and meets a megabyte of base64.
+ * Returns whether JavaScript's own engine, which is faster, is linear too. It is if the pattern has no group and at
+ * most one unbounded repetition, with an anchor at the start. `^[A-Za-z0-9+/]*={0,2}$` is such a pattern, and is
+ * applied to megabytes of base64.
  */
 function isPlain(source: string): boolean {
   const bare = source.replace(/\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]/g, 'a')
@@ -63,7 +67,7 @@ function isPlain(source: string): boolean {
   return !/[()|]/.test(bare) && repetitions.length - long <= 2 && (long === 0 || (long === 1 && bare.startsWith('^')))
 }
 
-/** Whether a step may be taken at `index`, which lies between two characters. */
+/** Returns whether a step may be taken at `index`, which is between two characters. */
 type Guard = (run: Run, index: number) => boolean
 interface Run {
   readonly characters: readonly string[]
@@ -114,8 +118,8 @@ function compile(pattern: PatternNode): Automaton {
         return connect(from, addState(), assertions[node.kind])
       case 'lookahead': {
         const index = lookaheads.push(compile(node.body)) - 1
-        const wanted = node.negative ? 0 : 1
-        return connect(from, addState(), (run, at) => run.lookaheads[index]?.[at] === wanted)
+        const expected = node.negative ? 0 : 1
+        return connect(from, addState(), (run, at) => run.lookaheads[index]?.[at] === expected)
       }
       case 'sequence':
         return node.nodes.reduce((state, inner) => emit(inner, state), from)
@@ -149,7 +153,7 @@ function compile(pattern: PatternNode): Automaton {
   }
 }
 
-/** Remembers its verdict on ASCII. */
+/** Compiles one atom. It caches its results for ASCII. */
 function toAtom(source: string): Atom {
   const expression = new RegExp(`^${source}$`, 'u')
   const verdicts = new Uint8Array(128)
@@ -171,13 +175,13 @@ const assertions: { readonly [kind in '^' | '$' | 'b' | 'B']: Guard } = {
 }
 
 /**
- * Follows the automaton from the end of the text to its start. With `found`, notes each position from which it matches
+ * Follows the automaton from the end of the text to its start. With `found`, marks each position from which it matches
  * and reads the whole text; otherwise stops at the first.
  */
 function matches(
   automaton: Automaton,
   characters: readonly string[],
-  steps: { left: number },
+  steps: { remaining: number },
   found: Uint8Array | undefined,
 ): boolean {
   const lookaheads = automaton.lookaheads.map((inner) => {
@@ -195,9 +199,9 @@ function matches(
       reachedAt[accept] = index
       states.push(accept)
     }
-    // Grows while it is read.
+    // Grows during the loop.
     for (const state of states) {
-      steps.left -= 1
+      steps.remaining -= 1
       for (const { from, guard } of empty[state] ?? []) {
         if (reachedAt[from] === index || guard?.(run, index) === false) continue
         reachedAt[from] = index
@@ -208,7 +212,7 @@ function matches(
       if (!found) return true
       found[index] = 1
     }
-    if (steps.left < 0) throw new RangeError('Too long for this pattern')
+    if (steps.remaining < 0) throw new RangeError('Too long for this pattern')
     const character = characters[index - 1]
     if (character === undefined) break
     const previous: number[] = []

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: JSON Schema has a keyword of that name
 /**
- * Compares `jsonSchema` with Ajv, which is written by other people, on schemas and values made at random. Without
- * `contains`: beside `prefixItems` Ajv lets an empty list pass it, which the official suite does not.
+ * Compares `jsonSchema` with Ajv, an independent implementation, on random schemas and values. `contains` is left out,
+ * because beside `prefixItems` Ajv accepts an empty list for it, unlike the official suite.
  */
 import { execFileSync } from 'node:child_process'
 import { Ajv } from 'ajv'
@@ -30,7 +30,7 @@ test('it needs no code generation', () => {
   ])
 })
 
-describe('a verdict is the one of Ajv', () => {
+describe('the verdict is the same as that of Ajv', () => {
   const name = fc.constantFrom('a', 'b', 'c')
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
@@ -151,7 +151,7 @@ describe('a verdict is the one of Ajv', () => {
     expect(compared).toBeGreaterThan(500)
   })
 
-  /** `undefined` for a schema that is refused: made at random, it may point in circles. */
+  /** Returns `undefined` for a schema that is refused, because a random schema may refer to itself. */
   function verdictOf(validate: () => { readonly issues?: unknown }): boolean | undefined {
     try {
       return validate().issues === undefined

@@ -6,7 +6,7 @@ import { resolveRefs } from './resolve-refs.ts'
 test.each<readonly [string, object, string]>([
   ['$ref to itself', { $ref: '#' }, 'refers to itself for the same value'],
   [
-    '$ref around in place',
+    '$ref in a cycle for the same value',
     { anyOf: [{ $ref: '#/$defs/a' }], $defs: { a: { not: { $ref: '#' } } } },
     'refers to itself',
   ],
@@ -20,13 +20,13 @@ test.each<readonly [string, object, string]>([
         d101: true,
       },
     },
-    'refers to itself for the same value, or to too much',
+    'refers to itself for the same value, or to too many schemas',
   ],
 ])('%s is refused', (_name, schema, problem) => {
   expect(() => jsonSchema(schema as object)['~standard'].validate(1)).toThrow(problem)
 })
 
-test('10,000 subschemas are still taken', () => {
+test('10,000 subschemas are still accepted', () => {
   const properties = Object.fromEntries(Array.from({ length: 9_999 }, (_, n) => [`p${n}`, { type: 'string' }]))
   expect(jsonSchema({ properties })['~standard'].validate({ p9998: 1 })).toEqual({
     issues: [{ message: 'must be a string', path: ['p9998'] }],

@@ -1,8 +1,8 @@
 /**
- * Turns the author's document into schemas without annotations, whose every reference is a key of one map.
+ * Turns the author's document into schemas without annotations, in which every reference is a key of one map.
  *
- * References are looked up once, here, and not while a value is checked. A `$dynamicRef` means a different schema
- * depending on the way that led to it, so the schemas around it are resolved once for each of those ways.
+ * References are resolved here once, instead of during each validation. A `$dynamicRef` means a different schema
+ * depending on the path that led to it, so the schemas around it are resolved once per path.
  */
 
 import { isRule } from './dialects.ts'
@@ -11,15 +11,15 @@ import { inPlaceKeywords, mapSchemas, rejectSchema } from './keywords.ts'
 import type { ParsedNode, ParsedSchema } from './parse.ts'
 
 const maxSubschemas = 10_000
-/** References that lead on for the same value: validation calls as deep as they go. */
+/** Maximum depth of references for the same value, because validation recurses along them. */
 const maxInPlace = 100
 
 export interface ResolvedSchema {
   readonly root: string
-  /** In these a `$ref` stands alone, and is a key of this map. */
+  /** In these schemas a `$ref` has no siblings, and is a key of this map. */
   readonly schemas: ReadonlyMap<string, ResolvedNode>
 }
-/** For every dynamic anchor the outermost place that has it. */
+/** The outermost node of every dynamic anchor. */
 type Scope = ReadonlyMap<string, ParsedNode>
 interface Target {
   readonly uri: string
@@ -31,9 +31,9 @@ export function resolveRefs(document: ParsedSchema): ResolvedSchema {
   const targets = new Map<string, Target>()
   const schemas = new Map<string, ResolvedNode>()
   const open = new Set<Target>()
-  let left = maxSubschemas
+  let remaining = maxSubschemas
   const root = toTarget(document, new Map())
-  // Grows while it is read: what is pointed to waits here, unless it is about the same value.
+  // Grows during the loop: referenced schemas wait here, unless they apply to the same value.
   for (const target of targets.values()) complete(target)
   return { root: root.uri, schemas }
 
@@ -53,10 +53,10 @@ export function resolveRefs(document: ParsedSchema): ResolvedSchema {
     open.delete(target)
   }
 
-  /** `isSameValue` as long as it speaks of the same value as the targets that are open. */
+  /** Emits a schema. `isSameValue` is true while it applies to the same value as the open targets. */
   function emit(parsed: ParsedSchema, outer: Scope, isSameValue: boolean): ResolvedNode {
     if (typeof parsed === 'boolean') return parsed
-    if (left-- <= 0)
+    if (remaining-- <= 0)
       rejectSchema(parsed.at, `more than ${maxSubschemas} subschemas to follow; split or simplify the schema`)
     const scope = enter(outer, parsed)
     const references = parsed.references.map(([to, dynamicAnchor = '']) => {
@@ -64,7 +64,7 @@ export function resolveRefs(document: ParsedSchema): ResolvedSchema {
       if (isSameValue && (open.has(target) || open.size > maxInPlace))
         rejectSchema(
           parsed.at,
-          'it refers to itself for the same value, or to too much; put "properties" or "items" between',
+          'it refers to itself for the same value, or to too many schemas; put "properties" or "items" between',
         )
       if (isSameValue) complete(target)
       return { $ref: target.uri }
@@ -78,6 +78,6 @@ export function resolveRefs(document: ParsedSchema): ResolvedSchema {
   }
 }
 
-/** Inside a resource its dynamic anchors count, unless an outer resource has the name already. */
+/** Adds the dynamic anchors of a resource, unless an outer resource already has the name. */
 const enter = (outer: Scope, parsed: ParsedSchema): Scope =>
   typeof parsed === 'boolean' ? outer : new Map([...parsed.resource.dynamicAnchors, ...outer])

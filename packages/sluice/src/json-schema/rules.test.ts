@@ -32,7 +32,7 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
   ['exclusiveMaximum', { exclusiveMaximum: 3 }, [2.99], [3, 4]],
   ['minLength', { minLength: 2 }, ['ab', 'abc', 1], ['', 'a']],
   ['minLength counts characters, not code units', { minLength: 2 }, ['👋👋'], ['👋']],
-  ['minLength nobody reaches', { minLength: 2 ** 31 }, [1], ['a']],
+  ['minLength beyond any string', { minLength: 2 ** 31 }, [1], ['a']],
   ['maxLength', { maxLength: 2 }, ['', 'ab', 123], ['abc']],
   ['maxLength counts characters, not code units', { maxLength: 2 }, ['👋👋'], ['👋👋👋']],
   ['pattern is not anchored', { pattern: 'b' }, ['abc', 1], ['acd']],
@@ -211,7 +211,7 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
     ],
   ],
   [
-    '$ref around in circles',
+    '$ref in a cycle',
     {
       $ref: '#/$defs/a',
       $defs: { a: { items: { $ref: '#/$defs/b' } }, b: { type: 'array', items: { $ref: '#/$defs/a' } } },
@@ -221,7 +221,7 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
   ],
   ['$ref to false', { properties: { a: { $ref: '#/$defs/no' } }, $defs: { no: false } }, [{}], [{ a: 1 }]],
   ['$ref with escapes', { $ref: '#/$defs/a~1b~0c%25', $defs: { 'a/b~c%': { const: 1 } } }, [1], [2]],
-  ['$ref into a keyword nobody knows', { $ref: '#/shared/n', shared: { n: { type: 'number' } } }, [1], ['a']],
+  ['$ref into an unknown keyword', { $ref: '#/shared/n', shared: { n: { type: 'number' } } }, [1], ['a']],
   ['$ref into definitions', { $ref: '#/definitions/n', definitions: { n: { type: 'number' } } }, [1], ['a']],
   ['$ref into a list', { allOf: [{ type: 'number' }], properties: { a: { $ref: '#/allOf/0' } } }, [1], ['a']],
   ['$anchor', { $ref: '#n', $defs: { x: { $anchor: 'n', type: 'number' } } }, [1], ['a']],
@@ -242,13 +242,13 @@ const cases: readonly (readonly [string, object | boolean, readonly unknown[], r
     ['a'],
   ],
   [
-    '$dynamicRef to the one place',
+    '$dynamicRef to the only anchor',
     { $dynamicRef: '#n', $defs: { x: { $dynamicAnchor: 'n', type: 'number' } } },
     [1],
     ['a'],
   ],
   [
-    '$dynamicRef to the outermost place',
+    '$dynamicRef to the outermost anchor',
     {
       $id: 'https://example.com/strict',
       $ref: 'tree',
@@ -284,7 +284,7 @@ test.each(cases)('%s', (_name, schema, valid, invalid) => {
   }
 })
 
-test('a member that is undefined is missing, as it will be in JSON', () => {
+test('an undefined member is missing, as it will be in JSON', () => {
   const findIssues = validatorOf({ properties: { a: { type: 'string' } }, required: ['a'] })
   expect(findIssues({ a: undefined })).toEqual([{ message: 'is required', path: ['a'] }])
 })

@@ -1,8 +1,8 @@
 /**
- * What each keyword asks of a value.
+ * The rule of each keyword.
  *
  * Names are looked up among a value's own members only, so that `{}` has no `toString`. Loops end when there are enough
- * issues: a value with a million problems costs as much as one with twenty.
+ * issues, so that a value with a million problems costs as much as one with twenty.
  */
 
 import { isObject } from '../core/json.ts'
@@ -15,10 +15,13 @@ import { toPattern } from './pattern.ts'
 import { toPredicate } from './scalars.ts'
 
 type Tests = Keywords<SchemaTest>
-/** `seen` is what the keywords before it have evaluated. */
+/** `seen` is what earlier keywords have evaluated. */
 type Rule = (value: unknown, seen: ReadonlySet<PathKey>) => TestOutcome
 
-/** `isTracking` in a document that has `unevaluated…`: only there it matters which members were evaluated. */
+/**
+ * Makes the rule of a keyword. `isTracking` is true in a document that has `unevaluated…`, because only there evaluated
+ * members matter.
+ */
 export function toRule(keyword: string, siblings: Tests, isTracking: boolean): Rule {
   const argument: unknown = siblings[keyword as keyof Tests]
   const predicate = toPredicate(keyword, argument)
@@ -47,7 +50,7 @@ function every<T>(items: readonly T[], test: (item: T) => TestOutcome): TestOutc
   return outcome
 }
 
-/** Adds the outcome of a member or item to those before it. */
+/** Adds the outcome of a member or item to the previous ones. */
 const add = (outcome: TestOutcome, key: PathKey, inner: TestOutcome): TestOutcome =>
   isPass(inner) ? outcome : joinOutcomes(outcome, prefixPath(key, inner))
 const withSeen = (outcome: TestOutcome, seen: readonly PathKey[] | undefined): TestOutcome =>
@@ -118,7 +121,7 @@ const rules: {
     if (more.length === 0) return first ?? closestOf(outcomes)
     return failed(`must match only one of ${tests.length} alternatives, but matches ${more.length + 1}`)
   },
-  not: (test) => (value) => (isPass(test(value)) ? failed('is of a kind that is not allowed') : passed),
+  not: (test) => (value) => (isPass(test(value)) ? failed('matches a schema that is not allowed') : passed),
   if: (condition, siblings) => (value) => {
     const outcome = condition(value)
     return isPass(outcome)
@@ -136,7 +139,7 @@ const rules: {
   required: (names) => (value) =>
     isObject(value) ? every(names, (name) => requireMember(value, name, 'is required')) : passed,
   properties: (named, _, isTracking) => {
-    // By declared name: a large object costs no more than the schema is large.
+    // By declared name, so that a large object costs no more than the size of the schema.
     const tests = Object.entries(named)
     return (value) => {
       if (!isObject(value)) return passed

@@ -1,4 +1,4 @@
-/** The keywords that hold no schema: what each asks of a value, as a predicate. */
+/** The keywords that hold no schema, each as a predicate of a value. */
 
 import canonicalize from 'canonicalize'
 import { isObject } from '../core/json.ts'
@@ -40,7 +40,7 @@ const array =
   (test: (value: readonly unknown[]) => boolean): Predicate =>
   (value) =>
     !Array.isArray(value) || test(value)
-/** A member that is `undefined` does not survive JSON. */
+/** Counts members. A member that is `undefined` does not survive JSON. */
 const size = (value: object): number => Object.values(value).filter((one) => one !== undefined).length
 
 const types: { readonly [name: string]: Predicate } = {
@@ -54,10 +54,10 @@ const types: { readonly [name: string]: Predicate } = {
 }
 
 const isPrimitive = (value: unknown): boolean => typeof value !== 'object' || value === null
-/** Equal values have equal keys: JSON in canonical form, so that the order of members does not count. */
+/** Returns equal keys for equal values: canonical JSON, so that the order of members does not matter. */
 const toKey = (value: unknown): string => canonicalize(value) ?? 'undefined'
 
-/** Exact: 19.99 is a multiple of 0.01, though not by floating-point division. */
+/** Computes exactly: 19.99 is a multiple of 0.01, though not by floating-point division. */
 function isMultiple(value: number, of: number): boolean {
   if (!Number.isFinite(value)) return false
   if (Number.isSafeInteger(value) && Number.isSafeInteger(of)) return value % of === 0
@@ -76,13 +76,13 @@ function toDecimal(value: number): Decimal {
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }
 
-/** Counts characters and not code units, no further than needed. */
+/** Counts characters instead of code units, no further than needed. */
 function hasAtLeast(text: string, count: number): boolean {
   if (text.length < count) return false
   if (text.length >= 2 * count) return true
-  let left = count
-  for (const _ of text) if (--left <= 0) return true
-  return left <= 0
+  let remaining = count
+  for (const _ of text) if (--remaining <= 0) return true
+  return remaining <= 0
 }
 
 const scalars: { readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars[K]>) => Predicate } = {
@@ -90,32 +90,32 @@ const scalars: { readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars
     const [first, ...more] = [names].flat().map((name) => types[name] ?? (() => false))
     return first && more.length === 0 ? first : (value) => [first, ...more].some((is) => is?.(value))
   },
-  const: (wanted) => scalars.enum([wanted]),
+  const: (expected) => scalars.enum([expected]),
   enum: (values) => {
     const primitives = new Set(values.filter(isPrimitive))
     const keys = new Set(values.filter((value) => !isPrimitive(value)).map(toKey))
     return (value) => (isPrimitive(value) ? primitives.has(value) : keys.size > 0 && keys.has(toKey(value)))
   },
   multipleOf: (of) => number((value) => isMultiple(value, of)),
-  minimum: (least) => number((value) => value >= least),
-  maximum: (most) => number((value) => value <= most),
+  minimum: (min) => number((value) => value >= min),
+  maximum: (max) => number((value) => value <= max),
   exclusiveMinimum: (below) => number((value) => value > below),
   exclusiveMaximum: (above) => number((value) => value < above),
-  minLength: (least) => string((value) => hasAtLeast(value, least)),
-  maxLength: (most) => string((value) => value.length <= most || !hasAtLeast(value, most + 1)),
+  minLength: (min) => string((value) => hasAtLeast(value, min)),
+  maxLength: (max) => string((value) => value.length <= max || !hasAtLeast(value, max + 1)),
   pattern: (source) => {
     const pattern = toPattern(source)
     return string((value) => pattern.test(value))
   },
   format: (name) => string(formatOf(name) ?? (() => true)),
-  minItems: (least) => array((value) => value.length >= least),
-  maxItems: (most) => array((value) => value.length <= most),
+  minItems: (min) => array((value) => value.length >= min),
+  maxItems: (max) => array((value) => value.length <= max),
   uniqueItems: (isUnique) => array((value) => !isUnique || new Set(value.map(toKey)).size === value.length),
-  minProperties: (least) => (value) => !isObject(value) || size(value) >= least,
-  maxProperties: (most) => (value) => !isObject(value) || size(value) <= most,
+  minProperties: (min) => (value) => !isObject(value) || size(value) >= min,
+  maxProperties: (max) => (value) => !isObject(value) || size(value) <= max,
 }
 
-/** `undefined` if the keyword holds schemas. */
+/** Returns the predicate of a keyword; `undefined` if the keyword holds schemas. */
 export function toPredicate(keyword: string, argument: unknown): Predicate | undefined {
   if (!Object.hasOwn(scalars, keyword)) return undefined
   const make = scalars[keyword as keyof Scalars] as (argument: unknown) => Predicate

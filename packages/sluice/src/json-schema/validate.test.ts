@@ -42,12 +42,12 @@ test.each([
   expect(issuesOf(schema, value)?.map(({ path }) => path)).toStrictEqual(paths)
 })
 
-test('no more than twenty issues are told', () => {
+test('no more than twenty issues are reported', () => {
   const numbers = Array.from({ length: 10_000 }, () => 1)
   expect(validatorOf({ items: { type: 'string' } })(numbers)).toHaveLength(20)
 })
 
-test('alternatives within alternatives take no exponential time', () => {
+test('nested alternatives do not take exponential time', () => {
   const operation = (op: string) => ({
     properties: { args: { items: { $ref: '#' } }, op: { const: op } },
     required: ['op'],
@@ -58,7 +58,7 @@ test('alternatives within alternatives take no exponential time', () => {
   expect(schema(nest({ op: 'nor' }))?.[0]?.path).toHaveLength(61)
 })
 
-test('a schema that multiplies is followed once for each value', () => {
+test('a schema that multiplies is tested once per value', () => {
   const levels = Array.from({ length: 60 }, (_, n) => [
     `l${n}`,
     { allOf: Array(2).fill({ $ref: `#/$defs/l${n + 1}` }) },
@@ -70,8 +70,8 @@ test('a schema that multiplies is followed once for each value', () => {
 
 test('a value too deep to be checked does not pass, and does not throw', () => {
   const deep = Array.from({ length: 100_000 }).reduce((inner) => [inner], [] as unknown)
-  const around: unknown[] = []
-  around.push(around)
-  for (const value of [deep, around])
+  const cyclic: unknown[] = []
+  cyclic.push(cyclic)
+  for (const value of [deep, cyclic])
     expect(validatorOf({ items: { $ref: '#' } })(value)?.[0]?.message).toMatch(/too deep/)
 })

@@ -1,9 +1,9 @@
 /**
- * Validates values against a resolved schema: closures over the schema, made once; no code generation, so that it works
- * on workerd and below a page's content security policy.
+ * Validates values against a resolved schema. Closures over the schema are made once. There is no code generation, so
+ * that it works on workerd and under a page's content security policy.
  *
- * Steps are counted, so that no value takes long. After the first thousand steps the outcome of each referenced schema is
- * remembered per value: alternatives inside alternatives would otherwise be tested exponentially often.
+ * Steps are counted, so that no value takes long. After the first thousand steps the outcome of each referenced schema
+ * is cached per value. Otherwise nested alternatives would be tested exponentially often.
  */
 
 import type { ResolvedNode } from './keywords.ts'
@@ -15,45 +15,45 @@ import { toRule } from './rules.ts'
 
 /** About 50 ms. */
 const maxSteps = 500_000
-const stepsBeforeMemory = 1_000
+const stepsBeforeCaching = 1_000
 const none: ReadonlySet<never> = new Set()
 const readBySiblings = new Set(['then', 'else', 'minContains', 'maxContains'])
 const isLate = (keyword: string): boolean => keyword.startsWith('unevaluated')
 
-/** The returned function returns `undefined` for a value that passes. */
+/** Returns a validator, which returns `undefined` for a value that passes. */
 export function toValidator(
   { root, schemas }: ResolvedSchema,
   format: 'check' | 'note' = 'check',
 ): (value: unknown) => readonly SchemaIssue[] | undefined {
   let steps = 0
-  const memories: Map<unknown, TestOutcome>[] = []
+  const caches: Map<unknown, TestOutcome>[] = []
   const tests = new Map<string, SchemaTest>()
   const isTracking = JSON.stringify([...schemas.values()]).includes('"unevaluated')
-  for (const [uri, schema] of schemas) tests.set(uri, remember(toTest(schema)))
+  for (const [uri, schema] of schemas) tests.set(uri, cached(toTest(schema)))
   const test = toTest({ $ref: root })
   return function findIssues(value) {
     steps = 0
     try {
       const { issues } = test(value)
       if (issues.length === 0) return undefined
-      // Without duplicates: schemas joined by `allOf` often ask for the same thing.
+      // Without duplicates, because schemas joined by `allOf` often require the same thing.
       const distinct = new Map(issues.map((issue) => [JSON.stringify(issue), issue]))
       return [...distinct.values()].slice(0, maxIssues)
     } catch {
-      // Out of steps or out of stack. A value that cannot be checked does not pass.
+      // Out of steps or stack. A value that cannot be checked does not pass.
       return [{ message: 'is too large or too deep to be checked against this schema', path: [] }]
     } finally {
-      if (steps > stepsBeforeMemory) for (const memory of memories) memory.clear()
+      if (steps > stepsBeforeCaching) for (const cache of caches) cache.clear()
     }
   }
 
-  function remember(test: SchemaTest): SchemaTest {
-    const memory = new Map<unknown, TestOutcome>()
-    memories.push(memory)
+  function cached(test: SchemaTest): SchemaTest {
+    const cache = new Map<unknown, TestOutcome>()
+    caches.push(cache)
     return (value) => {
-      if (steps <= stepsBeforeMemory) return test(value)
-      const outcome = memory.get(value) ?? test(value)
-      memory.set(value, outcome)
+      if (steps <= stepsBeforeCaching) return test(value)
+      const outcome = cache.get(value) ?? test(value)
+      cache.set(value, outcome)
       return outcome
     }
   }
@@ -87,7 +87,7 @@ export function toValidator(
         if (outcome.issues.length >= maxIssues) return outcome
       }
       if (late.length === 0 || !isPass(outcome)) return outcome
-      // What is left over is known only once everything else has passed.
+      // The remaining members are known only once everything else has passed.
       const seen = new Set(outcome.seen)
       for (const rule of late) outcome = joinOutcomes(outcome, rule(value, seen))
       return outcome

@@ -14,7 +14,7 @@ const named = (subject: string, rest: Partial<Caller> = {}): Caller => ({
   ...{ ...anonymous, subject, credential: 'test' },
   ...rest,
 })
-/** Takes `good-ann` for ann, and nothing else. */
+/** Accepts `good-ann` as ann, and nothing else. */
 const verifier: Verifier = {
   verify: async (token) => (token.startsWith('good-') ? named(token.slice(5)) : undefined),
 }
@@ -43,9 +43,9 @@ test.each<[string, Via, Call['params'], Partial<AuthenticateOptions>, string]>([
   ['the scheme in any case', via('http', 'bEARER  good-ann'), {}, {}, 'ann'],
   ['params.token on a pipe', via('stdio'), { token: 'good-ann' }, {}, 'ann'],
   ['params.token in memory', via('memory'), { token: 'good-ann' }, {}, 'ann'],
-  ['params.token over HTTP where asked for', via('http'), { token: 'good-ann' }, { paramsToken: true }, 'ann'],
+  ['params.token over HTTP if it is enabled', via('http'), { token: 'good-ann' }, { paramsToken: true }, 'ann'],
   ['the environment on a pipe', via('stdio'), {}, { stdioToken: 'good-env' }, 'env'],
-  ['the environment where params.token is null', via('stdio'), { token: null }, { stdioToken: 'good-env' }, 'env'],
+  ['the environment if params.token is null', via('stdio'), { token: null }, { stdioToken: 'good-env' }, 'env'],
   ['header before params', via('http', 'Bearer good-h'), { token: 'good-p' }, { paramsToken: true }, 'h'],
   ['params before environment', via('stdio'), { token: 'good-p' }, { stdioToken: 'good-env' }, 'p'],
 ])('a token is found in %s', async (_, from, params, options, subject) => {
@@ -66,10 +66,10 @@ test.each<[string, Via, Call['params'], Partial<AuthenticateOptions>]>([
   ['two headers joined', via('http', 'Bearer good-ann, Bearer good-bob'), {}, {}],
   ['a token with a blank in it', via('http', 'Bearer good-ann x'), {}, {}],
   ['a token longer than any', via('http', `Bearer good-${'a'.repeat(9000)}`), {}, {}],
-  ['a token nobody vouches for', via('http', 'Bearer bad'), {}, {}],
+  ['a token that no verifier accepts', via('http', 'Bearer bad'), {}, {}],
   ['a bad header and a good params.token', via('http', 'Basic x'), { token: 'good-ann' }, { paramsToken: true }],
   ['a bad params.token and a good environment', via('stdio'), { token: 'bad' }, { stdioToken: 'good-env' }],
-  ['a params.token that is no text', via('stdio'), { token: 5 }, { stdioToken: 'good-env' }],
+  ['a params.token that is not a string', via('stdio'), { token: 5 }, { stdioToken: 'good-env' }],
   ['an empty params.token', via('stdio'), { token: '' }, { stdioToken: 'good-env' }],
   ['params.token over HTTP', via('http'), { token: 'good-ann' }, {}],
   ['params.token on a WebSocket', via('websocket'), { token: 'good-ann' }, {}],
@@ -81,7 +81,7 @@ test.each<[string, Via, Call['params'], Partial<AuthenticateOptions>]>([
   expect(seen).toEqual([])
 })
 
-test('a refusal holds what a challenge needs and nothing of the token', async () => {
+test('a refusal contains what a challenge needs and nothing of the token', async () => {
   const { serve } = serving()
   await expect(serve(aCall({ via: via('http', 'Bearer bad-secret') }))).rejects.toMatchObject({
     data: { error: 'invalid_token' },
@@ -89,7 +89,7 @@ test('a refusal holds what a challenge needs and nothing of the token', async ()
   await expect(serve(aCall())).rejects.toSatisfy((thrown: RpcError) => Object.keys(thrown.data).length === 0)
 })
 
-test('scopes are named to strangers only where the target is listed for everybody', async () => {
+test('scopes are named to anonymous callers only if the target is listed for every caller', async () => {
   const { serve } = serving()
   const call = aCall()
   const aimed = (listed: boolean): Call => ({
@@ -109,7 +109,7 @@ test.each(['initialize', 'ping', 'server/discover'])('%s needs no token, but a b
   expect(seen).toHaveLength(1)
 })
 
-test('what is public is configured: tools/list as one document has it', async () => {
+test('public methods are configurable, for example tools/list', async () => {
   const { serve, seen } = serving({ publicMethods: ['tools/list'] })
   await serve(aCall({ method: 'tools/list' }))
   expect(seen).toHaveLength(1)
@@ -120,16 +120,16 @@ test.each<[string, Via, string]>([
   ['was used', via('stdio'), 'tools/call'],
   ['was not allowed', via('http', 'Bearer good-ann'), 'tools/call'],
   ['came with a public method', via('http'), 'ping'],
-])('params.token is gone further in when it %s', async (_, from, method) => {
+])('inner layers do not see params.token when it %s', async (_, from, method) => {
   const { serve, seen } = serving()
   const params = { name: 'a-tool', token: 'good-ann', arguments: { token: 'a tool’s own' } }
   await serve(aCall({ method, via: from, params, args: params }))
-  const kept = { name: 'a-tool', arguments: { token: 'a tool’s own' } }
-  expect(seen[0]?.params).toEqual(kept)
-  expect(seen[0]?.args).toEqual(kept)
+  const rest = { name: 'a-tool', arguments: { token: 'a tool’s own' } }
+  expect(seen[0]?.params).toEqual(rest)
+  expect(seen[0]?.args).toEqual(rest)
 })
 
-test('the header is gone further in, by any spelling, and the others are not', async () => {
+test('inner layers do not see the header, in any spelling, but see the others', async () => {
   const { serve, seen } = serving()
   const header = (name: string): string | undefined =>
     ({ authorization: 'Bearer good-ann', 'x-other': 'kept' })[name.toLowerCase()]
@@ -143,7 +143,7 @@ test('the header is gone further in, by any spelling, and the others are not', a
   expect(JSON.stringify([seen[0]?.facts, seen[0]?.params, seen[0]?.caller])).not.toContain('good-ann')
 })
 
-test('a caller whose time is up is refused even by a verifier that forgot to look', async () => {
+test('an expired caller is refused even if the verifier does not check expiry', async () => {
   const { serve, clock } = serving({ verifiers: [{ verify: async () => named('ann', { expires: 10 }) }] })
   const call = aCall({ via: via('http', 'Bearer x') })
   expect(await refusalOf(serve(call))).toBe('served')
@@ -151,14 +151,14 @@ test('a caller whose time is up is refused even by a verifier that forgot to loo
   expect(await refusalOf(serve(call))).toBe(refused)
 })
 
-test('a verifier that cannot tell does not lock out the callers of another', async () => {
+test('a verifier that cannot decide does not lock out the callers of another', async () => {
   const away: Verifier = { verify: () => Promise.reject(new RpcError('storeUnavailable', 'away')) }
   const { serve } = serving({ verifiers: [away, verifier] })
   expect(await refusalOf(serve(aCall({ via: via('http', 'Bearer good-ann') })))).toBe('served')
   expect(await refusalOf(serve(aCall({ via: via('http', 'Bearer bad') })))).toBe('storeUnavailable: away')
 })
 
-test('a verifier with a bug lets nobody in', async () => {
+test('a verifier with a bug admits no caller', async () => {
   const { serve, seen } = serving({ verifiers: [{ verify: () => Promise.reject(new Error('bug')) }] })
   await expect(serve(aCall({ via: via('http', 'Bearer good-ann') }))).rejects.toThrow('bug')
   expect(seen).toEqual([])
@@ -168,7 +168,7 @@ test('without a verifier it does not start', () => {
   expect(() => authenticateLayer({ verifiers: [] }, fakeClock())).toThrow('verifiers')
 })
 
-test('a session belongs to the first principal on it; to another it is not there', async () => {
+test('a session belongs to the first principal on it, and does not exist for another', async () => {
   const { serve, clock } = serving()
   const connection = createConnection({ id: 's', clock, answerWithinMs: 1 })
   const by = (who: string, transport: Via['transport'] = 'http'): Promise<unknown> =>
@@ -178,7 +178,7 @@ test('a session belongs to the first principal on it; to another it is not there
   expect(await by('ann')).toBe('served')
 })
 
-test('a pipe has one client, whoever it speaks for', async () => {
+test('a pipe has one client, whatever principal it acts for', async () => {
   const { serve, clock } = serving()
   const connection = createConnection({ id: 'p', clock, answerWithinMs: 1 })
   for (const token of ['good-ann', 'good-bob'])
@@ -217,19 +217,19 @@ test('a stream ends within seconds of its credential being revoked', async () =>
   expect(await ended).toBe(refused)
 })
 
-test('where the verifier tells of it, a stream ends at once, and nobody else is looked at', async () => {
+test('if the verifier reports the change, a stream ends at once, and no other is rechecked', async () => {
   let good = true
-  const hearers = new Set<(credential: string) => void>()
+  const listeners = new Set<(credential: string) => void>()
   const verify = vi.fn<Verifier['verify']>(async () => (good ? named('ann') : undefined))
-  const { ended, stop } = streaming(verify, (hear) => {
-    hearers.add(hear)
-    return () => hearers.delete(hear)
+  const { ended, stop } = streaming(verify, (listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   })
   await settle()
   const tell = (credential: string): void => {
-    for (const hear of hearers) hear(credential)
+    for (const listener of listeners) listener(credential)
   }
-  tell('of somebody else')
+  tell('of another caller')
   await settle()
   expect(verify).toHaveBeenCalledTimes(1)
   tell(named('ann').credential)
@@ -241,7 +241,7 @@ test('where the verifier tells of it, a stream ends at once, and nobody else is 
   expect(await ended).toBe(refused)
 })
 
-test('a store that is away for a while does not cut streams, but they still expire', async () => {
+test('a store that is unavailable for a while does not end streams, but they still expire', async () => {
   const verify = vi.fn<Verifier['verify']>(() => Promise.reject(new RpcError('storeUnavailable', 'away')))
   verify.mockResolvedValueOnce(named('ann', { expires: 300_000 }))
   const { clock, ended, stop } = streaming(verify)
@@ -252,12 +252,12 @@ test('a store that is away for a while does not cut streams, but they still expi
   expect(await ended).toBe(refused)
 })
 
-test('a stream that ended is not looked at again, and calls that end by themselves never are', async () => {
+test('an ended stream is not rechecked, and calls that end by themselves never are', async () => {
   const { clock, ended, stop } = streaming(async () => named('ann', { expires: 300_000 }))
   await settle()
   expect(clock.pending).toBe(1)
-  stop.stop(new RpcError('cancelled', 'gone'))
-  expect(await ended).toBe('cancelled: gone')
+  stop.stop(new RpcError('cancelled', 'Cancelled'))
+  expect(await ended).toBe('cancelled: Cancelled')
   expect(clock.pending).toBe(0)
   const { serve, clock: other } = serving()
   await serve(aCall({ via: via('http', 'Bearer good-ann') }))

@@ -1,6 +1,6 @@
 /**
- * Who is calling: outermost but for `observe`, so that nothing is decided for a caller nobody vouched for. Credentials
- * are checked per message, never per connection, and do not travel past this layer.
+ * Authenticates the caller. Only `observe` is further out, so that nothing is decided for an unverified caller.
+ * Credentials are checked per message, never per connection, and do not pass this layer.
  */
 
 import type { Call, Caller, Layer, Via } from '../core/call.ts'
@@ -17,82 +17,84 @@ import { createScopeHierarchy } from './identities/scope-hierarchy.ts'
 
 export interface AuthenticateOptions extends CredentialOptions {
   /**
-   * Served without a token, to `anonymous`. Only what says nothing about the caller's data: each further one is open to
-   * the whole internet. A token that is there and bad is refused here too.
+   * Methods that are served without a token, to `anonymous`. List only methods that reveal nothing of the caller's
+   * data, because each is open to the whole internet. An invalid token is refused here too.
    */
   readonly publicMethods?: readonly string[]
 }
 
 const defaultPublicMethods = ['initialize', 'ping', 'server/discover']
 
-/** Who may begin the handshake may end it: a client that cannot goes no further, not even to what is public. */
+/** Returns the public methods. A client that may begin the handshake may end it; otherwise it would get no further. */
 export function publicMethods({
   publicMethods: methods = defaultPublicMethods,
 }: AuthenticateOptions): ReadonlySet<string> {
   return new Set(methods.includes('initialize') ? [...methods, 'notifications/initialized'] : methods)
 }
 
-/** `identify` and `watch` are handed in where others judge by them too. */
+/** Creates the layer. `authenticateCredential` and `monitor` are passed in if other code uses the same ones. */
 export function authenticateLayer(
   options: AuthenticateOptions,
   clock: Clock,
-  identify: AuthenticateCredential = createCredentialAuthenticator(options, clock),
-  watch: CredentialMonitor = createCredentialMonitor(options.verifiers, identify, clock),
+  authenticateCredential: AuthenticateCredential = createCredentialAuthenticator(options, clock),
+  monitor: CredentialMonitor = createCredentialMonitor(options.verifiers, authenticateCredential, clock),
 ): Layer {
   const isPublic = publicMethods(options)
   const hierarchy = options.impliedScopes && createScopeHierarchy(options.impliedScopes)
 
   return (next) =>
     async function authenticate(call) {
-      const found = await identify(call)
+      const found = await authenticateCredential(call)
       if (!found && !isPublic.has(call.method)) throw unauthorized(scopeHint(call, hierarchy))
       const caller = found ?? anonymous
       call.facts['caller'] = caller.subject
       call.facts['credential'] = caller.credential
-      const inside = withCaller(call, caller)
+      const authenticated = withCaller(call, caller)
       const isStream = call.target.policy.timeoutMs === Number.POSITIVE_INFINITY
-      if (!hierarchy && (!found || !isStream)) return next(inside)
-      const leave = found && isStream ? watch(call, caller) : undefined
+      if (!hierarchy && (!found || !isStream)) return next(authenticated)
+      const release = found && isStream ? monitor(call, caller) : undefined
       try {
-        return await next(inside)
+        return await next(authenticated)
       } catch (thrown) {
         throw hierarchy ? challenge(thrown, hierarchy, caller) : thrown
       } finally {
-        leave?.()
+        release?.()
       }
     }
 }
 
-/** Scopes are named only where everybody may know of the target; else the challenge would tell that it exists. */
+/**
+ * Names the scopes only if the target is listed for every caller. Otherwise the challenge would reveal that it exists.
+ */
 const scopeHint = ({ target: { policy } }: Call, hierarchy?: ScopeHierarchy): { scopes?: readonly string[] } =>
   policy.listed && policy.scopes.length > 0
     ? { scopes: hierarchy?.scopesToRequest(policy.scopes, anonymous.scopes) ?? policy.scopes }
     : {}
 
-/** A refusal for want of a scope, with what to ask the authorization server for. */
-function challenge(thrown: unknown, { scopesToRequest: toAskFor }: ScopeHierarchy, { scopes: held }: Caller): unknown {
+/** Adds the scopes to request from the authorization server to a refusal for a missing scope. */
+function challenge(thrown: unknown, { scopesToRequest }: ScopeHierarchy, { scopes: held }: Caller): unknown {
   if (!(thrown instanceof RpcError) || thrown.reason !== 'insufficientScope') return thrown
   const { reason, message, data } = thrown
   const { scopes } = data
   return Array.isArray(scopes)
-    ? new RpcError(reason, message, { data: { ...data, scopes: toAskFor(scopes, held) } })
+    ? new RpcError(reason, message, { data: { ...data, scopes: scopesToRequest(scopes, held) } })
     : thrown
 }
 
-/** The call as later layers and tools see it: somebody's, and without what proved it. */
+/** Returns the call for later layers and tools, with the caller and without its credential. */
 function withCaller(call: Call, caller: Caller): Call {
   const params = withoutToken(call.params)
-  // The arguments of a method are its parameters, and would carry the token on.
+  // The arguments of a method are its parameters, which would contain the token.
   return { ...call, caller, params, args: call.args === call.params ? params : call.args, via: withoutHeader(call.via) }
 }
 
 function withoutToken(params: Params): Params {
   if (!Object.hasOwn(params, 'token')) return params
-  const { token: _, ...kept } = params
-  return kept
+  const { token: _, ...rest } = params
+  return rest
 }
 
-/** By any spelling: some transports look headers up without regard to case. */
+/** Hides the header in any spelling, because some transports ignore case. */
 const withoutHeader = (via: Via): Via => ({
   transport: via.transport,
   peer: via.peer,

@@ -16,7 +16,7 @@ test('a caller with all scopes gets through', async () => {
   await expect(serve(aimedAt('tool', { scopes: [] }))).resolves.toEqual({ content: [] })
 })
 
-test('unknown and forbidden are refused alike', async () => {
+test('unknown and forbidden tools get the same refusal', async () => {
   const refusals = await Promise.all(
     [aimedAt('unknown', {}), aimedAt('tool', { scopes: ['a', 'b'] }, ['a'])].map((call) =>
       serve(call).catch((thrown: RpcError) => [thrown.reason, thrown.message, thrown.data]),
@@ -25,14 +25,14 @@ test('unknown and forbidden are refused alike', async () => {
   expect(refusals[0]).toEqual(refusals[1])
 })
 
-test('a listed tool tells which scopes it needs', async () => {
+test('a listed tool names the scopes it needs', async () => {
   await expect(serve(aimedAt('tool', { scopes: ['a', 'b'], listed: true }, ['a']))).rejects.toMatchObject({
     reason: 'insufficientScope',
     data: { scopes: ['a', 'b'] },
   })
 })
 
-test('a tool the tenant does not have is refused like one that is not there, scopes and listing or not', async () => {
+test('a tool the tenant does not have is refused like a missing one, whatever its scopes and listing', async () => {
   const call = aimedAt('tool', { scopes: [], listed: true })
   const has = (tools: Call['tenant']['tools']): Call => ({ ...call, tenant: { ...call.tenant, tools } })
   await expect(serve(has(new Set(['another'])))).rejects.toMatchObject({ reason: 'unknownTool' })
@@ -40,13 +40,13 @@ test('a tool the tenant does not have is refused like one that is not there, sco
   await expect(serve(has('all'))).resolves.toEqual({ content: [] })
 })
 
-test('having a tool does not spare its scopes', async () => {
+test('a tool of the tenant still needs its scopes', async () => {
   const call = aimedAt('tool', { scopes: ['a'] })
   const tenant = { ...call.tenant, tools: new Set([call.target.name]) }
   await expect(serve({ ...call, tenant })).rejects.toMatchObject({ reason: 'unknownTool' })
 })
 
-test('the set of tools says nothing about prompts, resources and methods', async () => {
+test('the set of tools does not affect prompts, resources and methods', async () => {
   const call = aimedAt('tool', {})
   const tenant = { ...call.tenant, tools: new Set<string>() }
   for (const kind of ['prompt', 'resource', 'method'] as const)

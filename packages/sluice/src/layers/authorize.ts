@@ -1,14 +1,15 @@
 /**
- * By the target's scopes and what the tenant has. Unknown and forbidden leave by the same line, so that nobody can list
- * what they may not see.
+ * Authorizes by the target's scopes and the tenant's tools. Unknown and forbidden targets get the same refusal, so that
+ * no caller can list hidden ones.
  */
 
 import type { Call, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 
 /**
- * What the caller may know of the target: all of it, that it is there and which scopes it wants, or nothing. Whoever
- * treats calls by their target asks this first, or a forbidden one can be told from one that is not there.
+ * Returns what the caller may know of the target: everything, that it exists and which scopes it needs, or nothing.
+ * Code that treats calls by target must check this first. Otherwise a caller could tell a forbidden target from a
+ * missing one.
  */
 export function visibility({ target, caller, tenant }: Call): 'allowed' | 'challenged' | 'hidden' {
   const { kind, name, policy } = target
@@ -18,7 +19,7 @@ export function visibility({ target, caller, tenant }: Call): 'allowed' | 'chall
   return policy.listed ? 'challenged' : 'hidden'
 }
 
-/** `refusal` words it as if the target were not there. */
+/** Creates the layer. `refusal` words the refusal as if the target did not exist. */
 export const authorizeLayer =
   (refusal: (call: Call) => RpcError): Layer =>
   (next) =>

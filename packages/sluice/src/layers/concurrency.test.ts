@@ -55,7 +55,7 @@ const of = (tenant: string, id: string, more: Partial<Call> = {}): Call => {
   return { ...call, tenant: { ...call.tenant, id: tenant } }
 }
 
-test('a tenant has so many slots; the next wait, and past the queue they are refused at once', async () => {
+test('a tenant has a fixed number of slots, further calls wait, and beyond the queue they are refused at once', async () => {
   const { send, names, refused, working } = make({ perTenant: 1, queue: 1 })
   for (const id of ['1', '2', '3']) await send(of('a', id))
   expect(names()).toEqual(['1'])
@@ -65,7 +65,7 @@ test('a tenant has so many slots; the next wait, and past the queue they are ref
   expect(names()).toEqual(['2'])
 })
 
-test('how many wait is counted, over tenants and tools', async () => {
+test('waiting calls are counted, over tenants and tools', async () => {
   const { send, waiting, working } = make({ perTenant: 2, tools: { 'a-tool': 1 }, queue: 5 })
   expect(waiting()).toBe(0)
   for (const id of ['1', '2', '3']) await send(of('a', id))
@@ -78,23 +78,23 @@ test('how many wait is counted, over tenants and tools', async () => {
   expect(waiting()).toBe(0)
 })
 
-test('the refusal says when to come back', async () => {
+test('the refusal says when to try again', async () => {
   const { send, serve } = make({ perTenant: 1, queue: 0 })
   await send(of('a', '1'))
   await expect(serve(of('a', '2'))).rejects.toMatchObject({
-    message: 'Too many calls of this tenant are under way: wait 1 s, then try again',
+    message: 'Too many calls of this tenant are running: wait 1 s, then try again',
     data: { retryAfterMs: 1000 },
   })
 })
 
-test('a neighbour who takes all of its slots takes none of another tenant', async () => {
+test('a tenant that uses all of its slots uses none of another tenant', async () => {
   const { send, names } = make({ perTenant: 2, queue: 2 })
   for (let i = 0; i < 100; i++) await send(of('a', `a${i}`))
   await send(of('b', 'b'))
   expect(names()).toEqual(['a0', 'a1', 'b'])
 })
 
-test('a tool with few slots serves tenants in turn, and one call of a quiet tenant takes a place in a full queue', async () => {
+test('a tool with few slots serves tenants in turn, and a quiet tenant displaces a call in a full queue', async () => {
   const { send, names, refused, working } = make({ perTenant: 50, tools: { 'a-tool': 1 }, queue: 4 })
   for (let i = 0; i < 6; i++) await send(of('a', `a${i}`))
   expect(refused).toEqual(['a5 rateLimited'])
@@ -123,7 +123,7 @@ test('the callers of one tenant are served in turn', async () => {
   expect(order).toEqual(['x0', 'x1', 'y0', 'x2'])
 })
 
-test('a deadline frees the slot though the work goes on, and ends the waiting too', async () => {
+test('a deadline frees the slot although the work continues, and ends the waiting too', async () => {
   const { send, names, refused, clock } = make({ perTenant: 1, queue: 5 })
   const short = (id: string): Call => of('a', id, { meta: { 'dev.sluice/deadlineMs': 10 } })
   await send(short('1'))
@@ -134,19 +134,20 @@ test('a deadline frees the slot though the work goes on, and ends the waiting to
   expect(names()).toEqual(['1', '2'])
 })
 
-test('a cancelled call leaves the queue, and one under way gives its slot back', async () => {
+test('a cancelled call leaves the queue, and a cancelled running call releases its slot', async () => {
   const { send, names, refused } = make({ perTenant: 1, queue: 5 })
   const calls = ['1', '2', '3'].map((id) => of('a', id, { stop: createStop() }))
   for (const call of calls) await send(call)
-  calls[1]?.stop.stop(new RpcError('cancelled', 'gone'))
-  calls[0]?.stop.stop(new RpcError('cancelled', 'gone'))
+  calls[1]?.stop.stop(new RpcError('cancelled', 'Cancelled'))
+  calls[0]?.stop.stop(new RpcError('cancelled', 'Cancelled'))
   await settle()
   expect(refused.sort()).toEqual(['1 cancelled', '2 cancelled'])
   expect(names()).toEqual(['1', '3'])
 })
 
-test('a call that is stopped in the moment it gets its slots keeps none, and does not begin', async () => {
-  // They go over some turns after the work ended; whichever turn the stop comes in, the next call must get through.
+test('a call that is stopped when it gets its slots releases them, and does not begin', async () => {
+  // Slots are handed over some turns after the work ended. The next call must get through in whichever turn the stop
+  // comes.
   for (let turns = 0; turns < 12; turns++) {
     const { send, names, working } = make({ perTenant: 1, tools: { 'a-tool': 1 }, queue: 5 })
     const second = of('a', '2', { stop: createStop() })
@@ -155,24 +156,24 @@ test('a call that is stopped in the moment it gets its slots keeps none, and doe
     working[0]?.finish()
     for (let turn = 0; turn < turns; turn++) await null
     const began = names().includes('2')
-    second.stop.stop(new RpcError('cancelled', 'gone'))
+    second.stop.stop(new RpcError('cancelled', 'Cancelled'))
     await settle()
     await send(of('a', '3'))
     expect(names()).toEqual(began ? ['2', '3'] : ['3'])
   }
 })
 
-test('a cancelled call leaves its place in the queue to others', async () => {
+test('a cancelled call frees its position in the queue', async () => {
   const { send, refused } = make({ perTenant: 1, queue: 1 })
   const second = of('a', '2', { stop: createStop() })
   await send(of('a', '1'))
   await send(second)
-  second.stop.stop(new RpcError('cancelled', 'gone'))
+  second.stop.stop(new RpcError('cancelled', 'Cancelled'))
   await send(of('a', '3'))
   expect(refused).toEqual(['2 cancelled'])
 })
 
-test('a layer further in that throws instead of rejecting costs no slot', async () => {
+test('an inner layer that throws instead of rejecting costs no slot', async () => {
   const serve = concurrencyLayer({ perTenant: 1, queue: 0 })(() => {
     throw new Error('synchronous')
   })
@@ -190,7 +191,7 @@ test('streams, and methods that answer at once, hold no slot', async () => {
   expect(names()).toEqual(['tool', 'stream', 'ping'])
 })
 
-test('tenants that come and go leave nothing behind, and those at work keep their count', async () => {
+test('slots of idle tenants are dropped, and running tenants keep their count', async () => {
   const { send, working, refused } = make({ perTenant: 1, queue: 0 })
   await send(of('busy', 'first'))
   for (let i = 0; i < 1500; i++) {
@@ -205,7 +206,7 @@ test('tenants that come and go leave nothing behind, and those at work keep thei
   expect(refused).toEqual(['second rateLimited'])
 })
 
-test('whatever happens to calls, in whatever order, every slot comes back', async () => {
+test('every slot is released, whatever happens to calls and in any order', async () => {
   const step = fc.record({
     act: fc.constantFrom('send', 'send', 'send', 'finish', 'fail', 'cancel', 'wait'),
     which: fc.nat(20),
@@ -223,7 +224,7 @@ test('whatever happens to calls, in whatever order, every slot comes back', asyn
           serve(call).catch(() => {})
         } else if (act === 'finish') work?.finish()
         else if (act === 'fail') work?.fail()
-        else if (act === 'cancel') calls[which]?.stop.stop(new RpcError('cancelled', 'gone'))
+        else if (act === 'cancel') calls[which]?.stop.stop(new RpcError('cancelled', 'Cancelled'))
         else await clock.advance(10_000)
         for (let turn = 0; turn < turns; turn++) await null
       }

@@ -1,4 +1,4 @@
-/** How much at once: slots per tenant, so that a noisy neighbour cannot take them all, and per tool where it matters. */
+/** Limits concurrent calls: slots per tenant, so that a noisy neighbour cannot take them all, and per tool. */
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
@@ -10,107 +10,110 @@ import type { Stop } from '../core/stop.ts'
 
 export interface ConcurrencyOptions {
   /**
-   * Calls of one tenant under way at once: 64 unless said. Together with its queue it should stay well below what the
-   * gate lets in, or one tenant can fill the gate.
+   * Maximum number of running calls of one tenant. 64 by default. Keep it, with its queue, well below what HTTP
+   * admission lets in. Otherwise one tenant can fill the server.
    */
   readonly perTenant?: number
-  /** For tools that stand before something scarce, over all tenants, by name. */
+  /** Slots by tool name, over all tenants, for tools that use a scarce resource. */
   readonly tools?: { readonly [name: string]: number }
   /**
-   * How many may wait for each of these: half as many as may run, unless said. Longer queues do not get more done, they
-   * only make everybody wait longer.
+   * Length of the queue for each of these. By default half the number of slots. A longer queue gets no more done; it
+   * only makes every call wait longer.
    */
   readonly queue?: number
 }
 
-/** Methods of the protocol that run a developer's code. The others answer at once, and `ping` must even when all is full. */
+/** Protocol methods that run a developer's code. The others answer at once, and `ping` must do so even at full load. */
 const methodsThatRunCode: ReadonlySet<string> = new Set(['completion/complete', 'resources/list'])
-/** Tenants whose slots are kept though nothing of theirs is under way. */
+/** Maximum number of tenants without running calls whose slots are kept. */
 const maxIdleTenants = 1000
 
-/** Inside the deadline, which ends the waiting too. */
+/** Creates the layer. It is inside the deadline, which ends the waiting too. */
 export function concurrencyLayer(
   { perTenant = 64, tools = {}, queue }: ConcurrencyOptions = {},
-  uses: Quota[] = [],
-  counts: Gauge[] = [],
+  quotas: Quota[] = [],
+  gauges: Gauge[] = [],
 ): Layer {
   const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? defaultQueue(slots) })
-  const ofTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
-  const ofTenants = new Map<string, Slots>()
+  const slotsOfTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
+  const slotsOfTenants = new Map<string, Slots>()
 
-  function tenantSlots(id: string): Slots {
-    const known = ofTenants.get(id)
+  function slotsOf(id: string): Slots {
+    const known = slotsOfTenants.get(id)
     if (known) return known
-    if (ofTenants.size >= maxIdleTenants)
-      for (const [each, { taken }] of ofTenants) if (taken === 0) ofTenants.delete(each)
+    if (slotsOfTenants.size >= maxIdleTenants)
+      for (const [each, { taken }] of slotsOfTenants) if (taken === 0) slotsOfTenants.delete(each)
     const made = create(perTenant)
-    ofTenants.set(id, made)
+    slotsOfTenants.set(id, made)
     return made
   }
 
-  const using = (read: (slots: Slots) => number, most: number): Quota['of'] =>
+  const quotaOf = (read: (slots: Slots) => number, max: number): Quota['of'] =>
     function of(tenant) {
-      const slots = ofTenants.get(tenant)
-      return slots && { used: read(slots), most }
+      const slots = slotsOfTenants.get(tenant)
+      return slots && { used: read(slots), most: max }
     }
-  uses.push(
-    { name: 'calls at once', of: using(({ taken }) => taken, perTenant) },
-    { name: 'calls that wait', of: using(({ waiting }) => waiting, queue ?? defaultQueue(perTenant)) },
+  quotas.push(
+    { name: 'calls at once', of: quotaOf(({ taken }) => taken, perTenant) },
+    { name: 'calls that wait', of: quotaOf(({ waiting }) => waiting, queue ?? defaultQueue(perTenant)) },
   )
 
   const waiting = (): number =>
-    [...ofTenants.values(), ...ofTools.values()].reduce((sum, each) => sum + each.waiting, 0)
-  counts.push({ name: 'sluice_waiting', help: 'Calls that wait for their turn.', type: 'gauge', read: waiting })
+    [...slotsOfTenants.values(), ...slotsOfTools.values()].reduce((sum, each) => sum + each.waiting, 0)
+  gauges.push({ name: 'sluice_waiting', help: 'Calls that wait for their turn.', type: 'gauge', read: waiting })
 
   return (next) =>
     function concurrency(call) {
       const { target, tenant, stop } = call
-      // Streams end in other ways, and hold nothing while they wait.
+      // Streams end in other ways, and hold no slot while they wait.
       if (target.policy.timeoutMs === Number.POSITIVE_INFINITY) return next(call)
       if (target.kind === 'method' && !methodsThatRunCode.has(target.name)) return next(call)
       if (stop.reason) return Promise.reject(stop.reason)
-      const own = tenantSlots(tenant.id)
-      const tool = target.kind === 'tool' ? ofTools.get(target.name) : undefined
-      const hold = createClaimSet(stop)
-      const free = tool ? undefined : own.take()
-      if (!free) return runQueued(call, next, hold, own, tool)
-      hold.add(free)
-      return runWithSlot(call, next, hold)
+      const tenantSlots = slotsOf(tenant.id)
+      const tool = target.kind === 'tool' ? slotsOfTools.get(target.name) : undefined
+      const claims = createClaimSet(stop)
+      const free = tool ? undefined : tenantSlots.take()
+      if (!free) return runQueued(call, next, claims, tenantSlots, tool)
+      claims.add(free)
+      return runWithSlot(call, next, claims)
     }
 }
 
-/** The claims of one call. Ended once, when the call ends or is stopped: work that ignores its signal holds no slot. */
+/**
+ * The claims of one call. Released once, when the call ends or is stopped, so that work that ignores its signal holds
+ * no slot.
+ */
 interface ClaimSet {
   add(claim: SlotClaim): void
   release(): void
 }
 function createClaimSet(stop: Stop): ClaimSet {
   const claims: SlotClaim[] = []
-  let over = false
-  function end(): void {
-    if (over) return
-    over = true
-    forget()
+  let released = false
+  function release(): void {
+    if (released) return
+    released = true
+    unlisten()
     for (const claim of claims) claim.release()
   }
-  const forget = stop.onStop(end)
+  const unlisten = stop.onStop(release)
   return {
     add(claim) {
-      if (over) claim.release()
+      if (released) claim.release()
       else claims.push(claim)
     },
-    release: end,
+    release,
   }
 }
 
-/** Returns the promise of `next` itself: the common case, without a queue, costs no further promise. */
-function runWithSlot(call: Call, next: Handler, { release: end }: ClaimSet): Promise<Answer> {
+/** Returns the promise of `next` itself, so that the common case without a queue costs no further promise. */
+function runWithSlot(call: Call, next: Handler, { release }: ClaimSet): Promise<Answer> {
   try {
     const answer = next(call)
-    answer.then(end, end)
+    answer.then(release, release)
     return answer
   } catch (thrown) {
-    end()
+    release()
     return Promise.reject(thrown)
   }
 }
@@ -118,45 +121,46 @@ function runWithSlot(call: Call, next: Handler, { release: end }: ClaimSet): Pro
 async function runQueued(
   call: Call,
   next: Handler,
-  hold: ClaimSet,
-  own: Slots,
+  claims: ClaimSet,
+  tenantSlots: Slots,
   tool: Slots | undefined,
 ): Promise<Answer> {
   try {
-    // The tenant's slot first: a call that waits for its own tenant must not hold a tool's slot meanwhile.
-    await acquire(own, call.caller.subject, hold, call.stop, 'Too many calls of this tenant are under way')
+    // The tenant's slot comes first, so that a call that waits for its own tenant does not hold a tool's slot
+    // meanwhile.
+    await acquire(tenantSlots, call.caller.subject, claims, call.stop, 'Too many calls of this tenant are running')
     if (tool)
-      await acquire(tool, call.tenant.id, hold, call.stop, `Too many calls of ${call.target.name} are under way`)
-    // Stopped after it got its slot: work without a client must not begin.
+      await acquire(tool, call.tenant.id, claims, call.stop, `Too many calls of ${call.target.name} are running`)
+    // The call may have been stopped when it got its slot. Work without a client must not begin.
     if (call.stop.reason) throw call.stop.reason
     return await next(call)
   } finally {
-    hold.release()
+    claims.release()
   }
 }
 
-function acquire(slots: Slots, lane: string, hold: ClaimSet, stop: Stop, problem: string): Promise<void> | undefined {
+function acquire(slots: Slots, lane: string, claims: ClaimSet, stop: Stop, problem: string): Promise<void> | undefined {
   const free = slots.take()
   if (free) {
-    hold.add(free)
+    claims.add(free)
     return undefined
   }
   return new Promise((resolve, reject) => {
     const refuse = (): void =>
       reject(new RpcError('rateLimited', `${problem}: wait 1 s, then try again`, { data: { retryAfterMs: 1000 } }))
     const claim = slots.wait(lane, (held) => {
-      forget()
+      unlisten()
       if (held) resolve()
       else refuse()
     })
-    // The hold heard of the stop first, and has left the queue.
-    const forget = stop.onStop(reject)
+    // The claim set was notified of the stop first, and has left the queue.
+    const unlisten = stop.onStop(reject)
     if (!claim) {
-      forget()
+      unlisten()
       refuse()
       return
     }
-    hold.add(claim)
+    claims.add(claim)
     if (claim.state === 'held') resolve()
   })
 }

@@ -16,9 +16,9 @@ const survey = tool({
   name: 'survey',
   description: 'Two rounds',
   input: z.object({ topic: z.string() }),
-  ask: (_, given) => ({
+  ask: (_, answers) => ({
     who: form('Who are you?', z.object({ name: z.string().min(2) })),
-    ...('who' in given && { colour: form('Which colour?', z.object({ colour: z.enum(['red', 'blue']) })) }),
+    ...('who' in answers && { colour: form('Which colour?', z.object({ colour: z.enum(['red', 'blue']) })) }),
   }),
   run({ topic }, { answers }) {
     ran()
@@ -40,7 +40,7 @@ const textOf = (result: Params): unknown =>
   Array.isArray(result['content']) && isObject(result['content'][0]) ? result['content'][0]['text'] : undefined
 
 test.each(['2025-06-18', '2025-11-25', '2026-07-28'] as const)(
-  'on %s a tool asks twice, the second time knowing the first answer, and runs once',
+  'on %s a tool asks twice, the second time with the first answer, and runs once',
   async (revision) => {
     ran.mockClear()
     const client = await testClient(server(), { revision, capabilities: able, answer: people })
@@ -49,7 +49,7 @@ test.each(['2025-06-18', '2025-11-25', '2026-07-28'] as const)(
   },
 )
 
-test('an answer the schema refuses is asked for again', async () => {
+test('a question whose answer the schema refuses is asked again', async () => {
   const client = await testClient(server(), { capabilities: able })
   const first = await client.request('tools/call', { name: 'survey', arguments: { topic: 'art' } })
   const again = await client.request('tools/call', {
@@ -65,14 +65,14 @@ test('an answer the schema refuses is asked for again', async () => {
 test.each([
   ['decline', 'The person declined.'],
   ['cancel', 'The person cancelled.'],
-])('a person who says %s ends it', async (action, text) => {
+])('a person who answers %s ends the call', async (action, text) => {
   const client = await testClient(server(), { capabilities: able, answer: () => ({ action }) })
   const result = await client.call('survey', { topic: 'art' })
   expect(result).toMatchObject({ isError: true })
   expect(textOf(result)).toBe(text)
 })
 
-test('where no is an answer too, the tool hears it', async () => {
+test('an optional question may be declined, and the tool gets the refusal', async () => {
   const maybe = tool({
     name: 'maybe',
     description: 'Asks',
@@ -149,7 +149,7 @@ const needy = tool({
   run: (_, { answers }) => JSON.stringify(answers),
 })
 
-test('what the client did not declare is named, all of it', async () => {
+test('every capability that the client did not declare is named', async () => {
   const client = await testClient(defineServer({ name: 'x', version: '1', tools: [needy] }))
   expect(await client.send('tools/call', { name: 'needy' })).toMatchObject({
     error: {
@@ -159,7 +159,7 @@ test('what the client did not declare is named, all of it', async () => {
   })
 })
 
-test('an earlier client that cannot be asked gets a text for its model', async () => {
+test('a legacy client that cannot be asked gets a text for its model', async () => {
   const definition = defineServer({ name: 'x', version: '1', tools: [needy] })
   const client = await testClient(definition, { revision: '2025-03-26' })
   expect(await client.call('needy')).toMatchObject({ isError: true })
@@ -215,7 +215,7 @@ test('a page to visit stays open until the server’s own state says it is done'
   expect(textOf(await modern.request('tools/call', { name: 'linked', ...accepted }))).toBe('connected')
 })
 
-test('a page that need not be visited is not asked for again once the person said no', async () => {
+test('an optional page is not asked for again once the person declined', async () => {
   const connect = tool({
     name: 'connect',
     description: 'Connects an account',
@@ -239,11 +239,11 @@ test('a question may have any name', async () => {
   expect(textOf(await (await testClient(from, { capabilities: able, answer })).call('named'))).toBe('Ann')
 })
 
-test('a tool that never stops asking is ended', async () => {
+test('a tool that never stops asking is stopped', async () => {
   const endless = tool({
     name: 'endless',
     description: 'Asks for ever',
-    ask: (_, given) => ({ [`q${Object.keys(given).length}`]: form('More?', z.object({ a: z.string() })) }),
+    ask: (_, answers) => ({ [`q${Object.keys(answers).length}`]: form('More?', z.object({ a: z.string() })) }),
     run: () => 'never',
   })
   const definition = defineServer({ name: 'x', version: '1', tools: [endless] })
@@ -307,6 +307,6 @@ test('a question that the client has not answered is withdrawn when another one 
   expect(await client.call('both')).toMatchObject({ isError: true })
   expect(asked).toEqual(['elicitation/create', 'roots/list'])
   expect(client.received).toMatchObject([{ method: 'notifications/cancelled', params: { requestId: 'sluice-1' } }])
-  // The deadline of the question went with it.
+  // The deadline of the question was cancelled with it.
   expect(clock.pending).toBe(0)
 })

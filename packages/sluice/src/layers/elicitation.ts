@@ -1,6 +1,6 @@
 /**
- * Asks until nothing is missing; `run` is reached once, with every answer checked. The answers so far travel in sealed
- * `requestState`, bound to this caller, tool and these arguments, so any process can take the next round.
+ * Asks until every question is answered. `run` is reached once, with every answer checked. The answers so far travel in
+ * sealed `requestState`, bound to this caller, tool and arguments, so any process can take the next round.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
@@ -19,40 +19,41 @@ import { canAnswer } from '../protocol/questions.ts'
 import type { Features } from '../protocol/revisions.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 
-/** How long a person may think. */
+/** How long a person may take to answer. */
 const answerTtlMs = 10 * 60_000
 
 export const elicitationLayer =
   (seal: Seal): Layer =>
   (next) => {
-    // Most tools ask nothing, and pass without a promise of this layer's own.
+    // Most tools ask nothing, so they pass without an extra promise.
     return (call) => (call.ready?.ask ? gather(call, call.ready.ask) : next(call))
 
     async function gather(call: Call, pending: NonNullable<Ready['ask']>): Promise<Answer> {
       const bound = callBinding(call)
-      const before = await stateOf(call, seal, bound)
+      const previous = await stateOf(call, seal, bound)
       const replies = repliesOf(call)
-      let given = before
-      let questions = await pending(given, call)
+      let answers = previous
+      let questions = await pending(answers, call)
       for (const [key, question] of Object.entries(questions)) {
-        if (Object.hasOwn(given, key) || !Object.hasOwn(replies, key)) continue
+        if (Object.hasOwn(answers, key) || !Object.hasOwn(replies, key)) continue
         const accepted = question.accept(replies[key])
         if (!accepted) continue
         if ('declined' in accepted)
           throw fail(accepted.declined === 'cancel' ? 'The person cancelled.' : 'The person declined.')
-        // Opened is not finished: the question stays until the tool no longer asks it. A no (`optional`) is an answer.
+        // An opened page is not finished: the question stays until the tool no longer asks it. A refusal (`optional`)
+        // is an answer.
         if (question.visit && accepted.value !== null) continue
-        given = { ...given, [key]: accepted.value }
+        answers = { ...answers, [key]: accepted.value }
       }
-      if (given !== before) questions = await pending(given, call)
-      const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(given, key))
-      if (open.length === 0) return next({ ...call, answers: given })
+      if (answers !== previous) questions = await pending(answers, call)
+      const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(answers, key))
+      if (open.length === 0) return next({ ...call, answers })
       refuseUnsupported(
         open.map(([, question]) => question),
         call,
       )
       const { era } = featuresOf(call.revision)
-      return inputRequired(Object.fromEntries(open), await seal.seal({ given }, bound, answerTtlMs), era)
+      return inputRequired(Object.fromEntries(open), await seal.seal({ given: answers }, bound, answerTtlMs), era)
     }
   }
 
@@ -67,7 +68,7 @@ const inputRequired = (questions: Questions, requestState: string, era: Era): Re
   requestState,
 })
 
-/** Pages have names of their own on 2025-11-25 only. */
+/** Removes the id, which pages have on 2025-11-25 only. */
 const withoutElicitationId = ({ elicitationId: _, ...params }: Params): Params => params
 
 async function stateOf({ params }: Call, seal: Seal, bound: Key): Promise<Params> {
@@ -84,7 +85,7 @@ function repliesOf({ params }: Call): Params {
   return replies
 }
 
-/** A client is asked only for what it said it can do; the refusal names all that is missing. */
+/** Refuses questions that the client did not declare. The refusal names every missing capability. */
 function refuseUnsupported(questions: readonly Question[], call: Call): void {
   const features = featuresOf(call.revision)
   const unaskable = questions.filter(
@@ -111,7 +112,7 @@ const isUrlMode = ({ params }: Question): boolean => params['mode'] === 'url'
 const revisionHas = (question: Question, { elicitation }: Features): boolean =>
   question.method !== 'elicitation/create' || elicitation === 'url' || (elicitation === 'form' && !isUrlMode(question))
 
-/** Two levels deep is as deep as capabilities go. */
+/** Merges two levels, because capabilities are no deeper. */
 const merge = (a: Params, b: Params): Params => {
   const merged: { [key: string]: unknown } = { ...a }
   for (const [key, value] of Object.entries(b))

@@ -1,6 +1,6 @@
 /**
- * Where a call's record is kept: under the key its client chose or the ticket an outer layer spent, apart for each
- * tenant and caller.
+ * The store key of a call's record. It is the client's idempotency key or the ticket that an outer layer spent,
+ * separate for each tenant and caller.
  *
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  */
@@ -14,27 +14,30 @@ import type { Key } from '../core/store.ts'
 const header = 'idempotency-key'
 const metaKey = 'dev.sluice/idempotencyKey'
 
-/** Visible ASCII without `"` and `\`. No space, so two headers joined by a proxy are not taken for one key. */
+/** Visible ASCII without `"` and `\`. No space, so that two headers joined by a proxy are not taken for one key. */
 const validKey = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/
 
 /** 128 bits in base64url; a UUID has 36. */
 const minUnguessableLength = 22
 
-/** Cheap, since every call of a tool passes it and most bring no key. */
+/** Returns whether the call has a key. It is cheap, because every tool call passes it and most have none. */
 export const hasIdempotencyKey = ({ ticketId: key, meta, via }: Call): boolean =>
   key !== undefined || meta[metaKey] !== undefined || headerOf(via) !== undefined
 
-/** Where nothing is remembered: whoever brings a key relies on it, so the work must not run as if it had brought none. */
+/**
+ * Refuses keys on a server without idempotency. A client that sends a key relies on it, so the work must not run as if
+ * there were none.
+ */
 export const refuseIdempotencyKeys: Layer = (next) =>
   function refuseIdempotencyKeys(call) {
     if (call.target.kind !== 'tool' || !hasIdempotencyKey(call)) return next(call)
-    return Promise.reject(invalidKey('this server remembers none, so nothing was run; call without one'))
+    return Promise.reject(invalidKey('not supported here, and nothing ran; call without one'))
   }
 
-/** A socket's headers belong to all its messages; only a request over HTTP has its own. */
+/** Returns the header of an HTTP request. A socket's headers belong to all its messages, so they do not count. */
 const headerOf = (via: Call['via']): string | undefined => (via.transport === 'http' ? via.header(header) : undefined)
 
-/** A ticket goes first: its work is spent with it, whatever else the client says. */
+/** Returns the store key. A ticket wins, because its work is spent with it whatever key the client sends. */
 export const recordKeyOf = (call: Call): Key =>
   recordKey(
     call.tenant.id,
@@ -46,22 +49,22 @@ function clientKey({ meta, via, caller }: Call): string {
   const fromMeta = meta[metaKey]
   const fromHeader = unquoted(headerOf(via))
   if (fromMeta !== undefined && fromHeader !== undefined && fromMeta !== fromHeader)
-    throw invalidKey('the header and _meta name two different ones')
+    throw invalidKey('the header and _meta differ; send one of them')
   const key = fromMeta ?? fromHeader
   if (typeof key !== 'string' || !validKey.test(key))
     throw invalidKey('use 1 to 255 visible ASCII characters, without spaces, quotes and backslashes')
-  // Nobody vouched for this caller, so the key alone keeps one stranger's result from the next.
-  const strangers =
+  // The caller is not authenticated, so only the key keeps one stranger's result from the next.
+  const isAnonymousPeer =
     caller.credential === anonymous.credential && (via.transport === 'http' || via.transport === 'websocket')
-  if (strangers && key.length < minUnguessableLength)
+  if (isAnonymousPeer && key.length < minUnguessableLength)
     throw invalidKey(
       `without authentication it must be hard to guess; use at least ${minUnguessableLength} characters, such as a UUID`,
     )
   return key
 }
 
-/** The draft has a quoted string, and many clients send it bare: both are the same key. */
+/** Removes quotes. The draft has a quoted string and many clients send it bare; both are the same key. */
 const unquoted = (value: string | undefined): string | undefined =>
   value !== undefined && value.length > 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 
-const invalidKey = (why: string): RpcError => new RpcError('invalidParams', `Invalid idempotency key: ${why}`)
+const invalidKey = (problem: string): RpcError => new RpcError('invalidParams', `Invalid idempotency key: ${problem}`)

@@ -17,8 +17,8 @@ import { timeoutLayer } from './timeout.ts'
 
 const ann: Caller = { ...anonymous, subject: 'ann', credential: 'token' }
 const metaKey = 'dev.sluice/idempotencyKey'
-const under = (key: unknown, given: Partial<Call> = {}): Call =>
-  aCall({ caller: ann, meta: { [metaKey]: key }, facts: {}, ...given })
+const under = (key: unknown, overrides: Partial<Call> = {}): Call =>
+  aCall({ caller: ann, meta: { [metaKey]: key }, facts: {}, ...overrides })
 const overHttp = (idempotencyKey: string): Call['via'] => ({
   transport: 'http',
   peer: '',
@@ -51,7 +51,7 @@ function held() {
 }
 const conflict = (state: string) => ({ reason: 'conflict', data: { state } })
 
-test('without a key every call runs, and nothing is kept', async () => {
+test('without a key every call runs, and nothing is stored', async () => {
   const { serve, runs, store } = make()
   await serve(aCall())
   await serve(aCall())
@@ -59,7 +59,7 @@ test('without a key every call runs, and nothing is kept', async () => {
   expect(await store.list([], { limit: 10 })).toEqual([])
 })
 
-test('of fifty calls at once with one key one runs, and all get the same bytes', async () => {
+test('of fifty concurrent calls with one key one runs, and all get the same bytes', async () => {
   const { work, end } = held()
   const { serve, runs } = make(work)
   const calls = Array.from({ length: 50 }, () => serve(under('k')))
@@ -80,7 +80,7 @@ test('another process gets the recorded answer, and no second run', async () => 
   expect(runs()).toBe(1)
 })
 
-test('a failure is repeated as it was, with the same reference', async () => {
+test('a failure is repeated unchanged, with the same reference', async () => {
   for (const thrown of [fail('Only 3 seats are left'), new RpcError('conflict', 'taken', { data: { by: 'bob' } })]) {
     const { serve, start, runs } = make(() => Promise.reject(thrown))
     const { reason, message, data } = thrown
@@ -93,7 +93,7 @@ test('a failure is repeated as it was, with the same reference', async () => {
   }
 })
 
-test('a bug is kept without its text, and its cause reaches the first log line only', async () => {
+test('a bug is stored without its text, and its cause is in the first log line only', async () => {
   const { serve, start, store } = make(() => Promise.reject(new Error('password is hunter2')))
   await expect(serve(under('k'))).rejects.toMatchObject({
     reason: 'toolCrashed',
@@ -104,7 +104,7 @@ test('a bug is kept without its text, and its cause reaches the first log line o
   expect(JSON.stringify(await store.list([], { limit: 10 }))).not.toContain('hunter2')
 })
 
-test('no two callers are thrown the same error', async () => {
+test('no two callers get the same error instance', async () => {
   const { work, fail: end } = held()
   const { serve } = make(work)
   const calls = [serve(under('k')), serve(under('k'))].map((call) => call.catch((thrown: unknown) => thrown))
@@ -139,7 +139,7 @@ test('members in another order are the same arguments', async () => {
   expect(runs()).toBe(1)
 })
 
-test('the same key of another tenant, caller or ticket is another key, whatever the names hold', async () => {
+test('the same key of another tenant, caller or ticket is another key, whatever the names contain', async () => {
   const part = fc.oneof(fc.constantFrom('a', 'b', 'a","b', '["a"]', 'client', 'ticket', ':', '/'), fc.string())
   const name = fc.record({
     tenant: part,
@@ -174,7 +174,7 @@ test('the same key of another tenant, caller or ticket is another key, whatever 
   )
 })
 
-test('a crash leaves the call in doubt: it is in flight until its deadline, then never runs again', async () => {
+test('after a crash the call is in flight until its deadline, then in doubt, and never runs again', async () => {
   const { serve, start, clock, runs } = make(() => new Promise(() => {}))
   serve(under('k')).catch(expect.unreachable)
   await settle()
@@ -190,7 +190,7 @@ test('a crash leaves the call in doubt: it is in flight until its deadline, then
   expect(runs()).toBe(1)
 })
 
-test('a key is forgotten a day after its last word', async () => {
+test('a key is forgotten a day after its last write', async () => {
   const { serve, clock, runs } = make()
   await serve(under('k'))
   await clock.advance(24 * 60 * 60_000 - 1)
@@ -201,7 +201,7 @@ test('a key is forgotten a day after its last word', async () => {
   expect(runs()).toBe(2)
 })
 
-test('a result that comes after the deadline reaches no caller and is kept', async () => {
+test('a result that comes after the deadline reaches no caller and is stored', async () => {
   const { work, end } = held()
   const { layer, counted, start, clock, runs } = make(work)
   const late = expect(pipeline([timeoutLayer(clock), layer()], counted)(under('k'))).rejects.toMatchObject({
@@ -216,7 +216,7 @@ test('a result that comes after the deadline reaches no caller and is kept', asy
   expect(runs()).toBe(1)
 })
 
-test('a call that was cancelled while it ran is told so, and does not run again', async () => {
+test('a repetition of a call that was cancelled while it ran says so, and does not run again', async () => {
   const { serve, start, runs } = make(async ({ stop }) => {
     stop.stop(new RpcError('cancelled', 'Cancelled'))
     throw stop.reason
@@ -226,7 +226,7 @@ test('a call that was cancelled while it ran is told so, and does not run again'
   expect(runs()).toBe(1)
 })
 
-test('a call cancelled before it began leaves the key free, also for whoever waited behind it', async () => {
+test('a call cancelled before it began leaves the key free, also for a call that waits for it', async () => {
   const { serve, start, runs } = make()
   const stop = createStop()
   const first = serve(under('k', { stop }))
@@ -245,7 +245,7 @@ test('work that answers with a question has run, and does not run again under it
   expect(runs()).toBe(1)
 })
 
-test('a store that is away before the run means nothing runs', async () => {
+test('nothing runs if the store is unavailable before the run', async () => {
   const away = (store: Store): Store => ({
     ...store,
     swap: () => Promise.reject(new Error('redis://:pw@host refused')),
@@ -260,7 +260,7 @@ test('a store that is away before the run means nothing runs', async () => {
   expect(runs()).toBe(1)
 })
 
-test('a record that cannot be read counts as used, not as free', async () => {
+test('an unreadable record counts as used, not as free', async () => {
   const { serve, runs } = make(undefined, {}, (store) => ({
     ...store,
     swap: async () => false,
@@ -270,7 +270,7 @@ test('a record that cannot be read counts as used, not as free', async () => {
   expect(runs()).toBe(0)
 })
 
-test('a claim that was written though its answer was lost is still ours', async () => {
+test('a claim that was written although its response was lost is still ours', async () => {
   let swaps = 0
   const { serve, start, runs } = make(undefined, {}, (store) => ({
     ...store,
@@ -281,24 +281,26 @@ test('a claim that was written though its answer was lost is still ours', async 
   expect(runs()).toBe(1)
 })
 
-test('a store that is away after the run costs the caller nothing, and leaves the call in doubt', async () => {
+test('a store that is unavailable after the run costs the caller nothing, and leaves the call in doubt', async () => {
   let swaps = 0
   const { serve, start, clock, runs, lines } = make(
     async () => ({ content: [], n: 1 }),
     {},
     (store) => ({
       ...store,
-      swap: (...args) => (++swaps === 2 ? Promise.reject(new Error('gone')) : store.swap(...args)),
+      swap: (...args) => (++swaps === 2 ? Promise.reject(new Error('unavailable')) : store.swap(...args)),
     }),
   )
   expect(await serve(under('k'))).toEqual({ content: [], n: 1 })
-  expect(lines).toMatchObject([{ event: 'onceNotRecorded', tool: 'a-tool', reference: 'ref-1', errorMessage: 'gone' }])
+  expect(lines).toMatchObject([
+    { event: 'onceNotRecorded', tool: 'a-tool', reference: 'ref-1', errorMessage: 'unavailable' },
+  ])
   await clock.advance(30_000)
   await expect(start()(under('k'))).rejects.toMatchObject(conflict('in doubt'))
   expect(runs()).toBe(1)
 })
 
-test('a result past the cap is answered once; a repeat learns that it ran', async () => {
+test('a result beyond the limit is answered once, and a repetition learns that it ran', async () => {
   const { serve, start, runs, store } = make(async () => ({ content: [], text: 'x'.repeat(2000) }), { maxRecord: 1000 })
   expect(await serve(under('k'))).toHaveProperty('text')
   await expect(start()(under('k'))).rejects.toMatchObject(conflict('done'))
@@ -307,14 +309,14 @@ test('a result past the cap is answered once; a repeat learns that it ran', asyn
   expect(JSON.stringify(await store.list([], { limit: 10 }))).not.toContain('xx')
 })
 
-test('a result that is no JSON is a failure for the first caller as for the next', async () => {
+test('a result that is not JSON is a failure for the first caller and for the next', async () => {
   const { serve, start, runs } = make(async () => ({ content: [], n: 1n }))
   await expect(serve(under('k'))).rejects.toMatchObject({ reason: 'toolCrashed' })
   await expect(start()(under('k'))).rejects.toMatchObject({ reason: 'toolCrashed' })
   expect(runs()).toBe(1)
 })
 
-test('reads have no use for a key', async () => {
+test('reads ignore the key', async () => {
   const { serve, runs } = make()
   const target = { ...aCall().target, kind: 'resource' as const }
   await serve(under('k', { target }))
@@ -363,7 +365,7 @@ test.each<[unknown, string | undefined]>([
   expect(runs()).toBe(0)
 })
 
-test('where nobody vouches for the caller a key over the network must be hard to guess', async () => {
+test('an unauthenticated caller over the network needs a key that is hard to guess', async () => {
   const { serve } = make()
   const call = (key: string): Call => under(undefined, { caller: anonymous, via: overHttp(key) })
   await expect(serve(call('order-42'))).rejects.toMatchObject({
@@ -381,11 +383,11 @@ test('a ticket decides before the client’s own key', async () => {
   expect(runs()).toBe(1)
 })
 
-test('a claim that reached the store though its answer was lost is given back: nothing ran under it', async () => {
+test('a claim that reached the store although its response was lost is released, because nothing ran under it', async () => {
   let [lose, late]: [boolean, (() => Promise<boolean>)[]] = [true, []]
   const losing = (store: Store): Store => ({
     ...store,
-    // Sent and not answered: it takes effect when the store comes to it.
+    // Sent but not answered: it takes effect when the store handles it.
     swap(...args) {
       if (!lose) return store.swap(...args)
       late.push(() => store.swap(...args))
@@ -404,7 +406,7 @@ test('a claim that reached the store though its answer was lost is given back: n
   expect(clock.pending).toBe(0)
 })
 
-test('claims to be given back do not pile up, and are not tried for ever', async () => {
+test('claims to release do not pile up, and are not retried for ever', async () => {
   const away = (store: Store): Store => ({ ...store, swap: () => Promise.reject(new Error('away')) })
   const { serve, clock } = make(undefined, {}, away)
   for (let i = 0; i < 1_100; i++) await serve(under(`k${i}`)).catch(() => {})
@@ -413,7 +415,7 @@ test('claims to be given back do not pile up, and are not tried for ever', async
   expect(clock.pending).toBe(0)
 }, 60_000)
 
-test('an operator resolves what is in doubt, of the right tenant and caller only', async () => {
+test('an operator resolves a call in doubt, of the right tenant and caller only', async () => {
   const hung = make(() => new Promise(() => {}))
   const { store, clock } = hung
   const claim = { tenant: 'default', subject: 'ann', name: { client: 'k' } } as const
@@ -429,7 +431,7 @@ test('an operator resolves what is in doubt, of the right tenant and caller only
   expect(await resolveInDoubt(store, clock, claim, 'did not run')).toBe('not in doubt')
 })
 
-test('what did not run may run again; the late end of the first run does not overwrite it', async () => {
+test('a call that did not run may run again, and the late end of the first run does not overwrite it', async () => {
   const { work, end } = held()
   let runs = 0
   const { serve, start, store, clock, lines } = make((call) =>

@@ -1,6 +1,6 @@
 /**
- * Work under one key runs once. The key is the client's own or an approval's ticket; the record says started before the
- * work and done after it, so a crash in between leaves "started": in doubt, and never run again.
+ * Runs work under one key once. The key is the client's own or an approval's ticket. The record says "started" before
+ * the work and "done" after it. A crash in between leaves "started", which is in doubt and never runs again.
  */
 
 import type { Answer, Result } from '../core/answer.ts'
@@ -29,42 +29,48 @@ import { createClaimReleaser } from './release-claim.ts'
 export interface IdempotencyOptions {
   readonly clock: Clock
   readonly logger: Logger
-  /** The name a client and the log share for one failure; a repeated answer names the first. */
+  /** Makes the error id that a client and the log share for one failure. A repeated answer has the id of the first. */
   newErrorId(): string
-  /** How long a key is remembered. Repeated later, the work runs again; longer costs room in the store. A day. */
+  /**
+   * How long a key is remembered. A later repetition runs again; a longer time takes more space in the store. A day by
+   * default.
+   */
   readonly keepMs?: number
-  /** Characters of a record; a larger result is answered once and not kept, or callers could fill the store. 256 Ki. */
+  /**
+   * Maximum characters of a record. A larger result is answered once and not stored, otherwise callers could fill the
+   * store. 256 Ki by default.
+   */
   readonly maxRecord?: number
-  /** Handed in by whoever closes it. */
+  /** Passed in by the owner that closes it. */
   readonly releaser?: ClaimReleaser
 }
 
 interface RunningCall {
   readonly bound: KeyBinding
-  /** Nothing: whoever came first left before it began. */
+  /** `undefined` if the first call was stopped before it began. */
   readonly settled: Promise<RunOutcome | undefined>
 }
 
 export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Layer => {
   const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
-  const giveBack = options.releaser ?? createClaimReleaser(store, clock, keepMs)
+  const claimReleaser = options.releaser ?? createClaimReleaser(store, clock, keepMs)
   const running = new Map<string, RunningCall>()
 
   return (next) => {
-    // Most calls bring no key, and pass without a promise of this layer's own.
+    // Most calls have no key, so they pass without an extra promise.
     return (call) => (call.target.kind === 'tool' && hasIdempotencyKey(call) ? keyed(call) : next(call))
 
     async function keyed(call: Call): Promise<Answer> {
-      const place = recordKeyOf(call)
+      const key = recordKeyOf(call)
       const bound: KeyBinding = { tool: call.target.name, fingerprint: digest([call.args, call.answers]) }
-      const name = JSON.stringify(place)
+      const name = JSON.stringify(key)
       for (let first = running.get(name); first; first = running.get(name)) {
         if (!isSameCall(first.bound, bound)) return toAnswer(call, keyReused)
         const settled = await first.settled
         if (settled) return toAnswer(call, settled)
-        // Whoever came first left before it began: this one may.
+        // The first call was stopped before it began, so this one may begin.
       }
-      const settled = claimAndRun(call, place, bound)
+      const settled = claimAndRun(call, key, bound)
       running.set(name, { bound, settled })
       try {
         return toAnswer(call, (await settled) ?? stopFailure(call))
@@ -73,29 +79,30 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       }
     }
 
-    async function claimAndRun(call: Call, place: Key, bound: KeyBinding): Promise<RunOutcome | undefined> {
+    async function claimAndRun(call: Call, key: Key, bound: KeyBinding): Promise<RunOutcome | undefined> {
       if (call.stop.reason) return undefined
-      // A ticket's claim outlives the ticket, whatever is said about keys: forgotten earlier, it could be spent again.
-      const forMs = call.ticketId === undefined ? keepMs : Math.max(keepMs, dayMs)
-      const until = clock.now() + Math.min(call.target.policy.timeoutMs, forMs)
+      // A ticket's claim outlives the ticket, whatever `keepMs` is. If it were forgotten earlier, the ticket could be
+      // spent again.
+      const ttlMs = call.ticketId === undefined ? keepMs : Math.max(keepMs, dayMs)
+      const until = clock.now() + Math.min(call.target.policy.timeoutMs, ttlMs)
       const started: IdempotencyRecord = { state: 'started', until, reference: reference(), ...bound }
       const claim = recordToText(started)
       try {
-        const kept = await claimed(place, claim, forMs)
-        if (kept) {
-          call.facts['once'] = kept.state
-          return outcomeOfRecord(kept, bound, clock.now())
+        const existing = await claimKey(key, claim, ttlMs)
+        if (existing) {
+          call.facts['once'] = existing.state
+          return outcomeOfRecord(existing, bound, clock.now())
         }
       } catch (thrown) {
         logger.error({ event: 'onceStore', tool: bound.tool, ...causeFields(thrown) })
-        giveBack.schedule(place, claim)
+        claimReleaser.schedule(key, claim)
         return {
           reason: 'storeUnavailable',
-          message: 'Nothing was run: the state of this key cannot be read',
+          message: 'Nothing was run: the state of this key cannot be read; try again later',
           data: {},
         }
       }
-      const write = (to: IdempotencyRecord): Promise<void> => record(place, claim, to, started, forMs)
+      const write = (to: IdempotencyRecord): Promise<void> => record(key, claim, to, started, ttlMs)
       if (call.stop.reason) {
         await write({ state: 'free' })
         return undefined
@@ -105,7 +112,7 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       return settled
     }
 
-    /** What came out, as it will be read back: who repeats the call gets the same bytes. */
+    /** Runs the work and returns its outcome as it will be read back, so that a repeated call gets the same bytes. */
     async function settle(call: Call, reference: string): Promise<RunOutcome> {
       try {
         const answer = await next(call)
@@ -122,35 +129,38 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
     }
   }
 
-  /** Nothing: the place is ours. Otherwise what stands there. */
-  async function claimed(
-    place: Key,
+  /** Returns `undefined` if the key is now ours; otherwise the existing record. */
+  async function claimKey(
+    key: Key,
     claim: string,
-    forMs: number,
+    ttlMs: number,
   ): Promise<Exclude<IdempotencyRecord, { state: 'free' }> | undefined> {
     for (let tries = 0, from: string | undefined; tries < 5; tries++) {
-      if (await store.swap(place, from, claim, forMs)) return undefined
-      from = await store.get(place)
-      // Our own, by its reference: the store wrote it, lost the answer and was asked again.
+      if (await store.swap(key, from, claim, ttlMs)) return undefined
+      from = await store.get(key)
+      // The claim is ours, by its error id: the store wrote it, lost the response and was asked again.
       if (from === claim) return undefined
-      const kept = from === undefined ? undefined : parseIdempotencyRecord(from)
-      if (kept && kept.state !== 'free') return kept
+      const existing = from === undefined ? undefined : parseIdempotencyRecord(from)
+      if (existing && existing.state !== 'free') return existing
     }
-    throw new Error('The record of a key changed five times while it was read')
+    throw new Error('The record of an idempotency key changed five times while it was read')
   }
 
-  /** Only over our own claim: an operator may have decided meanwhile. What fails here stays in doubt; the caller is answered. */
+  /**
+   * Replaces only our own claim, because an operator may have decided meanwhile. If this fails, the call stays in doubt
+   * and the caller is still answered.
+   */
   async function record(
-    place: Key,
+    key: Key,
     claim: string,
     to: IdempotencyRecord,
     { tool, reference }: KeyBinding & { reference: string },
-    forMs: number,
+    ttlMs: number,
   ): Promise<void> {
     try {
       const text = recordToText(to)
       const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
-      if (await store.swap(place, claim, small, forMs)) return
+      if (await store.swap(key, claim, small, ttlMs)) return
       logger.warn({
         event: 'onceNotRecorded',
         tool,
@@ -163,15 +173,18 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
   }
 }
 
-/** Only `ask` asks, before anything runs: a question that work passes on from elsewhere would make it run once more. */
+/**
+ * Marks the answer as complete. Only `ask` may ask, before anything runs. Passing on a question from elsewhere would
+ * make the work run again.
+ */
 const asComplete = (answer: Result): Result =>
   answer.resultType === undefined ? answer : { ...answer, resultType: 'complete' }
 
-/** Stores say `storeUnavailable` to the client; what the operator wants to know is why. */
+/** Returns the cause for the operator, because stores report only `storeUnavailable` to the client. */
 const causeFields = (thrown: unknown): Bug | undefined =>
   bugOf(thrown instanceof RpcError ? (thrown.cause ?? new Error(thrown.message)) : thrown)
 
-/** The cause is for the first caller's log line, and may not be JSON. */
+/** Drops the cause, which is for the first caller's log line and may not be JSON. */
 const failedRecord = (bound: KeyBinding, { cause: _, ...failure }: RunFailure): IdempotencyRecord => ({
   state: 'done',
   ...bound,

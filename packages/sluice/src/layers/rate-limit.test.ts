@@ -23,7 +23,7 @@ const outcome = (served: Promise<unknown>): Promise<string> =>
     (thrown: RpcError) => thrown.reason,
   )
 
-test('a caller past the limit is told how long to wait, in words and as a number, and gets on after that', async () => {
+test('a caller beyond the limit gets the time to wait, as text and as a number, and is served after it', async () => {
   const { clock, serve } = make()
   await serve(by('ann'))
   await expect(serve(by('ann'))).rejects.toMatchObject({
@@ -35,7 +35,7 @@ test('a caller past the limit is told how long to wait, in words and as a number
   await expect(serve(by('ann'))).resolves.toEqual({ content: [] })
 })
 
-test('another caller, another tenant and another target have buckets of their own', async () => {
+test('another caller, another tenant and another target have separate buckets', async () => {
   const { serve } = make()
   const call = by('ann')
   const others = [
@@ -49,7 +49,7 @@ test('another caller, another tenant and another target have buckets of their ow
   for (const again of [call, ...others]) expect(await outcome(serve(again))).toBe('rateLimited')
 })
 
-test('names nobody defined, tools without the scopes and tools the tenant has not share one bucket and one text', async () => {
+test('unknown names, tools without the scopes and tools of other tenants share one bucket and one text', async () => {
   const policy = { ...aCall().target.policy, scopes: ['s'] }
   const hidden = [
     at(by('ann'), { kind: 'unknown', name: 'unknown' }),
@@ -64,8 +64,8 @@ test('names nobody defined, tools without the scopes and tools the tenant has no
   }
 })
 
-test('a tool can have a bucket of its own, and only a tool', async () => {
-  const { serve } = make({ burst: 1, perSecond: 1, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
+test('a tool can have its own bucket, and only a tool', async () => {
+  const { serve } = make({ rate: { burst: 1, perSecond: 1 }, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
   const outcomes = []
   for (let i = 0; i < 3; i++) outcomes.push(await outcome(serve(by('ann'))))
   expect(outcomes).toEqual(['ok', 'ok', 'rateLimited'])
@@ -73,14 +73,14 @@ test('a tool can have a bucket of its own, and only a tool', async () => {
   expect(await outcome(serve(at(by('ann'), { kind: 'prompt' })))).toBe('rateLimited')
 })
 
-test('a tool named like something every object has gets the usual bucket', async () => {
+test('a tool named like an inherited property gets the default bucket', async () => {
   const { serve } = make()
   const call = at(by('ann'), { name: 'constructor' })
   await serve(call)
   expect(await outcome(serve(call))).toBe('rateLimited')
 })
 
-test('callers nobody vouched for are told apart by address, an IPv6 network being one', async () => {
+test('unauthenticated callers are told apart by address, and an IPv6 network is one address', async () => {
   const { serve } = make()
   const from = (peer: string): Call => aCall({ via: { transport: 'http', peer, header: () => undefined } })
   await serve(from('192.0.2.1'))
@@ -95,12 +95,12 @@ test.each([
   { burst: 0.5, perSecond: 1 },
   { burst: 1, perSecond: 0 },
   { burst: Number.NaN, perSecond: 1 },
-])('a bucket of %o would refuse everybody for ever, so it is a mistake', (bucket) => {
-  expect(() => make(bucket)).toThrow(TypeError)
+])('a bucket of %o is refused, because it would refuse every call for ever', (bucket) => {
+  expect(() => make({ rate: bucket })).toThrow(TypeError)
   expect(() => make({ tools: { x: bucket } })).toThrow('tools.x')
 })
 
-test('in any window, whatever the schedule, no more get through than the burst and the rate allow', async () => {
+test('in any window and schedule, no more calls pass than the burst and the rate allow', async () => {
   const bucket = fc.record({ burst: fc.integer({ min: 1, max: 20 }), perSecond: fc.integer({ min: 1, max: 50 }) })
   await fc.assert(
     fc.asyncProperty(bucket, fc.array(fc.nat(400), { maxLength: 60 }), async (rate, gaps) => {
@@ -119,7 +119,7 @@ test('in any window, whatever the schedule, no more get through than the burst a
   )
 })
 
-test('whoever waits as long as it was told gets through: the rate is not only a bound, it is promised', async () => {
+test('a caller that waits as long as requested is served: the rate is a promise, not only a bound', async () => {
   const bucket = fc.record({ burst: fc.integer({ min: 1, max: 5 }), perSecond: fc.integer({ min: 1, max: 300 }) })
   await fc.assert(
     fc.asyncProperty(bucket, async (rate) => {
@@ -138,7 +138,7 @@ test('whoever waits as long as it was told gets through: the rate is not only a 
         }
       }
       expect(passed).toBe(40)
-      // Waits are told in whole milliseconds, so each may be that much longer than it had to be.
+      // Waits are in whole milliseconds, so each may be that much longer than necessary.
       expect(clock.now()).toBeLessThanOrEqual((40 / rate.perSecond) * 1000 + 40)
     }),
   )

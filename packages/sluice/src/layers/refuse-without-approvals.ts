@@ -1,6 +1,5 @@
 /**
- * A call that needs an approval does not run without one. Until approvals can be given here, that means it is refused:
- * when a check cannot run, the answer is no.
+ * Refuses calls that need an approval on a server without approvals, because the answer is no if a check cannot run.
  */
 
 import type { Answer } from '../core/answer.ts'
@@ -8,15 +7,15 @@ import type { Call, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 
 export const refuseWithoutApprovals: Layer = (next) => {
-  // Most calls need none, and pass without a promise of this layer's own.
+  // Most calls need no approval, so they pass without an extra promise.
   return (call) => (call.target.policy.approval === 'never' ? next(call) : decide(call))
 
   async function decide(call: Call): Promise<Answer> {
     const { target, ready } = call
-    // Anything but exactly false, and a throw, means yes.
-    const gated =
+    // Any value but exactly false means yes, and so does a throw.
+    const needsApproval =
       target.policy.approval === 'always' || (await ready?.needsApproval?.(call).catch(() => true)) !== false
-    if (!gated) return next(call)
-    throw new RpcError('forbidden', `${target.name} needs an approval, and nobody can give one on this server`)
+    if (!needsApproval) return next(call)
+    throw new RpcError('forbidden', `${target.name} needs an approval, and this server has no approvals`)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A claim whose write got no answer may stand in the store all the same, or get there later. Nothing ran under it, so it
- * is given back as soon as the store answers: left there, it would put work in doubt that never began.
+ * Releases claims whose write got no response. Such a claim may be in the store all the same, or arrive later. Nothing
+ * ran under it, so it is released as soon as the store responds. Otherwise work that never began would be in doubt.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -9,54 +9,54 @@ import { recordToText } from '../core/idempotency-record.ts'
 import type { Key, Store } from '../core/store.ts'
 
 export interface ClaimReleaser {
-  /** Nobody waits for it. */
-  schedule(place: Key, claim: string): void
+  /** Returns at once; the release happens in the background. */
+  schedule(key: Key, claim: string): void
   close(): void
 }
 
 const freeRecord: IdempotencyRecord = { state: 'free' }
-/** The first wait; each is twice the one before, up to a minute. Together a quarter of an hour. */
+/** The first delay. Each further one is twice as long, up to a minute; together a quarter of an hour. */
 const firstDelayMs = 1_000
 const maxDelayMs = 60_000
 const maxTries = 20
-/** While a store is away every call with a key comes by here: past so many, claims stay in doubt. */
+/** While the store is unavailable, every call with a key comes here. Beyond this number, claims stay in doubt. */
 const maxWaiting = 1_000
 
 export function createClaimReleaser(store: Store, clock: Clock, keepMs: number): ClaimReleaser {
   const waiting = new Set<() => void>()
 
   function after(ms: number, then: () => void): void {
-    const callOff = clock.after(ms, () => {
-      waiting.delete(callOff)
+    const cancelTimer = clock.after(ms, () => {
+      waiting.delete(cancelTimer)
       then()
     })
-    waiting.add(callOff)
+    waiting.add(cancelTimer)
   }
-  /** Whether there is nothing left to do. A claim that is not there yet may still be on its way. */
-  async function isOver(place: Key, claim: string): Promise<boolean> {
+  /** Returns whether the claim needs no further attempt. A claim that is not in the store yet may still arrive. */
+  async function isReleased(key: Key, claim: string): Promise<boolean> {
     try {
-      if (await store.swap(place, claim, recordToText(freeRecord), keepMs)) return true
-      return (await store.get(place)) !== undefined
+      if (await store.swap(key, claim, recordToText(freeRecord), keepMs)) return true
+      return (await store.get(key)) !== undefined
     } catch {
       return false
     }
   }
-  async function attempt(place: Key, claim: string, tries: number): Promise<void> {
-    if ((await isOver(place, claim)) || tries >= maxTries) return
-    schedule(Math.min(firstDelayMs * 2 ** tries, maxDelayMs), place, claim, tries + 1)
+  async function attempt(key: Key, claim: string, tries: number): Promise<void> {
+    if ((await isReleased(key, claim)) || tries >= maxTries) return
+    schedule(Math.min(firstDelayMs * 2 ** tries, maxDelayMs), key, claim, tries + 1)
   }
-  function schedule(ms: number, place: Key, claim: string, tries: number): void {
-    // A claim that cannot be given back stays in doubt, which is the safe side.
+  function schedule(ms: number, key: Key, claim: string, tries: number): void {
+    // A claim that cannot be released stays in doubt, which is safe.
     after(ms, () => {
-      attempt(place, claim, tries).catch(() => {})
+      attempt(key, claim, tries).catch(() => {})
     })
   }
   return {
-    schedule(place, claim) {
-      if (waiting.size < maxWaiting) schedule(firstDelayMs, place, claim, 1)
+    schedule(key, claim) {
+      if (waiting.size < maxWaiting) schedule(firstDelayMs, key, claim, 1)
     },
     close() {
-      for (const callOff of waiting) callOff()
+      for (const cancelTimer of waiting) cancelTimer()
       waiting.clear()
     },
   }

@@ -1,9 +1,9 @@
-/** The innermost handler: what was prepared runs. */
+/** The innermost handler, which runs the prepared work. */
 
 import type { Handler } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 
-/** No promise of its own around the work's: every call would wait three turns longer for it. */
+/** Adds no promise around the work's promise, because every call would wait three turns longer for it. */
 export const run: Handler = (call) => {
   try {
     if (!call.ready) throw new RpcError('internalError', 'validate did not run')

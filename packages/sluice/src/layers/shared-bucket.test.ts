@@ -14,7 +14,7 @@ const failures = {
   'never answers': () => new Promise<never>(() => {}),
 } satisfies { [how: string]: () => Promise<never> }
 
-/** A store of which `take` can be broken, and the takes that reached it. */
+/** A store whose `take` can be broken, and the takes that reached it. */
 function make() {
   const clock = fakeClock()
   const shared = memoryStore(clock)
@@ -34,7 +34,7 @@ function make() {
   return { clock, shared, state, lines, take: takeWithFallback({ store, local: memoryStore(clock), clock, logger }) }
 }
 
-test('while the store is there, its buckets count', async () => {
+test('while the store is available, its buckets count', async () => {
   const { take, shared, clock } = make()
   await take(['k'], bucket)
   await shared.take(['k'], bucket)
@@ -43,12 +43,12 @@ test('while the store is there, its buckets count', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a loop that was blocked is no store that was silent', async () => {
+test('a blocked event loop is not mistaken for a silent store', async () => {
   const { clock, state, lines, take } = make()
   const answers: ((waitMs: number) => void)[] = []
   state.broken = () => new Promise((resolve) => answers.push(resolve))
   const asked = take(['k'], bucket)
-  // Back from a second of work the loop runs what is due first; what the store sent meanwhile is read after it.
+  // After a second of work the event loop runs due timers first. It reads the store's response after them.
   clock.jump(1_000)
   for (const answer of answers) answer(0)
   expect(await asked).toBe(0)
@@ -71,7 +71,7 @@ test.each(Object.keys(failures) as (keyof typeof failures)[])(
   },
 )
 
-test('a store that is away is tried once a second, by a call that does not wait for it', async () => {
+test('an unavailable store is tried once a second, by a call that does not wait for it', async () => {
   const { take, clock, state } = make()
   state.broken = failures['never answers']
   take(['k'], bucket).catch(expect.unreachable)
@@ -90,7 +90,7 @@ test('a store that is away is tried once a second, by a call that does not wait 
   expect(state.asked).toBeLessThanOrEqual(5)
 })
 
-test('once it answers again its buckets count again, and each change is logged once', async () => {
+test('once the store responds again its buckets count again, and each change is logged once', async () => {
   const { take, shared, clock, state, lines } = make()
   state.broken = failures.rejects
   for (let i = 0; i < 3; i++) await take(['k'], bucket)
@@ -103,7 +103,7 @@ test('once it answers again its buckets count again, and each change is logged o
   expect(lines.map(({ event }) => event)).toEqual(['limits_local', 'limits_shared'])
 })
 
-test('an answer that comes too late is no token, and a late failure bothers nobody', async () => {
+test('a late response is not a token, and a late failure has no effect', async () => {
   const { take, clock, state } = make()
   let answer: (ms: number) => void = () => {}
   let refuse: (why: Error) => void = () => {}
@@ -120,7 +120,7 @@ test('an answer that comes too late is no token, and a late failure bothers nobo
   expect(await take(['k'], { burst: 1, perSecond: 0.001 })).toBeGreaterThan(0)
 })
 
-test('a clock that was set back does not keep the store away', async () => {
+test('a clock that was set back does not keep the store unused', async () => {
   let now = 1_000_000
   const clock = { now: () => now, after: () => () => {} }
   const local = memoryStore(clock)

@@ -1,4 +1,4 @@
-/** Creates tenants: each has its own part of the store, and a logger that stamps its lines. */
+/** Creates tenants. Each has its own prefix in the store, and a logger that adds the tenant to its lines. */
 
 import type { Tenant } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
@@ -7,7 +7,10 @@ import type { Tenants } from '../core/plugin.ts'
 import type { Store } from '../core/store.ts'
 import { prefixed, refusingStore } from '../core/store.ts'
 
-/** The tenant of calls where there are no tenants: what the owner of a data folder keeps in it, over stdio and with their own key. */
+/**
+ * The tenant of all calls on a server without tenants. It holds the data that the owner of a data folder has over stdio
+ * and with their own key.
+ */
 export const ownerTenant = 'default'
 
 export interface TenantRegistryOptions {
@@ -15,7 +18,10 @@ export interface TenantRegistryOptions {
   readonly logger: Logger
 }
 
-/** Tenants kept ready, so that a call makes nothing. They hold no data: one that was dropped is made again. */
+/**
+ * Maximum number of cached tenants, so that a call creates nothing. They hold no data, so a dropped one is created
+ * again.
+ */
 const maxCached = 10_000
 
 export function createTenants({ store, logger }: TenantRegistryOptions): Tenants {
@@ -34,12 +40,12 @@ export function createTenants({ store, logger }: TenantRegistryOptions): Tenants
       ready.set(id, made)
       return made
     },
-    // No tenant can be called this: ids have at least one character.
+    // No tenant can have this id, because ids have at least one character.
     none: { id: '', store: noTenantStore, logger, tools: undefined },
   }
 }
 
-/** The tenant comes last: no line can pass for another's. */
+/** Adds the tenant last, so that no line can claim another tenant. */
 const withTenant = (logger: Logger, tenant: string): Logger => ({
   info: (line: LogLine) => logger.info({ ...line, tenant }),
   warn: (line: LogLine) => logger.warn({ ...line, tenant }),

@@ -34,14 +34,14 @@ const by = (claims: Caller['claims'], headers: { [name: string]: string } = {}):
     via: { transport: 'http', peer: '', header: (name) => headers[name] },
   })
 
-test('the tenant is the one the verified claim names, and the log hears of it', async () => {
+test('the tenant is the one in the verified claim, and it is logged', async () => {
   const { serve } = make()
   const call = by({ tenants: 'acme' })
   await expect(serve(call)).resolves.toEqual({ tenant: 'acme' })
   expect(call.facts['tenant']).toBe('acme')
 })
 
-test('a function of the caller can say it too', async () => {
+test('a function of the caller can name it too', async () => {
   const { serve } = make({ claim: ({ subject }) => `of-${subject}` })
   await expect(serve(by({}))).resolves.toEqual({ tenant: 'of-ann' })
 })
@@ -61,7 +61,7 @@ test('the header can have another name', async () => {
   await expect(serve(by({ tenants: ['a', 'b'] }, { 'x-org': 'b' }))).resolves.toEqual({ tenant: 'b' })
 })
 
-test('where there are no headers _meta chooses, among memberships only', async () => {
+test('without headers _meta chooses, among memberships only', async () => {
   const { serve } = make()
   const key = 'dev.sluice/tenant'
   const choosing = (chosen: unknown, headers = {}): Call => ({
@@ -75,7 +75,7 @@ test('where there are no headers _meta chooses, among memberships only', async (
   await expect(serve(choosing('globex', { 'x-tenant': 'acme' }))).rejects.toMatchObject({ reason: 'forbidden' })
 })
 
-test('whoever starts the process chooses for its pipe, among memberships, and for nothing else', async () => {
+test('the user who starts the process chooses for its pipe, among memberships, and for nothing else', async () => {
   const { serve } = make({ stdioTenant: 'globex' })
   const over = (transport: Call['via']['transport'], claims: Caller['claims'], meta = {}): Call => ({
     ...by(claims),
@@ -90,7 +90,7 @@ test('whoever starts the process chooses for its pipe, among memberships, and fo
   await expect(make({ stdioTenant: '' }).serve(over('stdio', { tenants: 'acme' }))).resolves.toEqual({ tenant: 'acme' })
 })
 
-test('a header that names another tenant is refused also where there is nothing to choose', async () => {
+test('a header that names another tenant is refused even with one membership', async () => {
   const { serve } = make()
   await expect(serve(by({ tenants: 'acme' }, { 'x-tenant': 'globex' }))).rejects.toMatchObject({ reason: 'forbidden' })
 })
@@ -115,18 +115,18 @@ test.each([
   '-acme',
   'ａcme',
   'x'.repeat(129),
-])('a claim of %j is no tenant, and nothing runs without one', async (claim) => {
+])('a claim of %j is not a tenant, and nothing runs without one', async (claim) => {
   const { serve, seen } = make()
   await expect(serve(by({ tenants: claim }))).rejects.toMatchObject({ reason: 'forbidden' })
   await expect(serve(by({ tenants: claim }, { 'x-tenant': 'acme' }))).rejects.toMatchObject({ reason: 'forbidden' })
   expect(seen()).toBeUndefined()
 })
 
-test('a claim is looked for among the claims, not among what every object has', async () => {
+test('a claim is looked up among own properties, not inherited ones', async () => {
   await expect(make({ claim: 'constructor' }).serve(by({}))).rejects.toMatchObject({ reason: 'forbidden' })
 })
 
-test('a function that throws lets nobody in', async () => {
+test('a function that throws admits no caller', async () => {
   const { serve } = make({
     claim: () => {
       throw new Error('away')
@@ -135,7 +135,7 @@ test('a function that throws lets nobody in', async () => {
   await expect(serve(by({}))).rejects.toThrow('away')
 })
 
-test('a public call has a tenant that can keep nothing, and no header gives it one', async () => {
+test('a public call has a tenant that can store nothing, and no header gives it one', async () => {
   const { serve, seen } = make()
   const via: Call['via'] = { transport: 'http', peer: '', header: () => 'acme' }
   await expect(serve(aCall({ via }))).resolves.toEqual({ tenant: '' })
@@ -144,7 +144,7 @@ test('a public call has a tenant that can keep nothing, and no header gives it o
     await expect(verb(['k'], 'v', 'w')).rejects.toMatchObject({ reason: 'forbidden' })
 })
 
-/** One line per verb, so that a new one does not compile until somebody says what it must not reach. */
+/** One line per verb, so that a new verb does not compile until its line says what it must not reach. */
 type Verb = Exclude<keyof Store, 'shared' | 'checkDurability' | 'inProcess'>
 const foreign: { readonly [verb in Verb]: (b: Store) => Promise<unknown> } = {
   get: (b) => b.get(['k']),
@@ -155,7 +155,7 @@ const foreign: { readonly [verb in Verb]: (b: Store) => Promise<unknown> } = {
   append: (b) => b.append(['log'], 'of b'),
   list: (b) => b.list([], { limit: 100 }),
 }
-test.each(Object.keys(foreign) as Verb[])('%s with the names another tenant uses does not reach it', async (verb) => {
+test.each(Object.keys(foreign) as Verb[])('%s with the names of another tenant does not reach it', async (verb) => {
   const { tenants, store } = make()
   const [a, b] = [tenants.of('a').store, tenants.of('b').store]
   await a.set(['k'], 'of a')
@@ -171,7 +171,7 @@ test.each(Object.keys(foreign) as Verb[])('%s with the names another tenant uses
   expect(Object.keys(foreign).sort()).toEqual(Object.keys(verbs).sort())
 })
 
-test('the logger says whose line it is, whatever the line says', () => {
+test('the logger adds the tenant, whatever the line contains', () => {
   const { tenants, lines } = make()
   const { logger } = tenants.of('a')
   logger.info({ event: 'e', tenant: 'b' })
@@ -180,7 +180,7 @@ test('the logger says whose line it is, whatever the line says', () => {
   expect(lines.map((line) => line['tenant'])).toEqual(['a', 'a', 'a'])
 })
 
-test('a tenant is made once and forgotten without harm', async () => {
+test('a tenant is created once, and dropping it does no harm', async () => {
   const { tenants } = make()
   const first = tenants.of('a')
   expect(tenants.of('a')).toBe(first)
@@ -189,7 +189,7 @@ test('a tenant is made once and forgotten without harm', async () => {
   expect(await tenants.of('a').store.get(['k'])).toBe('v')
 })
 
-test('the tools a tenant has are asked for on every call, also on public ones', async () => {
+test('the tools of a tenant are read on every call, also on public ones', async () => {
   let has = new Set(['x'])
   const { serve, seen } = make({ tools: (id) => (id === undefined ? new Set() : id === 'big' ? 'all' : has) })
   await serve(by({ tenants: 'acme' }))

@@ -1,6 +1,6 @@
 /**
- * For whom the caller works: from verified claims only, and never from a header alone. Whoever has no tenant is
- * refused, not run without one.
+ * Finds the tenant of a call from verified claims only, never from a header alone. A caller without a tenant is refused
+ * instead of running without one.
  */
 
 import type { Call, Caller, Layer, Tenant } from '../core/call.ts'
@@ -10,47 +10,47 @@ import type { Tenants } from '../core/plugin.ts'
 
 export interface TenantsOptions {
   /**
-   * Where the tenants of a caller stand: a claim of its token or API key (a name, or a list of them for a member of
-   * several), or a function of the caller.
+   * The tenants of a caller: a claim of its token or API key (one name, or a list), or a function of the
+   * caller.
    */
   readonly claim: string | ((caller: Caller) => unknown)
   /**
-   * The header by which a member of several chooses one: `X-Tenant` unless said. It only ever chooses among verified
-   * memberships; a header that was believed would hand every tenant to every caller. Where there are no headers,
+   * The header with which a member of several tenants chooses one. `X-Tenant` by default. It only chooses among
+   * verified memberships; trusting it would open every tenant to every caller. On transports without headers,
    * `_meta["dev.sluice/tenant"]` does the same, message by message.
    */
   readonly header?: string
   /**
-   * The choice of whoever started this process, for stdio alone: usually the environment's `SLUICE_TENANT`. It too only
-   * chooses among memberships.
+   * The choice of the user who started this process, for stdio only. Usually the environment's `SLUICE_TENANT`. It only
+   * chooses among memberships, too.
    */
   readonly stdioTenant?: string | undefined
   /**
-   * The tools a tenant has, or `'all'`; asked on every call, and with `undefined` for public calls. The rest is to its
-   * callers as if it were not there. Return another set when it changes: lists are kept ready by the set itself.
+   * Returns the tools of a tenant, or `'all'`. Called on every call, and with `undefined` for public calls. Other tools
+   * are hidden from that tenant. Return a new set when it changes, because lists are cached by the set itself.
    */
   readonly tools?: (tenant: string | undefined) => ReadonlySet<string> | 'all'
 }
 
 const metaKey = 'dev.sluice/tenant'
 
-/** Ids become keys, labels and log fields: what is longer, or holds anything that needs escaping somewhere, is none. */
+/** Ids become keys, labels and log fields, so longer ids and those that need escaping are invalid. */
 const validId = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/
-/** A token that names more is a mistake, and looking through it would cost every call. */
+/** A token with more memberships is a mistake, and searching them would cost every call. */
 const maxMemberships = 1000
 
-/** After authentication; everything further in may rely on `call.tenant`. */
+/** Creates the layer. It runs after authentication; every inner layer may rely on `call.tenant`. */
 export function tenantsLayer(options: TenantsOptions, registry: Tenants): Layer {
-  const { claim: from, header = 'X-Tenant', stdioTenant, tools } = options
-  const chosenBy = header.toLowerCase()
-  const read = typeof from === 'string' ? claimOf(from) : from
+  const { claim, header = 'X-Tenant', stdioTenant, tools } = options
+  const headerName = header.toLowerCase()
+  const read = typeof claim === 'string' ? claimOf(claim) : claim
 
-  const narrowed = (plain: Tenant, id: string | undefined): Tenant => (tools ? { ...plain, tools: tools(id) } : plain)
+  const withTools = (plain: Tenant, id: string | undefined): Tenant => (tools ? { ...plain, tools: tools(id) } : plain)
 
-  /** Two places that name two tenants are one too many: which one was meant cannot be told. */
-  function chosenIn({ via, meta }: Call): string | undefined {
+  /** Returns the chosen tenant. Refuses a header and `_meta` that differ, because it is unclear which one was meant. */
+  function chosenTenant({ via, meta }: Call): string | undefined {
     const named = meta[metaKey]
-    const inHeader = via.header(chosenBy)?.trim()
+    const inHeader = via.header(headerName)?.trim()
     if (named === undefined) return inHeader ?? (via.transport === 'stdio' ? stdioTenant || undefined : undefined)
     if (typeof named !== 'string') throw forbidden(`_meta["${metaKey}"] must be the name of a tenant`)
     if (inHeader !== undefined && inHeader !== named) throw forbidden(`${header} and _meta name two different tenants`)
@@ -59,18 +59,18 @@ export function tenantsLayer(options: TenantsOptions, registry: Tenants): Layer 
 
   function tenantOf(call: Call): Tenant {
     const { caller } = call
-    if (caller.credential === anonymous.credential) return narrowed(registry.none, undefined)
+    if (caller.credential === anonymous.credential) return withTools(registry.none, undefined)
     const memberships = parseMemberships(read(caller))
     const [first] = memberships
     if (first === undefined) throw forbidden('Your credential belongs to no tenant here')
-    const chosen = chosenIn(call)
-    // Also where there is only one: whoever names another would work on the wrong tenant's data.
+    const chosen = chosenTenant(call)
+    // Checked even with one membership, because a client that names another tenant would work on the wrong data.
     if (chosen !== undefined && !memberships.includes(chosen))
       throw forbidden('You are not a member of the tenant you chose')
     if (chosen === undefined && memberships.length > 1)
       throw forbidden(`You belong to several tenants: choose one with ${header} or _meta["${metaKey}"]`)
     const id = chosen ?? first
-    return narrowed(registry.of(id), id)
+    return withTools(registry.of(id), id)
   }
 
   return (next) =>

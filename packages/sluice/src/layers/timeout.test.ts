@@ -12,7 +12,7 @@ const withDeadline = (timeoutMs: number) => {
   return { ...call, target: { ...call.target, policy: { ...call.target.policy, timeoutMs } } }
 }
 
-test('work that takes too long is aborted and its caller answered, even if it never ends', async () => {
+test('work that takes too long is aborted and its caller is answered, even if it never ends', async () => {
   const clock = fakeClock()
   const call = withDeadline(5000)
   const { signal } = call.stop
@@ -31,18 +31,18 @@ test('work that ends in time leaves no timer behind', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a cancelled call is left at once', async () => {
+test('a cancelled call ends at once', async () => {
   const clock = fakeClock()
   const call = withDeadline(5000)
   const refused = expect(timeoutLayer(clock)(never)(call)).rejects.toMatchObject({ reason: 'cancelled' })
-  call.stop.stop(new RpcError('cancelled', 'gone'))
+  call.stop.stop(new RpcError('cancelled', 'Cancelled'))
   await refused
   expect(clock.pending).toBe(0)
 })
 
-test('a call that was cancelled before it came here does not begin', async () => {
+test('a call that was cancelled before this layer does not begin', async () => {
   const stop = createStop()
-  stop.stop(new RpcError('cancelled', 'gone'))
+  stop.stop(new RpcError('cancelled', 'Cancelled'))
   let began = false
   const serve = timeoutLayer(fakeClock())(() => {
     began = true
@@ -52,7 +52,7 @@ test('a call that was cancelled before it came here does not begin', async () =>
   expect(began).toBe(false)
 })
 
-test('where turns are known, only calls that outlive theirs get a timer', async () => {
+test('if the clock knows turns, only calls that outlive theirs get a timer', async () => {
   const clock = fakeClock()
   const turns: (() => void)[] = []
   const layer = timeoutLayer({
@@ -81,7 +81,7 @@ test('streams have no deadline', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a client may ask for less time than the target has, and gets no more', async () => {
+test('a client may request less time than the target has, and gets no more', async () => {
   for (const [asked, ms] of [
     [100, 100],
     [60_000, 5000],
@@ -110,7 +110,7 @@ test.each([0, -1, Number.NaN, '100', null, {}])('a deadline of %j is refused, an
   expect([ran, clock.pending]).toEqual([false, 0])
 })
 
-test('work that goes on after its deadline is counted until it ends, and its answer reaches nobody', async () => {
+test('work that continues after its deadline is counted until it ends, and its answer is dropped', async () => {
   const clock = fakeClock()
   const stragglers = { running: 0, late: 0 }
   let finish: (answer: Answer) => void = () => {}
@@ -132,7 +132,7 @@ test('work that goes on after its deadline is counted until it ends, and its ans
   expect(await answer).toBe('timeout')
 })
 
-test('work that heeds its signal is no straggler, and what ends in time is not counted', async () => {
+test('work that obeys its signal is not a straggler, and work that ends in time is not counted', async () => {
   const clock = fakeClock()
   const stragglers = { running: 0, late: 0 }
   const heeding = timeoutLayer(
@@ -146,7 +146,7 @@ test('work that heeds its signal is no straggler, and what ends in time is not c
   expect(stragglers).toEqual({ running: 0, late: 0 })
 })
 
-test('a layer further in that throws instead of rejecting leaves no timer behind', async () => {
+test('an inner layer that throws instead of rejecting leaves no timer behind', async () => {
   const clock = fakeClock()
   const serve = timeoutLayer(clock)(() => {
     throw new Error('synchronous')

@@ -1,4 +1,6 @@
-/** A deadline over everything below. The work's signal aborts and the caller is answered, even if the work never ends. */
+/**
+ * A deadline for all inner layers. The work's signal aborts and the caller is answered, even if the work never ends.
+ */
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
@@ -6,35 +8,41 @@ import type { Clock } from '../core/clock.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Stop } from '../core/stop.ts'
 
-/** The calls that outlived the turn they came in: what there is to wait for, or to stop, when the process ends. */
+/** The calls that outlived the turn they arrived in. On shutdown the process waits for them, or stops them. */
 export type RunningCalls = Set<Stop>
 
-/** What went on though its caller was answered or had gone. It holds no slot, but memory and whatever it works on. */
+/**
+ * Work that continues after its caller was answered or disconnected. It holds no slot, but memory and whatever it works
+ * on.
+ */
 export interface Stragglers {
-  /** Still at work, right now: if this grows, something ignores its signal. */
+  /** Number that still run. If it grows, some work ignores its signal. */
   running: number
-  /** Answers that came too late for anybody to get, since the start. */
+  /** Number of answers that came too late to be sent, since the start. */
   late: number
 }
 
-/** By this a client asks for less time than the target has. */
+/** The `_meta` key with which a client requests less time than the target has. */
 const deadlineKey = 'dev.sluice/deadlineMs'
 
-/** Streams (`timeoutMs: Infinity`) end in other ways. `stragglers` and `underway` are kept here, for whoever asks. */
+/**
+ * Creates the layer. Streams (`timeoutMs: Infinity`) end in other ways. The layer updates `stragglers` and
+ * `runningCalls` for its owner.
+ */
 export const timeoutLayer = (
   clock: Clock,
   stragglers: Stragglers = { running: 0, late: 0 },
-  underway: RunningCalls = new Set(),
+  runningCalls: RunningCalls = new Set(),
 ): Layer => {
-  const begin = deadlineStarter(clock, underway)
+  const startDeadline = deadlineStarter(clock, runningCalls)
   return (next) =>
     function timeout(call) {
-      const own = call.target.policy.timeoutMs
-      if (own === Number.POSITIVE_INFINITY) return next(call)
+      const targetMs = call.target.policy.timeoutMs
+      if (targetMs === Number.POSITIVE_INFINITY) return next(call)
       if (call.stop.reason) return Promise.reject(call.stop.reason)
       return new Promise<Answer>((resolve, reject) => {
-        const ms = call.meta[deadlineKey] === undefined ? own : Math.min(own, deadlineOf(call))
-        let left = false
+        const ms = call.meta[deadlineKey] === undefined ? targetMs : Math.min(targetMs, deadlineOf(call))
+        let abandoned = false
         const deadline: Deadline = {
           at: clock.now() + ms,
           expire: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
@@ -42,27 +50,27 @@ export const timeoutLayer = (
           cancelTimer: undefined,
           settled: false,
         }
-        // Work that ignores its signal must not keep the layers outside waiting: cancelled calls leave here too.
-        const forget = call.stop.onStop((reason) => {
-          left = true
+        // Work that ignores its signal must not keep the outer layers waiting, so cancelled calls end here too.
+        const unlisten = call.stop.onStop((reason) => {
+          abandoned = true
           stragglers.running++
           settle(deadline)
           reject(reason)
         })
-        /** From here on resolving and rejecting do nothing for a call that was left: what is late reaches nobody. */
+        /** After this, resolving and rejecting have no effect on an abandoned call, so a late answer is dropped. */
         const end = (): void => {
-          if (left) stragglers.running--
+          if (abandoned) stragglers.running--
           settle(deadline)
-          forget()
+          unlisten()
         }
         const fail = (thrown: unknown): void => {
           end()
           reject(thrown)
         }
-        begin(deadline)
+        startDeadline(deadline)
         try {
           next(call).then((answer) => {
-            if (left) stragglers.late++
+            if (abandoned) stragglers.late++
             end()
             resolve(answer)
           }, fail)
@@ -73,11 +81,13 @@ export const timeoutLayer = (
     }
 }
 
-/** Never more than the target has: a client must not hold a slot for longer than its owner allows. */
+/**
+ * Returns the requested deadline. It is never more than the target's, so that a client cannot hold a slot longer than
+ * allowed.
+ */
 function deadlineOf({ meta }: Call): number {
   const ms = meta[deadlineKey]
-  if (typeof ms !== 'number' || !(ms > 0))
-    throw invalidParams(`_meta["${deadlineKey}"] must be a number of more than 0`)
+  if (typeof ms !== 'number' || !(ms > 0)) throw invalidParams(`_meta["${deadlineKey}"] must be a number above 0`)
   return ms
 }
 
@@ -95,16 +105,16 @@ function settle(deadline: Deadline): void {
 }
 
 /**
- * A timer costs as much as a small call. Where the clock knows when a turn is over, one is made only for calls that
- * outlive the turn they came in; most do not.
+ * Returns a function that starts deadlines. A timer costs as much as a small call. If the clock knows the end of a
+ * turn, only calls that outlive their turn get a timer, and most do not.
  */
-function deadlineStarter(clock: Clock, underway: RunningCalls): (deadline: Deadline) => void {
+function deadlineStarter(clock: Clock, runningCalls: RunningCalls): (deadline: Deadline) => void {
   const arm = (deadline: Deadline): void => {
-    const callOff = clock.after(Math.max(0, deadline.at - clock.now()), deadline.expire)
-    underway.add(deadline.stop)
+    const cancelTimer = clock.after(Math.max(0, deadline.at - clock.now()), deadline.expire)
+    runningCalls.add(deadline.stop)
     deadline.cancelTimer = () => {
-      callOff()
-      underway.delete(deadline.stop)
+      cancelTimer()
+      runningCalls.delete(deadline.stop)
     }
   }
   if (!clock.turn) return arm

@@ -1,4 +1,7 @@
-/** Raw arguments in, work ready to run on: after authorization, so that schemas are no oracle for the uninvited. */
+/**
+ * Turns raw arguments into work that is ready to run. It runs after authorization, so that schemas reveal nothing to
+ * unauthorized callers.
+ */
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
@@ -9,20 +12,20 @@ import { checkParamHeaders } from '../protocol/modern/headers.ts'
 import { modernRevision } from '../protocol/revisions.ts'
 
 export const validateLayer: Layer = (next) => {
-  // Most schemas check at once, and then there is nothing to wait for.
+  // Most schemas check synchronously, and then there is nothing to wait for.
   return function validate(call) {
     try {
       const { target, args, via, revision } = call
       if (target.headers && via.transport === 'http' && revision === modernRevision)
         checkParamHeaders(via, target.headers, args)
       const prepared = target.prepare(args)
-      return prepared instanceof Promise ? prepared.then((late) => go(call, late)) : go(call, prepared)
+      return prepared instanceof Promise ? prepared.then((settled) => proceed(call, settled)) : proceed(call, prepared)
     } catch (thrown) {
       return Promise.reject(thrown)
     }
   }
 
-  function go(call: Call, prepared: Ready | ArgumentIssues): Promise<Answer> {
+  function proceed(call: Call, prepared: Ready | ArgumentIssues): Promise<Answer> {
     if (!('issues' in prepared)) return next({ ...call, ready: prepared })
     const { kind, name } = call.target
     const refused = invalidArguments(name, prepared.issues)

@@ -45,7 +45,7 @@ async function records(store: Store, tenant = 'default'): Promise<Row[]> {
   return entries.flatMap(({ value }) => value.split('\n').map((line) => JSON.parse(line.slice(65)) as Row))
 }
 
-/** A store whose every verb fails, or hangs, while `mode` says so. */
+/** A store whose verbs all fail, or hang, while `mode` says so. */
 function moody(store: Store): Store & { mode: 'well' | 'away' | 'hangs' } {
   const guarded =
     <A extends readonly unknown[], R>(verb: (...args: A) => Promise<R>) =>
@@ -64,7 +64,7 @@ function moody(store: Store): Store & { mode: 'well' | 'away' | 'hangs' } {
   return moody
 }
 
-test('a call leaves a record before the run and one of its end, bound by name, with a digest for the arguments', async () => {
+test('a call makes one record before the run and one at its end, linked by name, with a digest of the arguments', async () => {
   const store = memoryStore(fakeClock())
   const before: Row[][] = []
   const { audit, serve } = audited(store, { blocking: true }, async () => {
@@ -89,7 +89,7 @@ test('a call leaves a record before the run and one of its end, bound by name, w
   ])
 })
 
-test('a refusal is recorded though nothing ran, with what was asked for', async () => {
+test('a refusal is recorded although nothing ran, with what was requested', async () => {
   const store = memoryStore(fakeClock())
   const clock = fakeClock()
   const { audit, observer } = open(store, clock)
@@ -104,7 +104,7 @@ test('a refusal is recorded though nothing ran, with what was asked for', async 
   ])
 })
 
-test('who it was and for whom is known at the end, though layers further in found it out on a copy', async () => {
+test('the record of the end has the caller and tenant that inner layers found on a copy', async () => {
   const store = memoryStore(fakeClock())
   const clock = fakeClock()
   const { audit, observer, layer } = open(store, clock)
@@ -133,7 +133,7 @@ test('lists and pings are not recorded, unless they are refused', async () => {
   expect(await records(store)).toMatchObject([{ outcome: 'rateLimited', target: 'ping' }])
 })
 
-test('arguments that are no JSON are recorded, too', async () => {
+test('calls with arguments that are not JSON are recorded too', async () => {
   const store = memoryStore(fakeClock())
   const { audit, serve } = audited(store)
   const cycle: { self?: unknown } = {}
@@ -143,7 +143,7 @@ test('arguments that are no JSON are recorded, too', async () => {
   expect((await records(store)).filter(({ args }) => args === 'not JSON')).toHaveLength(2)
 })
 
-test('10 000 calls of two tenants: every start and every end is there once, each in its tenant’s own chain', async () => {
+test('of 10 000 calls of two tenants, every start and end is recorded once, in its tenant’s own chain', async () => {
   const store = memoryStore(fakeClock())
   const { audit, serve } = audited(store, { maxQueued: 100_000 })
   const calls = 10_000
@@ -171,14 +171,14 @@ test('processes that share a store build one chain', async () => {
   await Promise.all(several.flatMap(({ serve }) => Array.from({ length: 50 }, () => serve(aCall()))))
   await Promise.all(several.map(({ audit }) => audit.flush()))
   expect(await verifyAudit(store, 'default')).toMatchObject({ intact: true, records: 400 })
-  // One that starts later goes on from there.
+  // One that starts later continues from there.
   const late = audited(store)
   late.audit.record('default', 'decided', { ticket: 't-1' })
   await late.audit.flush()
   expect(await verifyAudit(store, 'default')).toMatchObject({ intact: true, records: 401 })
 })
 
-/** A chain of rows with one to three records each. */
+/** Builds a chain of rows with one to three records each. */
 async function aChain(sizes: readonly number[]): Promise<Store> {
   const store = memoryStore(fakeClock())
   const append = createChain(store, 'acme', 'me')
@@ -187,14 +187,14 @@ async function aChain(sizes: readonly number[]): Promise<Store> {
   return store
 }
 const someSizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 2, maxLength: 12 })
-/** Sizes, and one of the rows. */
+/** Sizes of the rows, and one of them. */
 const aRow = someSizes.chain((sizes) => fc.tuple(fc.constant(sizes), fc.nat({ max: sizes.length - 1 })))
 const firstOf = (sizes: readonly number[], row: number): number =>
   sizes.slice(0, row).reduce((sum, size) => sum + size, 1)
 const entryOf = async (store: Store, row: number): Promise<{ key: Key; value: string }> =>
   (await store.list(rowsKey('acme'), { limit: 1000 }))[row] ?? expect.unreachable()
 
-test('a chain nobody touched is intact', async () => {
+test('an unchanged chain is intact', async () => {
   await fc.assert(
     fc.asyncProperty(someSizes, async (sizes) => {
       const records = firstOf(sizes, sizes.length) - 1
@@ -204,21 +204,21 @@ test('a chain nobody touched is intact', async () => {
   expect(await verifyAudit(memoryStore(fakeClock()), 'nobody')).toEqual({ intact: true, records: 0, head: '' })
 })
 
-test('one changed character is found, and its record named', async () => {
+test('one changed character is detected, and its record is named', async () => {
   await fc.assert(
     fc.asyncProperty(aRow, fc.nat(), async ([sizes, row], at) => {
       const store = await aChain(sizes)
       const { key, value } = await entryOf(store, row)
-      const place = at % value.length
-      const changed = value[place] === '0' ? '1' : '0'
-      await store.set(key, value.slice(0, place) + changed + value.slice(place + 1))
-      const seq = firstOf(sizes, row) + value.slice(0, place).split('\n').length - 1
+      const index = at % value.length
+      const changed = value[index] === '0' ? '1' : '0'
+      await store.set(key, value.slice(0, index) + changed + value.slice(index + 1))
+      const seq = firstOf(sizes, row) + value.slice(0, index).split('\n').length - 1
       expect(await verifyAudit(store, 'acme')).toEqual({ intact: false, seq, problem: 'altered' })
     }),
   )
 })
 
-test('no character of a row is free to change', async () => {
+test('no character of a row can change unnoticed', async () => {
   const store = await aChain([2, 1])
   const { key, value } = await entryOf(store, 0)
   for (let at = 0; at < value.length; at++) {
@@ -227,7 +227,7 @@ test('no character of a row is free to change', async () => {
   }
 })
 
-test('a record rewritten with a hash that fits no longer fits the one after it, or the head', async () => {
+test('a record rewritten with a valid hash does not match the next one, or the head', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.nat(), async (length, at) => {
       const store = await aChain(Array.from({ length }, () => 1))
@@ -242,7 +242,7 @@ test('a record rewritten with a hash that fits no longer fits the one after it, 
   )
 })
 
-test('a row taken out is found and named, the last one too', async () => {
+test('a removed row is detected and named, including the last one', async () => {
   await fc.assert(
     fc.asyncProperty(aRow, async ([sizes, row]) => {
       const store = await aChain(sizes)
@@ -252,21 +252,21 @@ test('a row taken out is found and named, the last one too', async () => {
   )
 })
 
-test('a record taken out of its row is found and named', async () => {
+test('a record removed from its row is detected and named', async () => {
   await fc.assert(
     fc.asyncProperty(aRow, fc.nat(), async ([sizes, row], at) => {
       const store = await aChain(sizes)
       const { key, value } = await entryOf(store, row)
       const lines = value.split('\n')
-      const gone = at % lines.length
-      await store.set(key, lines.toSpliced(gone, 1).join('\n'))
+      const removed = at % lines.length
+      await store.set(key, lines.toSpliced(removed, 1).join('\n'))
       const verdict = await verifyAudit(store, 'acme')
-      expect(verdict).toMatchObject({ intact: false, seq: firstOf(sizes, row) + gone })
+      expect(verdict).toMatchObject({ intact: false, seq: firstOf(sizes, row) + removed })
     }),
   )
 })
 
-test('two rows that changed places are found, and the first named', async () => {
+test('two swapped rows are detected, and the first is named', async () => {
   const twoRows = aRow.filter(([sizes, row]) => row + 1 < sizes.length)
   await fc.assert(
     fc.asyncProperty(twoRows, async ([sizes, row]) => {
@@ -279,7 +279,7 @@ test('two rows that changed places are found, and the first named', async () => 
   )
 })
 
-test('a row put in is found and named, wherever it is put', async () => {
+test('an inserted row is detected and named, at any position', async () => {
   await fc.assert(
     fc.asyncProperty(aRow, async ([sizes, row]) => {
       const store = await aChain(sizes)
@@ -293,7 +293,7 @@ test('a row put in is found and named, wherever it is put', async () => {
   expect(await verifyAudit(store, 'acme')).toEqual({ intact: false, seq: 2, problem: 'inserted' })
 })
 
-test('a chain written anew does not fit the head that was kept', async () => {
+test('a rewritten chain does not match a head that was kept elsewhere', async () => {
   const [store, other] = [await aChain([2, 2]), memoryStore(fakeClock())]
   await createChain(other, 'acme', 'me')([{ kind: 'forged' }])
   await createChain(other, 'acme', 'me')([{ kind: 'forged' }, { kind: 'forged' }, { kind: 'forged' }])
@@ -302,7 +302,7 @@ test('a chain written anew does not fit the head that was kept', async () => {
   expect(await verifyAudit(store, 'acme')).toEqual({ intact: false, seq: 4, problem: 'altered' })
 })
 
-test('a store that is away stops no call; what waited is written when it is back, once and in order', async () => {
+test('an unavailable store stops no call, and waiting records are written later, once and in order', async () => {
   const store = moody(memoryStore(fakeClock()))
   const { audit, serve, clock } = audited(store)
   await serve(aCall({ id: 1 }))
@@ -340,7 +340,7 @@ test('a write that reached the store before it failed is not written twice', asy
   expect(await verifyAudit(store, 'default')).toMatchObject({ intact: true, records: 2 })
 })
 
-test('past the bound records are dropped and counted, and the log says so itself', async () => {
+test('beyond the limit records are dropped and counted, and the log records it', async () => {
   const store = moody(memoryStore(fakeClock()))
   store.mode = 'away'
   const { audit, serve, clock } = audited(store, { maxQueued: 4 })
@@ -367,13 +367,13 @@ test.each(['away', 'hangs'] as const)('with `blocking`, nothing runs while the s
   expect(ran).toBe(1)
 })
 
-test('with `blocking`, what failed while running is still answered as it was', async () => {
+test('with `blocking`, a failure during the run is answered unchanged', async () => {
   const store = memoryStore(fakeClock())
   const { serve } = audited(store, { blocking: true }, () => Promise.reject(fail('Only 3 seats are left')))
   expect(await serve(aCall())).toMatchObject({ reason: 'toolFailed' })
 })
 
-test('closing writes what waits, and does not wait for ever', async () => {
+test('closing writes the waiting records, and does not wait for ever', async () => {
   const store = moody(memoryStore(fakeClock()))
   store.mode = 'away'
   const first = audited(store)

@@ -1,11 +1,11 @@
-/** How a tenant's chain lies in the store: keys, rows, positions. */
+/** The layout of a tenant's chain in the store: keys, rows, positions. */
 
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
 
-/** A position in the chain: its last record, and the UTF-8 bytes of all rows up to there, pruned rows included. */
+/** A position in the chain: its last record, and the UTF-8 bytes of all rows up to it, including pruned rows. */
 export interface ChainPosition {
   readonly seq: number
   readonly hash: string
@@ -13,15 +13,18 @@ export interface ChainPosition {
 }
 export const chainStart: ChainPosition = { seq: 0, hash: '', bytes: 0 }
 
-/** Where the heads of all tenants' chains are. */
+/** The prefix of the heads of all tenants' chains. */
 export const headsPrefix: Key = ['audit', 'heads']
-/** Not below the tenant's own prefix: the tenant's tools can write there. */
+/**
+ * Returns the prefix of a tenant's rows. It is not below the tenant's own prefix, because the tenant's tools can write
+ * there.
+ */
 export const rowsPrefix = (tenant: string): Key => ['audit', 'rows', tenant]
 export const headKey = (tenant: string): Key => [...headsPrefix, tenant]
 const digits = 16
 export const rowKey = (tenant: string, seq: number): Key => [...rowsPrefix(tenant), String(seq).padStart(digits, '0')]
 
-export const chainHash = (before: string, body: string): string => sha256(`${before}\n${body}`)
+export const chainHash = (previousHash: string, body: string): string => sha256(`${previousHash}\n${body}`)
 
 const encoder = new TextEncoder()
 /** Returns the position after a row whose last record is this one. */
@@ -31,7 +34,10 @@ export const positionAfter = (from: ChainPosition, row: string, seq: number, has
   bytes: from.bytes + encoder.encode(row).length,
 })
 
-/** Returns where an unchecked row ends. An unreadable row must not end the log: it is passed over, and the verifier names it. */
+/**
+ * Returns the end of an unchecked row. An unreadable row must not end the log, so it is skipped, and the verifier names
+ * it.
+ */
 export function rowEnd(row: string, from: ChainPosition): ChainPosition {
   const { hash, record } = parseLine(row.slice(row.lastIndexOf('\n') + 1))
   const last = record?.['seq']
@@ -66,7 +72,7 @@ export function parseLine(line: string): {
 /** Few enough that a page of the longest rows is read well within a slice. */
 export const rowsPerPage = 64
 
-/** All rows in order, also those that a checkpoint has replaced and that are not yet deleted. */
+/** Returns all rows in order, including those that a checkpoint has replaced and that are not deleted yet. */
 export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
   const prefix = rowsPrefix(tenant)
   for (let last: Key | undefined; ; ) {

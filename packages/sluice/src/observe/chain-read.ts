@@ -1,15 +1,15 @@
-/** Reading a chain: newest first, a page at a time, for people who look for something; or all of it, in order. */
+/** Reads a chain: a page at a time, newest first, or all of it in order. */
 
 import type { Params } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 import { auditRows, headKey, headsPrefix, parseLine, parsePosition, rowKey, rowsPrefix } from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
-/** One record of the audit, with its place in the chain. */
+/** One audit record, with its position in the chain. */
 export interface AuditEntry {
   readonly seq: number
   readonly hash: string
-  /** As it was recorded; empty for a line that cannot be read, which the verifier names. */
+  /** The record as it was written. Empty for an unreadable line, which the verifier names. */
   readonly record: Params
 }
 
@@ -17,14 +17,14 @@ export interface AuditEntry {
 export interface AuditPage {
   /** Newest first. */
   readonly entries: readonly AuditEntry[]
-  /** Where the next page ends; `undefined` at the beginning of the chain, or of what was not pruned. */
+  /** The `before` of the next page; `undefined` at the start of the chain, or of what was not pruned. */
   readonly before: number | undefined
 }
 
-/** More than a row ever holds: the row with the first wanted record may begin so much earlier. */
+/** More records than a row ever holds. The row with the first wanted record may begin this much earlier. */
 const maxRowRecords = 256
 
-/** The records with numbers below `before`, at most `limit` of them. */
+/** Returns at most `limit` records with numbers below `before`. */
 export async function readAudit(
   store: Store,
   tenant: string,
@@ -34,15 +34,15 @@ export async function readAudit(
   const end = before ?? Number.POSITIVE_INFINITY
   const first = ((await readCheckpoint(store, tenant))?.seq ?? 0) + 1
   const from = Math.max(first, Math.min(end - 1, head) - limit + 1)
-  const place = rowKey(tenant, Math.max(0, from - maxRowRecords))
-  const rows = await store.list(rowsPrefix(tenant), { limit: limit + 2 * maxRowRecords, after: place })
+  const after = rowKey(tenant, Math.max(0, from - maxRowRecords))
+  const rows = await store.list(rowsPrefix(tenant), { limit: limit + 2 * maxRowRecords, after })
   const entries: AuditEntry[] = []
   for (const { value } of rows)
     for (const entry of entriesOf(value)) if (entry.seq >= from && entry.seq < end) entries.push(entry)
   return { entries: entries.reverse(), before: from > first ? from : undefined }
 }
 
-/** All of it that was not pruned, oldest first. */
+/** Returns all records that were not pruned, oldest first. */
 export async function* readAllAudit(store: Store, tenant: string): AsyncIterable<AuditEntry> {
   const pruned = (await readCheckpoint(store, tenant))?.seq ?? 0
   for await (const [name, value] of auditRows(store, tenant)) if (!(Number(name) <= pruned)) yield* entriesOf(value)
@@ -58,7 +58,7 @@ function* entriesOf(row: string): Iterable<AuditEntry> {
 const tenantsPerPage = 500
 const maxTenants = 10_000
 
-/** Whose calls were recorded. */
+/** Returns the tenants whose calls were recorded. */
 export async function auditTenants(store: Store): Promise<readonly string[]> {
   const found: string[] = []
   for (let after: Key | undefined; found.length < maxTenants; ) {

@@ -1,4 +1,4 @@
-/** Proves a chain, from its beginning or from its checkpoint on. */
+/** Verifies a chain, from its start or from its checkpoint. */
 
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
@@ -18,29 +18,34 @@ import {
 import type { Defect } from './checkpoint.ts'
 import { createSigner, readCheckpoint } from './checkpoint.ts'
 
-/** Whether a chain is as it was written and, if it is not, where it breaks. */
+/** Whether a chain is unchanged, and otherwise where it breaks. */
 export type AuditVerdict =
   | {
       readonly intact: true
-      /** How many were proven: those from the checkpoint on. */
+      /** Number of verified records, from the checkpoint on. */
       readonly records: number
       readonly head: string
-      /** Where the chain begins now, if its oldest records were pruned. */
+      /** The current start of the chain, if its oldest records were pruned. */
       readonly checkpoint?: { readonly seq: number; readonly at: number; readonly defect?: Defect }
     }
   | ({ readonly intact: false } & Defect)
 
-/** What checkpoints were signed with, and the clock that paces the reading. */
+/** The secrets that signed checkpoints, and the clock that paces the reading. */
 export interface VerifyOptions {
-  /** The server's, which sign checkpoints. Without them a pruned chain cannot be proven, and its verdict is `unsigned`. */
+  /**
+   * The server's secrets, which sign checkpoints. Without them a pruned chain cannot be verified, and the result is
+   * `unsigned`.
+   */
   readonly secrets?: () => readonly string[]
   readonly clock?: Clock
 }
 
-/** Names the first record that is not as it was written. Works in slices, so that a server can run it while it serves. */
+/**
+ * Returns the first record that is not as it was written. Works in slices, so that a server can run it while it serves.
+ */
 export async function verifyAudit(store: Store, tenant: string, options: VerifyOptions = {}): Promise<AuditVerdict> {
   const { secrets = () => [], clock = systemClock } = options
-  // Read first: rows written meanwhile are past it, and no alarm.
+  // Read first, so that rows written meanwhile come after it and raise no alarm.
   const head = parsePosition(await store.get(headKey(tenant)))
   const cut = await readCheckpoint(store, tenant)
   if (cut && !(await createSigner(secrets).check(tenant, cut)))
@@ -59,18 +64,21 @@ export async function verifyAudit(store: Store, tenant: string, options: VerifyO
   return { intact: true, records, head: tip.hash, checkpoint: { seq, at, ...(defect && { defect }) } }
 }
 
-/** The head is always at the end of a row: one within a row was not written by us. */
+/** Returns the hash at the head. The head is always at the end of a row; one within a row is a forgery. */
 const hashAt = (end: ChainPosition, head: ChainPosition): string => (end.seq === head.seq ? end.hash : '')
 
 export interface CheckedRow {
   readonly name: string
-  /** Where the next row begins, also after a defect: by what the row says of itself. */
+  /** The start of the next row, also after a defect, by the row's own content. */
   readonly end: ChainPosition
   readonly text: string
   readonly defect?: Defect
 }
 
-/** Rows after `from` in order, each checked against the one before. Rows that `from` has replaced are skipped. */
+/**
+ * Returns the rows after `from` in order, each checked against the previous one. Rows that `from` has replaced are
+ * skipped.
+ */
 export async function* checkedRows(
   store: Store,
   tenant: string,
@@ -91,23 +99,23 @@ export async function* checkedRows(
 function checkRow(name: string, text: string, from: ChainPosition): CheckedRow {
   const seq = Number(name)
   const next = from.seq + 1
-  const bad = (at: number, problem: Defect['problem']): CheckedRow => {
+  const broken = (at: number, problem: Defect['problem']): CheckedRow => {
     const end = rowEnd(text, problem === 'missing' ? { ...from, seq: seq - 1 } : from)
     return { name, text, end: problem === 'inserted' ? from : end, defect: { seq: at, problem } }
   }
-  if (!/^\d+$/.test(name)) return bad(next, 'inserted')
-  if (seq < next) return bad(seq, 'inserted')
-  if (seq > next) return bad(next, 'missing')
+  if (!/^\d+$/.test(name)) return broken(next, 'inserted')
+  if (seq < next) return broken(seq, 'inserted')
+  if (seq > next) return broken(next, 'missing')
   let tip = from
   for (const line of text.split('\n')) {
     const { hash, body, record } = parseLine(line)
-    if (record?.['seq'] !== tip.seq + 1 || hash !== chainHash(tip.hash, body)) return bad(tip.seq + 1, 'altered')
+    if (record?.['seq'] !== tip.seq + 1 || hash !== chainHash(tip.hash, body)) return broken(tip.seq + 1, 'altered')
     tip = { ...tip, seq: tip.seq + 1, hash }
   }
   return { name, text, end: positionAfter(from, text, tip.seq, tip.hash) }
 }
 
-/** When the last record of a row was made; 0 if it does not say. */
+/** Returns the time of the last record of a row; 0 if it has none. */
 export function rowTime(row: string): number {
   const at = parseLine(row.slice(row.lastIndexOf('\n') + 1)).record?.['at']
   return typeof at === 'number' ? at : 0

@@ -1,16 +1,18 @@
 /**
- * A log in which nothing can be changed, taken out or put in unnoticed: every record's hash covers the one before it.
+ * A log in which no record can be changed, removed or inserted unnoticed, because every record's hash covers the
+ * previous one.
  *
- * A row holds one or more records, under the number of its first. Writing it is one `swap` onto a number that is still
- * free, so processes that share a store build one chain, and a process that dies leaves no partial row. `head` says how
- * far the chain had come: without it, taking away its end would leave a shorter chain that looks whole. A signed
- * checkpoint (`checkpoint.ts`) says where the chain begins once its oldest rows were pruned.
+ * A row holds one or more records, under the number of its first. It is written by one `swap` onto a free number. So
+ * processes that share a store build one chain, and a process that crashes leaves no partial row. `head` is the end of
+ * the chain; without it, removing the last rows would leave a shorter chain that looks complete. A signed checkpoint
+ * (`checkpoint.ts`) is the start of the chain after its oldest rows were pruned.
  *
- * Invariant: the row of the head is never pruned, and no row counts as written below the checkpoint. A writer that was
- * idle while others wrote and pruned would find the pruned number free; but then the head is not the one it knows, and it
- * reads the checkpoint before it relies on its row.
+ * Invariant: the row of the head is never pruned, and no row below the checkpoint counts as written. A writer that was
+ * idle while others wrote and pruned would find the pruned number free. But then the head is not the one it knows, so
+ * it reads the checkpoint before it relies on its row.
  *
- * A process that can write to the store can also write a new chain. Against that, keep the `head` of `verifyAudit` elsewhere.
+ * A process that can write to the store can also write a new chain. To detect that, keep the `head` of `verifyAudit`
+ * elsewhere.
  */
 
 import type { Params } from '../core/json.ts'
@@ -20,8 +22,9 @@ import { chainHash, headKey, parsePosition, positionAfter, positionText, rowEnd,
 import { readCheckpoint } from './checkpoint.ts'
 
 /**
- * Appends records as one row. Called again with the same ones after a failure, it finds its own row and writes no second;
- * `writer`, a name no other process has, keeps it from taking another's for its own.
+ * Returns a function that appends records as one row. If it is called again with the same records after a failure, it
+ * finds its own row and writes no second. `writer` is unique per process, so that it does not take another process's
+ * row for its own.
  */
 export function createChain(
   store: Store,
@@ -49,7 +52,7 @@ export function createChain(
       else {
         const cut = await readCheckpoint(store, tenant)
         if (cut && cut.seq > tip.seq) {
-          // This number was free only because its row was pruned: below the checkpoint no verifier would read the row.
+          // The number was free only because its row was pruned. Below the checkpoint no verifier would read the row.
           await store.delete(key)
           tip = await findEnd()
           continue
@@ -77,7 +80,7 @@ function buildRow(
   return { text, end: positionAfter(from, text, seq, hash) }
 }
 
-/** Past the rows that other processes have written since. */
+/** Skips the rows that other processes have written since. */
 async function skipToEnd(store: Store, tenant: string, from: ChainPosition): Promise<ChainPosition> {
   for (let tip = from; ; ) {
     const row = await store.get(rowKey(tenant, tip.seq + 1))
@@ -86,7 +89,7 @@ async function skipToEnd(store: Store, tenant: string, from: ChainPosition): Pro
   }
 }
 
-/** Moves the head only forward. Returns the head that stands. */
+/** Moves the head forward only. Returns the current head. */
 async function moveHead(store: Store, tenant: string, to: ChainPosition): Promise<string> {
   const text = positionText(to)
   for (;;) {

@@ -1,8 +1,9 @@
 /**
- * Where a pruned chain begins: the position after the last record that was removed, signed with a key derived from the
- * server's secret. A process that can only write to the store can remove rows, but cannot sign a checkpoint that hides it.
+ * The start of a pruned chain: the position after the last removed record, signed with a key derived from the server's
+ * secret. A process that can only write to the store can remove rows, but cannot sign a checkpoint that hides it.
  *
- * Stored as the signature, a space and the signed JSON. The tenant is signed too: another tenant's checkpoint does not fit.
+ * Stored as the signature, a space and the signed JSON. The tenant is signed too, so that another tenant's checkpoint
+ * does not fit.
  */
 
 import { isObject } from '../core/json.ts'
@@ -11,7 +12,10 @@ import { deriveKey, fromBase64Url, toBase64Url } from '../core/seal.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { ChainPosition } from './chain-layout.ts'
 
-/** Why a chain is not as it was written: `altered` (changed or moved), `missing`, `inserted` (does not belong there), `unsigned` (a checkpoint that none of the secrets signed). */
+/**
+ * The problem of a chain: `altered` (changed or moved), `missing`, `inserted` (does not belong there), or `unsigned` (a
+ * checkpoint that none of the secrets signed).
+ */
 export type ChainProblem = 'altered' | 'missing' | 'inserted' | 'unsigned'
 /** The first record that is not as it was written. */
 export interface Defect {
@@ -22,7 +26,7 @@ export interface Defect {
 export interface Checkpoint extends ChainPosition {
   /** When it was written, in milliseconds since the epoch. */
   readonly at: number
-  /** The first defect among what was pruned, if an operator forced it. */
+  /** The first defect among the pruned records, if an operator forced the pruning. */
   readonly defect?: Defect
 }
 
@@ -32,7 +36,7 @@ export interface StoredCheckpoint extends Checkpoint {
 
 export const checkpointKey = (tenant: string): Key => ['audit', 'checkpoints', tenant]
 
-/** Reads without checking the signature: enough for a writer, never for a verdict. */
+/** Reads a checkpoint without checking its signature. That is enough for a writer, but never for a verdict. */
 export async function readCheckpoint(store: Store, tenant: string): Promise<StoredCheckpoint | undefined> {
   const text = await store.get(checkpointKey(tenant))
   return text === undefined ? undefined : parse(text)
@@ -40,7 +44,7 @@ export async function readCheckpoint(store: Store, tenant: string): Promise<Stor
 
 export interface CheckpointSigner {
   sign(tenant: string, checkpoint: Checkpoint): Promise<string>
-  /** `newest`: by the secret that signs now; `older`: by another that still counts. */
+  /** Returns `newest` if the current secret signed it, `older` if another valid secret did. */
   check(tenant: string, stored: StoredCheckpoint): Promise<'newest' | 'older' | undefined>
 }
 
@@ -54,7 +58,7 @@ export function createSigner(secrets: () => readonly string[]): CheckpointSigner
   return {
     async sign(tenant, checkpoint) {
       const [key] = await keys()
-      if (!key) throw new TypeError('A checkpoint of the audit needs a secret to be signed with')
+      if (!key) throw new TypeError('An audit checkpoint cannot be signed without a secret: set "secret"')
       const body = JSON.stringify(checkpoint)
       const signature = await crypto.subtle.sign('HMAC', key, signedBytes(tenant, body))
       return `${toBase64Url(new Uint8Array(signature))} ${body}`
@@ -73,7 +77,9 @@ export function createSigner(secrets: () => readonly string[]): CheckpointSigner
 const encoder = new TextEncoder()
 const signedBytes = (tenant: string, body: string): Uint8Array => encoder.encode(JSON.stringify([tenant, body]))
 
-/** An unreadable checkpoint is one at the beginning, so that its signature is found wrong and named. */
+/**
+ * Parses a checkpoint. An unreadable one counts as one at the start, so that its signature is found wrong and reported.
+ */
 function parse(text: string): StoredCheckpoint {
   const unreadable = { seq: 0, hash: '', bytes: 0, at: 0, text }
   try {

@@ -1,6 +1,6 @@
 /**
- * Trace and span ids by the W3C form, for calls whose client sent none: random digits of this process, then a count. They
- * tell calls apart and protect nothing, so that drawing each at random, which costs as much as a small call, is not needed.
+ * Trace and span ids in the W3C form, for calls whose client sent none: random digits of this process, then a counter.
+ * They only tell calls apart and protect nothing. Drawing each at random would cost as much as a small call.
  */
 
 const spanLength = 16
@@ -8,14 +8,14 @@ let prefix = ''
 let count = 0
 
 function nextDigits(): string {
-  // On first use and not before: workerd forbids randomness at module scope.
+  // On first use only, because workerd forbids randomness at module scope.
   if (prefix === '') prefix = crypto.randomUUID().replaceAll('-', '')
   count += 1
-  // As many digits each time: otherwise a digit of the prefix could make two counts look alike.
+  // Always the same number of digits. Otherwise a digit of the prefix could make two ids equal.
   return count.toString(16).padStart(8, '0')
 }
 
-/** The last digits are the count, the rest is the prefix: as many digits as the form asks for. */
+/** Makes an id of the required length: the prefix, then the counter. */
 const toId = (length: number, digits: string): string => prefix.slice(0, length - digits.length) + digits
 
 export const newTraceId = (): string => {

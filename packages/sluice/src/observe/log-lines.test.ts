@@ -1,4 +1,4 @@
-/** The log of a whole server: which lines there are, and what every one of them says. */
+/** Tests the log of a whole server: which lines there are, and their fields. */
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -98,7 +98,7 @@ test('a notification has a line with its duration', async () => {
   expect(lines).toMatchObject([{ event: 'notification', method: 'notifications/initialized', durationMs: 0 }])
 })
 
-test('a bug has its chain of causes in the line, without what the caller sent', async () => {
+test('the line of a bug has its chain of causes, without the caller’s values', async () => {
   const { lines, call } = open(false)
   await call({ cents: 4711, to: { name: 'ann' } })
   expect(lines[0]).toMatchObject({
@@ -107,7 +107,7 @@ test('a bug has its chain of causes in the line, without what the caller sent', 
   })
 })
 
-test('refused arguments are named, as far as the schema names them', async () => {
+test('refused arguments are named if the schema names them', async () => {
   const { lines, call } = open(false)
   await call({ cents: 'much', to: { name: 7 }, 'my secret': 1 })
   expect(lines[0]).toMatchObject({ level: 'warn', reason: 'invalidArguments' })
@@ -117,13 +117,13 @@ test('refused arguments are named, as far as the schema names them', async () =>
   expect(JSON.stringify(lines)).not.toMatch(/my secret|much/)
 })
 
-test('a list says how many tools it held', async () => {
+test('the line of a list has the number of tools', async () => {
   const { lines, server } = open(false)
   await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
   expect(lines).toMatchObject([{ event: 'listing_tools', count: 2 }])
 })
 
-test('lines that were lost are a metric', async () => {
+test('lost lines are a metric', async () => {
   const { server } = open()
   const page = await server.page('/metrics', '127.0.0.1')
   expect(page?.body).toContain('sluice_log_lines_lost_total{server="shop"} 3\n')

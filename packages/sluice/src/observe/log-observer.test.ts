@@ -13,19 +13,19 @@ type Line = LogLine & { level: string }
 
 function watch(): { lines: Line[]; logger: Logger } {
   const lines: Line[] = []
-  const at = (level: string) => (told: LogLine) => {
-    lines.push({ level, ...told })
+  const at = (level: string) => (line: LogLine) => {
+    lines.push({ level, ...line })
   }
   return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } }
 }
-const anEvent = (given: Partial<EndedCall> = {}): EndedCall => ({
+const anEvent = (overrides: Partial<EndedCall> = {}): EndedCall => ({
   call: aCall(),
   outcome: 'complete',
   failed: false,
   receivedAt: 1000,
   durationMs: 12,
   thrown: undefined,
-  ...given,
+  ...overrides,
 })
 function lineFor(event: Partial<EndedCall>): Line {
   const { lines, logger } = watch()
@@ -39,14 +39,14 @@ const refusedWith = (reason: RpcError['reason'], message: string, call: Call = a
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-test('a line says what was called by whom, how it ended and in which trace', () => {
+test('a line has the target, the caller, the outcome and the trace', () => {
   const call = aCall({
     id: 'a',
     meta: { traceparent, 'io.modelcontextprotocol/clientInfo': { name: 'claude-desktop', version: '1.2' } },
     facts: { caller: 'alice', tenant: 'acme', ticket: 't-1' },
   })
-  const told = lineFor({ call })
-  expect(JSON.parse(JSON.stringify(told))).toEqual({
+  const line = lineFor({ call })
+  expect(JSON.parse(JSON.stringify(line))).toEqual({
     level: 'info',
     event: 'tool_execution_success',
     id: 'a',
@@ -77,7 +77,7 @@ test.each<[string, Partial<EndedCall>]>([
   ['listing_tools', { call: aCall(method('tools/list')) }],
   ['request', { call: aCall(method('ping')) }],
   ['request', { outcome: 'rateLimited', failed: true }],
-])('document 000 calls it %s', (name, event) => {
+])('the event name is %s, as docs/documents.md#000 requires', (name, event) => {
   expect(lineFor(event).event).toBe(name)
 })
 
@@ -88,7 +88,7 @@ test.each([
   ['invalidParams', 'Invalid params: missing tool name', 'missing_tool_name'],
   ['invalidParams', 'Invalid params: missing arguments', 'missing_arguments'],
   ['badOrigin', 'Host missing', 'refused'],
-])('what never became a call is named: %s, %s', (reason, message, name) => {
+])('a message that never became a call has an event name: %s, %s', (reason, message, name) => {
   const { lines, logger } = watch()
   rejectionLog(logger)({ event: 'refused', reason, message })
   expect(lines).toMatchObject([{ level: 'warn', event: name, reason, message }])
@@ -102,13 +102,14 @@ test.each([
   [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
   [traceparent.toUpperCase(), undefined],
   [42, undefined],
-])('traceparent %s means trace %s, or a new one', (given, expected) => {
-  const found = lineFor({ call: aCall({ meta: { traceparent: given } }) })['traceId']
+])('traceparent %s means trace %s, or a new one', (received, expected) => {
+  const found = lineFor({ call: aCall({ meta: { traceparent: received } }) })['traceId']
   if (expected !== undefined) expect(found).toBe(expected)
-  else expect([found, String(given).includes(String(found))]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false])
+  else
+    expect([found, String(received).includes(String(found))]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false])
 })
 
-test('the header names the trace where _meta does not', () => {
+test('the header names the trace if _meta does not', () => {
   const via = { ...aCall().via, header: (name: string) => (name === 'traceparent' ? traceparent : undefined) }
   expect(lineFor({ call: aCall({ via }) })['traceId']).toBe(traceId)
 })
@@ -122,31 +123,31 @@ test('before 2026-07-28 the client is known from its handshake', () => {
   expect(lineFor({ call: aCall({ method: 'initialize', params }) })).toMatchObject({ client: 'first' })
 })
 
-test('a refusal is a warning with its reason, its words and the reference the client got', () => {
+test('a refusal is a warning with its reason, its message and the reference that the client got', () => {
   const call = aCall({ facts: { reference: 'ref-1' } })
   expect(refusedWith('rateLimited', 'Too many calls', call)).toMatchObject({
     ...{ level: 'warn', reason: 'rateLimited', message: 'Too many calls', reference: 'ref-1' },
   })
 })
 
-test('a result that says isError is a warning', () => {
+test('a result with isError is a warning', () => {
   expect(lineFor({ outcome: 'toolError', failed: true })).toMatchObject({ level: 'warn', reason: 'toolFailed' })
 })
 
 test('a bug is an error with its type, message and stack', () => {
-  const told = lineFor({ outcome: 'internalError', failed: true, thrown: new TypeError('x is not a function') })
-  expect(told).toMatchObject({ level: 'error', errorType: 'TypeError', errorMessage: 'x is not a function' })
-  expect(told['stack']).toMatch(/^TypeError: x is not a function\n {4}at .*log-observer\.test/)
+  const line = lineFor({ outcome: 'internalError', failed: true, thrown: new TypeError('x is not a function') })
+  expect(line).toMatchObject({ level: 'error', errorType: 'TypeError', errorMessage: 'x is not a function' })
+  expect(line['stack']).toMatch(/^TypeError: x is not a function\n {4}at .*log-observer\.test/)
 })
 
-test('a tool that crashed shows what it threw', () => {
+test('the line of a crashed tool has the thrown error', () => {
   const crash = new RpcError('toolCrashed', 'Tool execution failed', { cause: 'not even an error' })
   expect(lineFor({ outcome: 'toolCrashed', failed: true, thrown: crash })).toMatchObject({
     ...{ level: 'error', reason: 'toolCrashed', errorType: 'string' },
   })
 })
 
-test('arguments, answers and credentials are taken out of a bug’s message and stack', () => {
+test('arguments, answers and credentials are removed from a bug’s message and stack', () => {
   const headers: { [name: string]: string } = {
     authorization: 'Bearer s3cr3t-of-this-call',
     cookie: 'sid=cookie-value',
@@ -166,27 +167,27 @@ test('arguments, answers and credentials are taken out of a bug’s message and 
     'the rest',
   ].join(' | ')
   const thrown = new Error(`${message}\nsecond line 4111111111111111\n    at token-in-params`)
-  const told = JSON.stringify(lineFor({ call, outcome: 'internalError', failed: true, thrown }))
+  const line = JSON.stringify(lineFor({ call, outcome: 'internalError', failed: true, thrown }))
   for (const secret of [...sent, 's3cr3t', 'cookie-value', 'hunter2', 'abcdefgh', 'secret'])
-    expect(told).not.toContain(secret)
-  expect(told).toContain('the rest')
-  expect(told).toContain('log-observer.test')
+    expect(line).not.toContain(secret)
+  expect(line).toContain('the rest')
+  expect(line).toContain('log-observer.test')
 })
 
-test('a long argument is not in the log, nor its beginning', () => {
+test('neither a long argument nor its beginning is in the log', () => {
   const text = `begin ${'x'.repeat(100_000)}`
   for (const message of [`no: ${text}`, `no: ${text.slice(0, 100)}…`, `${'y'.repeat(2_000)}${text}`]) {
-    const told = lineFor({
+    const line = lineFor({
       call: aCall({ args: { text } }),
       outcome: 'internalError',
       failed: true,
       thrown: new Error(message),
     })
-    expect(JSON.stringify(told)).not.toContain('begin')
+    expect(JSON.stringify(line)).not.toContain('begin')
   }
 })
 
-test('what JSON.parse quotes of an argument is not in the log', () => {
+test('a fragment of an argument that JSON.parse quotes is not in the log', () => {
   for (const text of ['{"a": pin}', `[${'1,'.repeat(50)}pin]`, 'pin']) {
     let thrown: unknown
     try {
@@ -194,13 +195,13 @@ test('what JSON.parse quotes of an argument is not in the log', () => {
     } catch (caught) {
       thrown = caught
     }
-    const told = lineFor({ call: aCall({ args: { text } }), outcome: 'internalError', failed: true, thrown })
-    expect(told['errorMessage']).not.toContain('pin')
-    expect(told['errorMessage']).toContain('[redacted]')
+    const line = lineFor({ call: aCall({ args: { text } }), outcome: 'internalError', failed: true, thrown })
+    expect(line['errorMessage']).not.toContain('pin')
+    expect(line['errorMessage']).toContain('[redacted]')
   }
 })
 
-test('an error whose fields are no text still has its line', () => {
+test('an error whose fields are not strings still has its line', () => {
   const thrown = Object.assign(new Error('x'), { name: {}, message: 5, stack: Symbol('s') })
   expect(lineFor({ outcome: 'internalError', failed: true, thrown })).toMatchObject({
     errorType: 'a object',
@@ -208,22 +209,22 @@ test('an error whose fields are no text still has its line', () => {
   })
 })
 
-test('a message changed after the stack was made does not bring the old one into the log', () => {
+test('a message changed after the stack was made does not reveal the old one in the log', () => {
   const thrown = new Error('about hunter2')
   thrown.message = 'about a secret'
-  const told = lineFor({ call: aCall({ args: ['hunter2'] }), outcome: 'internalError', failed: true, thrown })
-  expect(JSON.stringify(told)).not.toContain('hunter2')
-  expect(told['stack']).toContain('log-observer.test')
+  const line = lineFor({ call: aCall({ args: ['hunter2'] }), outcome: 'internalError', failed: true, thrown })
+  expect(JSON.stringify(line)).not.toContain('hunter2')
+  expect(line['stack']).toContain('log-observer.test')
 })
 
 test.each(['invalidArguments', 'invalidParams', 'toolFailed', 'resourceNotFound'] as const)(
-  'the words of %s are the caller’s own, and stay out',
+  'the message of %s may quote the caller, and is not logged',
   (reason) => {
     expect(JSON.stringify(refusedWith(reason, 'must not be "x y z"'))).not.toContain('x y z')
   },
 )
 
-test('only arguments that the schema marks are in the line, and only plain values', () => {
+test('only arguments that the schema marks are logged, and only plain values', () => {
   const marked = { type: 'string', 'x-sluice-log': true }
   const deploy = tool({
     name: 'deploy',
@@ -247,8 +248,8 @@ test('only arguments that the schema marks are in the line, and only plain value
     nested: { zone: 'z', key: 'hidden' },
     list: ['hidden'],
   }
-  const told = lineFor({ call: aCall({ target: deploy, args }) })
-  expect(told).toMatchObject({ 'args.region': 'eu', 'args.nested.zone': 'z' })
-  expect(JSON.stringify(told)).not.toContain('hidden')
+  const line = lineFor({ call: aCall({ target: deploy, args }) })
+  expect(line).toMatchObject({ 'args.region': 'eu', 'args.nested.zone': 'z' })
+  expect(JSON.stringify(line)).not.toContain('hidden')
   expect(lineFor({ call: aCall({ target: deploy, args: 'no object' }) })).not.toHaveProperty('args.region')
 })

@@ -1,4 +1,6 @@
-/** The sink that everybody has: one structured line per message, to any logger. Arguments and credentials are not in it. */
+/**
+ * The default observer: one structured line per message, to any logger. It contains no arguments and no credentials.
+ */
 
 import type { Call, Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
@@ -14,16 +16,16 @@ import { setTraceFacts } from './trace-context.ts'
 export const logObserver = (logger: Logger, server?: string): ((event: EndedCall) => void) =>
   function logObserver(event) {
     const { call, failed, thrown, outcome } = event
-    const told = lineOf(event, server)
-    if (!failed) return logger.info(told)
+    const line = lineOf(event, server)
+    if (!failed) return logger.info(line)
     const bug = thrown === undefined ? undefined : bugFields(call, thrown)
     const cause = causesOf(call, thrown)
-    if (bug) return logger.error({ ...told, reason: outcome, ...bug, ...(cause !== undefined && { cause }) })
+    if (bug) return logger.error({ ...line, reason: outcome, ...bug, ...(cause !== undefined && { cause }) })
     const message = messageOf(call, thrown)
     const reason = thrown instanceof RpcError ? thrown.reason : 'toolFailed'
     const refused = thrown instanceof RpcError ? refusedArguments(call.target, thrown.data['issues']) : undefined
     logger.warn({
-      ...told,
+      ...line,
       reason,
       ...(message !== undefined && { message }),
       ...(refused !== undefined && { refusedArguments: refused }),
@@ -31,7 +33,7 @@ export const logObserver = (logger: Logger, server?: string): ((event: EndedCall
     })
   }
 
-/** `undefined` if the logger takes no debug lines: then nothing is built for them. */
+/** Logs the arrival of requests; `undefined` if the logger has no `debug`, so that nothing is built for it. */
 export function arrivalLog(logger: Logger, server: string): ((call: Call) => void) | undefined {
   if (!logger.debug) return undefined
   return function arrived(call) {
@@ -51,7 +53,7 @@ export function arrivalLog(logger: Logger, server: string): ((call: Call) => voi
   }
 }
 
-/** A client's notification has no answer and passes no layer, so its line is made here. */
+/** Logs a client's notification. It has no answer and passes no layer, so its line is made here. */
 export const notificationLog =
   (logger: Logger, server: string, clock: Clock) =>
   (method: string, { transport }: Via): (() => void) => {
@@ -69,17 +71,20 @@ export const notificationLog =
       })
   }
 
-/** Cut, since any client can send it. */
+/** Truncated, because any client can send it. */
 const maxMethodLength = 128
 
-/** One literal in a fixed order, so that all lines share a shape: put together from parts, they would cost several times as much. */
+/**
+ * Builds a line as one literal in a fixed order, so that all lines share a shape. Lines built from parts would cost
+ * several times as much.
+ */
 function lineOf(event: EndedCall, server: string | undefined): LogLine {
   const { call, receivedAt, durationMs, outcome } = event
   setTraceFacts(call)
   const { target, facts } = call
   const { kind } = target
   const client = clientOf(call)
-  const told: { [field: string]: string | number | boolean | undefined; event: string } = {
+  const line: { [field: string]: string | number | boolean | undefined; event: string } = {
     event: eventName(event),
     server,
     id: call.id,
@@ -99,17 +104,17 @@ function lineOf(event: EndedCall, server: string | undefined): LogLine {
     spanId: facts['spanId'],
     reference: facts.reference,
   }
-  // Whatever else the layers found out.
-  for (const fact in facts) if (!(fact in told)) told[fact] = facts[fact]
+  // Further facts that the layers found.
+  for (const fact in facts) if (!(fact in line)) line[fact] = facts[fact]
   if (kind === 'tool')
     for (const { field, path } of loggedArguments(target)) {
       const value = scalarAt(call.args, path)
-      if (value !== undefined) told[field] = value
+      if (value !== undefined) line[field] = value
     }
-  return told
+  return line
 }
 
-/** What document 000 calls it, which says one of these at the end of a request; `request` where it has no name for it. */
+/** Returns the event name that docs/documents.md#000 defines for the end of a request; otherwise `request`. */
 const eventName = ({ call: { target, method }, outcome }: EndedCall): string =>
   outcome === 'complete'
     ? target.kind === 'tool'

@@ -1,6 +1,6 @@
 /**
- * Arguments that may stand in the log: those whose schema says `"x-sluice-log": true`. Nothing else of the arguments
- * does, so forgetting the mark hides a field and never shows one.
+ * Arguments that may be logged: those whose schema has `"x-sluice-log": true`. No other argument is logged, so a
+ * forgotten mark hides a field and never reveals one.
  */
 
 import { isObject } from '../core/json.ts'
@@ -12,7 +12,7 @@ export interface LoggedArgument {
   readonly path: readonly string[]
 }
 
-/** By target, which is made once per definition; so the schema is walked once, not per call. */
+/** Cached by target, which is made once per definition, so that the schema is walked once instead of per call. */
 const cache = new WeakMap<Target, readonly LoggedArgument[]>()
 const none: readonly LoggedArgument[] = []
 
@@ -24,7 +24,9 @@ export function loggedArguments(target: Target): readonly LoggedArgument[] {
   return marked
 }
 
-/** Reached through `properties` alone: what stands below `items` or `anyOf` has no one name. */
+/**
+ * Finds marked arguments through `properties` only, because an argument below `items` or `anyOf` has no single name.
+ */
 function findMarked(entry: unknown): readonly LoggedArgument[] {
   const found: LoggedArgument[] = []
   const open: [schema: unknown, path: readonly string[]][] = [[isObject(entry) ? entry['inputSchema'] : undefined, []]]
@@ -39,7 +41,10 @@ function findMarked(entry: unknown): readonly LoggedArgument[] {
   return found.length > 0 ? found : none
 }
 
-/** Which arguments a refusal is about. Only names the schema has: any other name is something that the caller sent. */
+/**
+ * Returns the names of the refused arguments. Only names in the schema are used, because the caller sent any other
+ * name.
+ */
 export function refusedArguments(target: Target, issues: unknown): string | undefined {
   if (!Array.isArray(issues)) return undefined
   const schema = 'entry' in target && isObject(target.entry) ? target.entry['inputSchema'] : undefined
@@ -57,11 +62,11 @@ export function refusedArguments(target: Target, issues: unknown): string | unde
 }
 const maxIssues = 32
 
-/** A schema may contain itself; the arguments cannot be deeper than framing allows anyway. */
+/** A schema may contain itself, and framing limits the depth of arguments anyway. */
 const maxDepth = 8
 const maxLength = 256
 
-/** A text, number or boolean at the path; anything else could hold what nobody marked. */
+/** Returns a string, number or boolean at the path. Any other value could contain unmarked data. */
 export function scalarAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
   let value = args
   for (const name of path) {

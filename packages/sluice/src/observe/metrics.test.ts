@@ -8,12 +8,23 @@ import type { MetricFamily } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
 
 const target = (name: string, kind: Target['kind'] = 'tool'): Target => ({ ...aCall().target, name, kind })
-const anEvent = (given: Partial<EndedCall> = {}): EndedCall => ({
-  ...{ call: aCall(), outcome: 'complete', failed: false, receivedAt: 0, durationMs: 4, thrown: undefined, ...given },
+const anEvent = (overrides: Partial<EndedCall> = {}): EndedCall => ({
+  ...{
+    call: aCall(),
+    outcome: 'complete',
+    failed: false,
+    receivedAt: 0,
+    durationMs: 4,
+    thrown: undefined,
+    ...overrides,
+  },
 })
 const ofTenant = (tenant: string): EndedCall => anEvent({ call: aCall({ facts: { tenant } }) })
 
-/** As a scraper reads it: name and labels to value. Written from the format's description, not from our writer. */
+/**
+ * Parses the text as a scraper does: name and labels to value. Written from the format's description, independent of
+ * our writer.
+ */
 function parse(text: string): Map<string, number> {
   const samples = new Map<string, number>()
   for (const line of text.split('\n').filter((each) => each !== '' && !each.startsWith('#'))) {
@@ -40,7 +51,7 @@ test('calls are counted by method, target and outcome', () => {
   expect(samples.get(at('rateLimited'))).toBe(1)
 })
 
-test('durations fall into cumulative buckets that end with all of them', () => {
+test('durations are counted in cumulative buckets, and the last contains all', () => {
   const metrics = createMetrics()
   const call = aCall({ method: 'ping', target: target('ping', 'method') })
   for (const durationMs of [0, 10, 11, 999_999]) metrics.observer.ended(anEvent({ call, durationMs }))
@@ -52,7 +63,7 @@ test('durations fall into cumulative buckets that end with all of them', () => {
   expect(samples.get('sluice_request_duration_seconds_sum [["method","ping"]]')).toBeCloseTo(1000.02, 6)
 })
 
-test('the text is the same whatever the order of the calls', () => {
+test('the text does not depend on the order of the calls', () => {
   const names = ['b', 'a', 'c']
   const read = (order: readonly string[]): string => {
     const metrics = createMetrics()
@@ -62,7 +73,7 @@ test('the text is the same whatever the order of the calls', () => {
   expect(read(names)).toBe(read([...names].reverse()))
 })
 
-test('tenants are no label unless asked for, and then only so many', () => {
+test('tenants are not a label by default, and their number is limited', () => {
   const silent = createMetrics()
   silent.observer.ended(ofTenant('acme'))
   expect(silent.text()).not.toContain('acme')
@@ -76,7 +87,7 @@ test('tenants are no label unless asked for, and then only so many', () => {
   ])
 })
 
-test('refusals of what never became a call, and numbers kept elsewhere, are in the text', () => {
+test('refusals before a call exists, and gauges of other components, are in the text', () => {
   const lost = { name: 'sluice_audit_dropped_total', help: 'Records lost.', type: 'counter', read: () => 7 } as const
   const metrics = createMetrics({}, [lost])
   metrics.observer.rejected({ event: 'refused', reason: 'parseError' })
@@ -88,7 +99,7 @@ test('refusals of what never became a call, and numbers kept elsewhere, are in t
   )
 })
 
-test('any label value survives the way through the text, and none becomes a line of its own', () => {
+test('any label value can be read back from the text, and none becomes a separate line', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1 }), (values) => {
       const samples = values.map((value, at) => ({ labels: [['a', value]] as const, value: at }))

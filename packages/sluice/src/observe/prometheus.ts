@@ -1,5 +1,5 @@
 /**
- * Numbers as Prometheus reads them: text format 0.0.4, in an order that does not change between two readings.
+ * Writes numbers in the text format 0.0.4 of Prometheus, in a stable order.
  *
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
@@ -7,7 +7,7 @@
 export type Labels = readonly (readonly [name: string, value: string])[]
 
 export interface MetricSample {
-  /** Added to the family's name: `_bucket`, `_sum`, `_count`, or nothing. */
+  /** Added to the family's name: `_bucket`, `_sum`, `_count`, or empty. */
   readonly suffix?: string
   readonly labels: Labels
   readonly value: number
@@ -19,7 +19,7 @@ export interface MetricFamily {
   readonly samples: readonly MetricSample[]
 }
 
-/** `common` labels are on every sample. */
+/** Formats metric families. Every sample gets the `common` labels. */
 export const toPrometheus = (families: readonly MetricFamily[], common: Labels = []): string =>
   families
     .map(({ name, help, type, samples }) => {
@@ -30,7 +30,9 @@ export const toPrometheus = (families: readonly MetricFamily[], common: Labels =
     })
     .join('')
 
-/** Joins pages whose samples have different labels: of each family there may be one head, with all of its samples below. */
+/**
+ * Joins pages whose samples have different labels. Each family may have only one head, with all of its samples below.
+ */
 export function joinPrometheus(pages: readonly string[]): string {
   const families = new Map<string, { readonly head: string; samples: string }>()
   for (const block of pages.flatMap((page) => page.split(/^(?=# HELP )/m))) {
@@ -48,7 +50,7 @@ const braced = (labels: Labels): string =>
     ? ''
     : `{${labels.map(([name, value]) => `${name}="${value.toWellFormed().replace(/[\\\n"]/g, escape)}"`).join(',')}}`
 
-/** A quote or line end in a tool's name would otherwise begin a sample of its own. */
+/** Escapes a character. Otherwise a quote or line end in a tool's name would begin a new sample. */
 const escape = (char: string): string => (char === '\n' ? '\\n' : `\\${char}`)
 
 const numeral = (value: number): string =>

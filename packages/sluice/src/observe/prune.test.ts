@@ -14,7 +14,7 @@ const secrets = (): readonly string[] => [secret]
 const day = 86_400_000
 const now = 100 * day
 
-/** One record a day since day 0, in rows of two. */
+/** Writes one record a day since day 0, in rows of two. */
 async function aChain(store: Store, days: number, tenant = 'acme'): Promise<void> {
   const append = createChain(store, tenant, 'me')
   for (let d = 0; d < days; d += 2)
@@ -32,7 +32,7 @@ const daysIn = async (store: Store): Promise<readonly unknown[]> => {
   return found
 }
 
-test('what is older than its time is removed, the rest is proven across the cut, and the audit says who pruned', async () => {
+test('records past their age are removed, the rest is verified across the cut, and the audit names the actor', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 10)
   expect(await prune(store, { maxAgeMs: now - 5 * day })).toEqual({ removed: 4 })
@@ -41,12 +41,12 @@ test('what is older than its time is removed, the rest is proven across the cut,
     ...{ kind: 'pruned', records: 4, upTo: 4, by: 'ann', at: now },
   })
   expect(await verify(store)).toMatchObject({ intact: true, records: 7, checkpoint: { seq: 4, at: now } })
-  // And again, from there.
+  // Once more, from there.
   expect(await prune(store, { maxAgeMs: now - 7 * day })).toEqual({ removed: 2 })
   expect(await verify(store)).toMatchObject({ intact: true, records: 6, checkpoint: { seq: 6 } })
 })
 
-test('what is past its size is removed, oldest first, and as many bytes stay as were allowed', async () => {
+test('records beyond the size are removed, oldest first, and the allowed number of bytes stays', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 40)
   const sizes = (await store.list(['audit', 'rows', 'acme'], { limit: 100 })).map(({ value }) => value.length)
@@ -57,12 +57,12 @@ test('what is past its size is removed, oldest first, and as many bytes stay as 
   expect(await prune(store, { maxBytes: 10_000 })).toEqual({ removed: 0 })
 })
 
-test('the newest row stays however old it is, so that the chain goes on from it', async () => {
+test('the newest row stays however old it is, so that the chain continues from it', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 4)
   expect(await prune(store, { maxAgeMs: 1 })).toEqual({ removed: 2 })
   expect(await daysIn(store)).toEqual([2, 3, 'pruned'])
-  // A tenant that never calls again is not pruned for its own records of pruning.
+  // A tenant that never calls again is not pruned because of its own records of pruning.
   expect(await prune(store, { maxAgeMs: 1 })).toEqual({ removed: 2 })
   expect(await prune(store, { maxAgeMs: 1 })).toEqual({ removed: 0 })
 })
@@ -78,7 +78,7 @@ test('a page that reaches the cut is the last one', async () => {
   expect(rest.before).toBeUndefined()
 })
 
-test('rows removed by hand are not hidden by any checkpoint but one that the secret signed', async () => {
+test('only a checkpoint signed with the secret can hide removed rows', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 10)
   const other = memoryStore(fakeClock())
@@ -91,7 +91,7 @@ test('rows removed by hand are not hidden by any checkpoint but one that the sec
     await store.set(['audit', 'checkpoints', 'acme'], text)
     expect(await verify(store), text).toMatchObject({ intact: false, problem: 'unsigned' })
   }
-  // Without the secret nothing can be proven.
+  // Without the secret nothing can be verified.
   await prune(other, { force: true, maxAgeMs: now })
   expect(await verify(other, { secrets: () => [] })).toMatchObject({ intact: false, problem: 'unsigned' })
 })
@@ -111,7 +111,7 @@ test('a checkpoint of another tenant, and an earlier one of this tenant, prove n
   expect(await verifyAudit(store, 'other', { secrets })).toMatchObject({ intact: false, problem: 'unsigned' })
 })
 
-test('a change to what remains is found and named across the cut', async () => {
+test('a change to the remaining records is detected and named across the cut', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 10)
   await prune(store, { maxAgeMs: now - 5 * day })
@@ -133,13 +133,13 @@ test('pruning does not hide a change: it refuses, or is forced and every later v
   expect(await verify(store)).toMatchObject({ intact: true, checkpoint: { seq: 8, defect: refused } })
 })
 
-test('a crash at any write leaves a chain that is proven, and the next run finishes', async () => {
+test('a crash at any write leaves a chain that verifies, and the next run finishes', async () => {
   for (let allowed = 0; ; allowed++) {
     const store = memoryStore(fakeClock())
     await aChain(store, 10)
-    let left = allowed
+    let remainingWrites = allowed
     const spend = (): void => {
-      if (left-- <= 0) throw new Error('crashed')
+      if (remainingWrites-- <= 0) throw new Error('crashed')
     }
     const dying: Store = {
       ...store,
@@ -173,7 +173,7 @@ test('a writer that was idle while others wrote and pruned loses no record to th
   expect(await verify(store)).toMatchObject({ intact: true })
 })
 
-test('a checkpoint is signed again while a secret is being rotated', async () => {
+test('a checkpoint is signed again during the rotation of a secret', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 10)
   const maxAgeMs = now - 5 * day
@@ -183,7 +183,7 @@ test('a checkpoint is signed again while a secret is being rotated', async () =>
   expect(await verify(store, { secrets: () => [fresh] })).toMatchObject({ intact: true })
 })
 
-test('retention prunes every tenant by its own limits, in one process of several, and tells of what it cannot', async () => {
+test('retention prunes every tenant by its own limits, in one process of several, and reports failures', async () => {
   const clock = fakeClock(now)
   const store = memoryStore(clock)
   for (const tenant of ['acme', 'held', 'zeta']) await aChain(store, 10, tenant)

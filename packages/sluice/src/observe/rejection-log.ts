@@ -1,6 +1,6 @@
 /**
- * Refusals of what never became a call: not JSON, no method, no such method. They pass no layer, so they are told to the
- * parts one by one; the log gives them the names of document 000.
+ * Logs refusals of messages that never became a call: not JSON, no method, unknown method. They pass no layer, so each
+ * plugin is notified separately. The event names are those of docs/documents.md#000.
  */
 
 import type { Logger, LogLine } from '../core/log.ts'

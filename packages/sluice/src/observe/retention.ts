@@ -1,4 +1,4 @@
-/** Keeps every tenant's audit within its limits, by itself, once an hour. */
+/** Prunes every tenant's audit to its limits, once an hour. */
 
 import type { Clock } from '../core/clock.ts'
 import { newErrorId } from '../core/error.ts'
@@ -10,7 +10,7 @@ import { pruneAudit } from './prune.ts'
 
 /** How long records are kept, for all tenants and for each. */
 export interface Retention extends RetentionLimits {
-  /** Limits of single tenants, by id, instead of the ones above: a longer hold, for example. */
+  /** Limits of single tenants by id, which replace the ones above, for example to keep records longer. */
   readonly tenants?: { readonly [tenant: string]: RetentionLimits }
 }
 
@@ -21,12 +21,12 @@ export interface RetentionOptions {
   readonly secrets: () => readonly string[]
 }
 
-/** Returns the limits of one tenant: its own come before those of all. */
+/** Returns the limits of one tenant. Its own limits win. */
 export const limitsFor = ({ tenants = {}, ...limits }: Retention, tenant: string): RetentionLimits =>
   (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? limits
 
 const hourMs = 3_600_000
-/** After the start, so that starting does not wait for it. */
+/** Delay after the start, so that starting does not wait for it. */
 const firstDelayMs = 60_000
 
 export function createRetention(
@@ -48,7 +48,7 @@ export function createRetention(
     })
   }
   async function run(): Promise<void> {
-    // One of the processes that share the store, not each of them.
+    // Only one of the processes that share the store prunes.
     if ((await store.take(['audit', 'retention'], { burst: 1, perSecond: 1000 / hourMs })) > 0) return
     for (const tenant of await auditTenants(store)) {
       if (closed) return

@@ -1,7 +1,7 @@
 /**
- * Which trace a call belongs to, by its own word: `traceparent` in `_meta`, or else in the HTTP header.
+ * The trace that a client assigns to a call: `traceparent` in `_meta`, or else in the HTTP header.
  *
- * https://www.w3.org/TR/trace-context/ — `_meta` first, since one HTTP request may carry several messages.
+ * https://www.w3.org/TR/trace-context/ — `_meta` wins, because one HTTP request may carry several messages.
  */
 
 import type { Call } from '../core/call.ts'
@@ -20,7 +20,7 @@ const maxStateLength = 512
 function parse(parent: unknown, state: unknown): TraceContext | undefined {
   if (typeof parent !== 'string' || parent.length < 55 || parent.length > maxStateLength) return undefined
   const found = traceparentPattern.exec(parent)
-  // Version 00 ends here; what a later version adds is not ours to read.
+  // Version 00 ends here. Later versions may add fields, which are ignored.
   if (!found || (parent.startsWith('00') && parent.length > 55)) return undefined
   const [, traceId = '', spanId = '', flags = ''] = found
   return {
@@ -39,15 +39,17 @@ export function contextInHeaders({ via }: Call): TraceContext | undefined {
   return parent === undefined ? undefined : parse(parent, via.header('tracestate'))
 }
 
-/** Leaves the trace and span of a call in its facts: the span's own where spans are made, else the client's, else new ones. */
+/**
+ * Sets the trace and span of a call in its facts: of its own span if spans are made, else the client's, else new ones.
+ */
 export function setTraceFacts(call: Call): void {
   const { facts } = call
   if (facts['traceId'] !== undefined) return
-  const named = contextInMeta(call) ?? contextInHeaders(call)
-  facts['traceId'] = named?.traceId ?? newTraceId()
-  facts['spanId'] = named?.spanId ?? newSpanId()
+  const fromClient = contextInMeta(call) ?? contextInHeaders(call)
+  facts['traceId'] = fromClient?.traceId ?? newTraceId()
+  facts['spanId'] = fromClient?.spanId ?? newSpanId()
 }
 
-/** The span's own trace where spans are made, else the one the client named. */
+/** Returns the trace of the call's own span if spans are made, else the one that the client named. */
 export const traceIdOf = (call: Call): string | undefined =>
   (call.facts['traceId'] as string | undefined) ?? (contextInMeta(call) ?? contextInHeaders(call))?.traceId

@@ -1,12 +1,13 @@
 /**
- * OpenTelemetry: one server span per message and the duration histogram, in the words of the MCP conventions, through
- * the API alone; which SDK is behind it, if any, is the operator's business.
+ * OpenTelemetry: one server span per message and the duration histogram, by the MCP conventions. It uses the API only;
+ * the operator chooses the SDK.
  *
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
  *
- * A layer and not a sink, since the work must run inside the span's context. It stands outside `observe`, and reads in
- * the facts what that one found out. Left out: `baggage`, by which any client could write into what upstream services
- * trust; `mcp.session.id`, which whoever holds it can use; arguments, results and URIs as sent.
+ * It is a layer instead of an observer, because the work must run inside the span's context. It is outside `observe`,
+ * and reads in the facts what the inner layers found. It omits `baggage`, with which any client could write into data
+ * that upstream services trust. It also omits `mcp.session.id`, which works as a credential, and arguments, results and
+ * URIs as sent.
  */
 
 import type { Attributes, Context, Histogram, Link, MeterProvider, Span, TracerProvider } from '@opentelemetry/api'
@@ -33,9 +34,9 @@ import { messageOf } from './redact.ts'
 import type { TraceContext } from './trace-context.ts'
 import { contextInHeaders, contextInMeta } from './trace-context.ts'
 
-/** Where spans and durations go. */
+/** The destinations of spans and durations. */
 export interface TracingOptions {
-  /** Left out, the ones registered with `@opentelemetry/api`. */
+  /** By default the providers registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider
   readonly meterProvider?: MeterProvider
 }
@@ -43,16 +44,16 @@ export interface TracingOptions {
 const scope = 'sluice'
 const seconds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** A span per message by OpenTelemetry’s conventions for MCP, below the caller’s own where it names one. */
+/** Makes a span per message by OpenTelemetry’s conventions for MCP, below the caller’s own span if it names one. */
 export const tracing = (options: TracingOptions = {}): SlotPlugin<'tracing'> => ({
   slot: 'tracing',
   create: ({ clock }) => ({ layer: traceLayer(options, clock) }),
 })
 
-/** The same as a layer, for pipelines of one’s own. */
+/** The same as a layer, for custom pipelines. */
 export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {
   const tracer = tracerProvider.getTracer(scope)
-  // On first use: a meter taken before the SDK was registered stays deaf for ever, unlike a tracer.
+  // On first use: unlike a tracer, a meter taken before the SDK was registered never records anything.
   const duration = lazy(
     (): Histogram =>
       (meterProvider ?? metrics).getMeter(scope).createHistogram('mcp.server.operation.duration', {
@@ -63,11 +64,11 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
   )
   return (next) =>
     function tracing(call) {
-      const began = clock.now()
+      const startedAt = clock.now()
       const { parent, links } = parentOf(call)
-      const own: Attributes = { ...attributesOf(call), 'jsonrpc.request.id': String(call.id) }
-      if (call.via.transport === 'http') own['client.address'] = call.via.peer
-      const span = tracer.startSpan(nameOf(call), { kind: SpanKind.SERVER, attributes: own, links }, parent)
+      const attributes: Attributes = { ...attributesOf(call), 'jsonrpc.request.id': String(call.id) }
+      if (call.via.transport === 'http') attributes['client.address'] = call.via.peer
+      const span = tracer.startSpan(nameOf(call), { kind: SpanKind.SERVER, attributes, links }, parent)
       const { traceId, spanId } = span.spanContext()
       if (isSpanContextValid(span.spanContext())) {
         call.facts['traceId'] = traceId
@@ -75,15 +76,15 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
       }
       const end = (failure: Failure | undefined): void => {
         try {
-          // A resource is found only after authentication.
-          const about = attributesOf(call)
-          span.setAttributes(about)
+          // A resource is resolved only after authentication.
+          const attributes = attributesOf(call)
+          span.setAttributes(attributes)
           if (failure) recordFailure(span, failure, call)
-          const last = failure ? { ...about, 'error.type': failure.type, ...codeAttribute(failure) } : about
-          duration().record((clock.now() - began) / 1000, last)
+          const last = failure ? { ...attributes, 'error.type': failure.type, ...codeAttribute(failure) } : attributes
+          duration().record((clock.now() - startedAt) / 1000, last)
           span.end()
         } catch {
-          // Somebody else's exporter must not take an answer with it.
+          // A foreign exporter must not break an answer.
         }
       }
       return context
@@ -102,8 +103,9 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
 }
 
 /**
- * By the message's own word first. The ambient span (an HTTP server's, say) is then linked, as the conventions ask;
- * otherwise it is the parent, being already a child of what the header names.
+ * Returns the parent span. The context in the message wins; the ambient span (for example an HTTP server's) is then
+ * linked, as the conventions require. Otherwise the ambient span is the parent, because it is already a child of the
+ * one in the header.
  */
 function parentOf(call: Call): { readonly parent: Context; readonly links: Link[] } {
   const active = context.active()
@@ -126,37 +128,43 @@ const toRemoteContext = ({ traceId, spanId, flags, state }: TraceContext): Conte
 
 const hasName = ({ kind }: Call['target']): boolean => kind === 'tool' || kind === 'prompt'
 
-/** Only names somebody defined: a client's own would make a series, and a span name, for each. */
+/**
+ * Returns the span name. It contains defined names only, because a client's names would make a series, and a span name,
+ * for each.
+ */
 const nameOf = ({ method, target }: Call): string => (hasName(target) ? `${method} ${target.name}` : method)
 
 function attributesOf({ method, revision, target, via }: Call): Attributes {
-  const about: Attributes = { 'mcp.method.name': method, 'mcp.protocol.version': revision }
-  if (via.transport === 'stdio') about['network.transport'] = 'pipe'
+  const attributes: Attributes = { 'mcp.method.name': method, 'mcp.protocol.version': revision }
+  if (via.transport === 'stdio') attributes['network.transport'] = 'pipe'
   else if (via.transport !== 'memory') {
-    about['network.transport'] = 'tcp'
-    about['network.protocol.name'] = via.transport
+    attributes['network.transport'] = 'tcp'
+    attributes['network.protocol.name'] = via.transport
   }
-  if (target.kind === 'prompt') about['gen_ai.prompt.name'] = target.name
-  else if (target.kind === 'resource') about['mcp.resource.uri'] = target.name
+  if (target.kind === 'prompt') attributes['gen_ai.prompt.name'] = target.name
+  else if (target.kind === 'resource') attributes['mcp.resource.uri'] = target.name
   else if (target.kind === 'tool') {
-    about['gen_ai.tool.name'] = target.name
-    about['gen_ai.operation.name'] = 'execute_tool'
+    attributes['gen_ai.tool.name'] = target.name
+    attributes['gen_ai.operation.name'] = 'execute_tool'
   }
-  return about
+  return attributes
 }
 
 interface Failure {
   readonly type: string
-  /** The number in the JSON-RPC error; a tool's error result has none. */
+  /** The number in the JSON-RPC error. A tool's error result has none. */
   readonly code?: string
   readonly message?: string | undefined
 }
 const toolError: Failure = { type: 'tool_error' }
 const isError = (answer: Answer): boolean => !(answer instanceof Prepared) && answer.isError === true
 
-/** Only a code that was sent: a refusal may leave as a result, and a cancelled call has no answer. */
+/**
+ * Returns the failure with a code only if one was sent. A refusal may leave as a result, and a cancelled call has no
+ * answer.
+ */
 function failureOf(call: Call, failure: unknown): Failure {
-  // As on the way out: the reason a call was stopped for, whatever its work threw because of it.
+  // The reason of a stop wins over the error that the work threw because of it, as in the answer.
   const thrown = call.stop.reason ?? failure
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
   const message = messageOf(call, thrown)
@@ -172,6 +180,6 @@ const codeAttribute = ({ code }: Failure): Attributes =>
 function recordFailure(span: Span, failure: Failure, { facts }: Call): void {
   span.setStatus({ code: SpanStatusCode.ERROR, ...(failure.message !== undefined && { message: failure.message }) })
   span.setAttributes({ 'error.type': failure.type, ...codeAttribute(failure) })
-  // The name the client and the log line have for it.
+  // The error id that the client and the log line have.
   if (facts.reference !== undefined) span.setAttribute('dev.sluice.reference', facts.reference)
 }

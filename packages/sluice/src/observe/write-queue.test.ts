@@ -23,7 +23,7 @@ function heldStore() {
   return { written, inFlight, write }
 }
 
-test('a record that arrives just as a write ends is written, however close the two are', async () => {
+test('a record that arrives at the end of a write is written, at every possible moment', async () => {
   for (let between = 0; between < 12; between++) {
     const { written, inFlight, write } = heldStore()
     const queues = createWriteQueues({ clock: fakeClock(), max: 10, writer: () => write })
@@ -49,7 +49,7 @@ const steps = fc.array(
   { maxLength: 40 },
 )
 
-test('in every schedule what waits has a write in flight or a timer, and is written once, in order', async () => {
+test('in every schedule, waiting records have a write in flight or a timer, and are written once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (schedule) => {
       const clock = fakeClock()
@@ -86,7 +86,7 @@ test('in every schedule what waits has a write in flight or a timer, and is writ
 test('a flush during a write that fails tries once more before it gives up', async () => {
   const { written, inFlight, write } = heldStore()
   const queues = createWriteQueues({ clock: fakeClock(), max: 10, writer: () => write })
-  // It fails first, which is what this is about.
+  // It fails first, which is the case under test.
   queues.put('acme', { n: 1 })?.catch(() => {})
   let flushed = false
   const flush = queues.flush().then(() => {

@@ -1,17 +1,21 @@
 /**
- * The queue between calls, which must not wait, and the store, which may be slow or unavailable. A queue per tenant keeps
- * one write in flight; records that arrive meanwhile go together into the next, so a slow store costs rows and not calls.
+ * The queue between calls, which must not wait, and the store, which may be slow or unavailable. A queue per tenant has
+ * one write in flight. Records that arrive meanwhile go together into the next write, so a slow store does not slow
+ * calls.
  *
- * Invariant: a queue that holds records has a write in flight or a retry timer, until it is closed. `Queue` is changed by
- * `createQueue` alone, and each end of a write starts the next one, or its timer, in the same synchronous step: between
- * the two a record could be added that no write would ever pick up.
+ * Invariant: a queue that holds records has a write in flight or a retry timer, until it is closed. Only `createQueue`
+ * changes a `Queue`. Each end of a write starts the next one, or its timer, in the same synchronous step. Otherwise a
+ * record could be added in between that no write would ever pick up.
  */
 
 import type { Clock } from '../core/clock.ts'
 import type { Params } from '../core/json.ts'
 
 export interface WriteQueues {
-  /** Settles once the record is written or cannot be. `undefined` if the queue is full: the record is dropped and counted. */
+  /**
+   * Settles once the record is written or cannot be. `undefined` if the queue is full; the record is then dropped and
+   * counted.
+   */
   put(tenant: string, record: Params): Promise<void> | undefined
   readonly dropped: number
   /** Settles when everything was written, or a write that began after this call has failed. */
@@ -35,12 +39,12 @@ interface QueuedRecord {
 const recordsPerRow = 128
 const retryMs = 1_000
 const closeTimeoutMs = 5_000
-/** Queues without work that are kept, for the position in the chain they remember. */
+/** Maximum number of idle queues that are kept, because they remember their position in the chain. */
 const maxIdle = 1_000
 
 export function createWriteQueues({ clock, max, writer }: WriteQueueOptions): WriteQueues {
   const queues = new Map<string, Queue>()
-  /** Records in all queues, those being written included. */
+  /** Number of records in all queues, including those being written. */
   const total = { queued: 0, dropped: 0 }
 
   const queueOf = (tenant: string): Queue => {
@@ -69,7 +73,7 @@ export function createWriteQueues({ clock, max, writer }: WriteQueueOptions): Wr
     flush,
     async close() {
       for (const queue of queues.values()) queue.stopRetrying()
-      // A store that never answers must not keep the process.
+      // A store that never responds must not keep the process alive.
       await new Promise<void>((resolve) => {
         const cancelTimer = clock.after(closeTimeoutMs, resolve)
         flush().then(
@@ -86,7 +90,7 @@ export function createWriteQueues({ clock, max, writer }: WriteQueueOptions): Wr
 
 interface Queue {
   put(record: Params): Promise<void>
-  /** Counts a record that did not fit; the log itself will say so. */
+  /** Counts a record that did not fit. The log itself will record it. */
   drop(): void
   flush(): Promise<void>
   stopRetrying(): void
@@ -101,14 +105,17 @@ interface QueueOptions {
 
 function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
   const waiting: QueuedRecord[] = []
-  /** Being written, or to be tried again exactly as it is: the first try may have reached the store. */
+  /** The records being written, or to be retried unchanged because the first attempt may have reached the store. */
   let batch: readonly QueuedRecord[] = []
   let dropped = 0
   let isWriting = false
   let cancelRetry: (() => void) | undefined
   let retries = true
   let attempt = 0
-  /** Each with the last attempt that had begun before it: the failure of that one does not end its wait. */
+  /**
+   * Pending flushes, each with the last attempt that began before it. The failure of that attempt does not end its
+   * wait.
+   */
   let flushes: { readonly since: number; resolve(): void }[] = []
 
   function advance(): void {
@@ -155,7 +162,7 @@ function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
         const settle = (thrown: unknown): void => (thrown === undefined ? resolve() : reject(thrown))
         waiting.push({ record, settle })
       })
-      // Most callers do not look at it.
+      // Most callers ignore this promise.
       put.catch(() => {})
       if (!cancelRetry) advance()
       return put

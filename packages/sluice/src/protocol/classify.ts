@@ -1,6 +1,6 @@
 /**
- * What a message is, before anything acts on it: request, notification or response, of which era and revision. The one
- * thing a transport must know of MCP.
+ * Classifies a message before any code acts on it: request, notification or response, with its era and revision. This
+ * is all that a transport must know of MCP.
  */
 
 import type { Via } from '../core/call.ts'
@@ -37,7 +37,7 @@ export type Envelope = RequestEnvelope | NotificationEnvelope | ResponseEnvelope
 const invalid = (problem: string): RpcError => new RpcError('invalidRequest', `Invalid request: ${problem}`)
 const emptyParams: Params = {}
 
-/** Throws an `RpcError`; `idOf` says which id the refusal answers. */
+/** Throws an `RpcError`. `idOf` returns the id that the refusal answers. */
 export function classify(message: unknown, via: Via): Envelope {
   if (!isObject(message)) throw invalid('expected one JSON-RPC object')
   const { jsonrpc, method, id, params = emptyParams } = message
@@ -77,36 +77,42 @@ export function classify(message: unknown, via: Via): Envelope {
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
   assertJsonRpcVersion(message['jsonrpc'])
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
-    throw invalid('2026-07-28 has no requests to clients, so there is nothing to respond to')
-  // Throws for a version nobody serves.
+    throw invalid('2026-07-28 has no requests to clients')
+  // Throws for an unsupported version.
   legacyRevision(via)
   return { kind: 'response', id: message['id'], message }
 }
 
-/** The id to refuse a message by; `undefined` where none can be read, and then the refusal carries none. */
+/** Returns the id for a refusal; `undefined` if it cannot be read, and then the refusal has no id. */
 export const idOf = (message: unknown): Id | undefined =>
   isObject(message) && isId(message['id']) ? message['id'] : undefined
 
-/** Of a request or a notification; a response has none. */
+/** Returns the method of a request or a notification. A response has none. */
 export const methodOf = (message: unknown): string | undefined =>
   isObject(message) && typeof message['method'] === 'string' ? message['method'] : undefined
 
-/** Whatever is wrong with its id or version: two sides that answer each other's answers would never end. */
+/** Ignores errors in the id or version. Otherwise two sides could answer each other's answers endlessly. */
 const isResponse = (message: Params): boolean =>
   message['method'] === undefined && ('result' in message || 'error' in message)
 
-/** Notifications and responses: nothing may come back for them, not even why they were refused. A batch if all of it is. */
+/**
+ * Returns whether the message is a notification or a response, or a batch of these. They are never answered, not even
+ * with a refusal.
+ */
 export function isOneWay(message: unknown): boolean {
   if (Array.isArray(message)) return message.length > 0 && message.every(isOneWay)
   if (!isObject(message)) return false
   const { jsonrpc, method, id } = message
   return isResponse(message) || (jsonrpc === '2.0' && typeof method === 'string' && method !== '' && id === undefined)
 }
-/** Whether any of it is one-way. No layer sees such a message, so the transport asks who sent it. */
+/** Returns whether any message is one-way. No layer sees such a message, so the transport authorizes its sender. */
 export const hasOneWay = (message: unknown): boolean =>
   Array.isArray(message) ? message.some(isOneWay) : isOneWay(message)
 
-/** Logs and progress: to a client that does not read them they are worth less than its connection. */
+/**
+ * Returns whether the message is a log or progress notification. For a client that does not read, these matter less
+ * than its connection.
+ */
 export const isDroppable = (message: object): boolean =>
   'method' in message && (message.method === 'notifications/message' || message.method === 'notifications/progress')
 
@@ -122,15 +128,18 @@ function assertJsonRpcVersion(version: unknown): void {
 const headerVersion = (via: Via): string | undefined => via.header('mcp-protocol-version')?.trim()
 
 /**
- * A broken envelope never falls back to the legacy era: whoever names the version in `_meta`, or a modern one in the
- * header, is answered as a modern client. `initialize` without an envelope is always the legacy handshake.
+ * Returns whether the message is modern. A broken envelope never falls back to the legacy era. A client that names the
+ * version in `_meta`, or a modern version in the header, is answered as a modern client. `initialize` without an
+ * envelope is always the legacy handshake.
  */
 function isModern(meta: unknown, method: string, via: Via): boolean {
   if (isObject(meta) && meta[metaKeys.version] !== undefined) return true
   return method !== 'initialize' && via.transport === 'http' && headerVersion(via) === modernRevision
 }
 
-/** All that HTTP must know before it hands a message in: whether it opens a session, belongs to one, or stands alone. */
+/**
+ * Returns what HTTP must know before it passes a message on: whether it opens a session, belongs to one, or needs none.
+ */
 export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 'session' {
   if (!isObject(message)) return Array.isArray(message) && headerVersion(via) !== modernRevision ? 'session' : 'alone'
   const { method, params } = message
@@ -140,7 +149,7 @@ export function routeOf(message: unknown, via: Via): 'alone' | 'initialize' | 's
   return method === 'initialize' ? 'initialize' : 'session'
 }
 
-/** For a message without an envelope: what its session agreed on, else what its header says, else the default. */
+/** Returns the revision of a message without an envelope: the session's, else the header's, else the default. */
 export function legacyRevision(via: Via): RevisionName {
   const header = via.transport === 'http' ? headerVersion(via) : undefined
   if (header !== undefined && !isLegacy(header))
@@ -153,6 +162,6 @@ export function legacyRevision(via: Via): RevisionName {
     )
   const agreed = via.connection?.state.agreed?.revision
   if (isLegacy(agreed)) return agreed
-  // A client over HTTP that names no revision is one of the first that spoke Streamable HTTP.
+  // An HTTP client that names no revision is one of the first that used Streamable HTTP.
   return header ?? (via.transport === 'http' ? '2025-03-26' : newestLegacy)
 }

@@ -11,7 +11,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { assertSendable } from './assert-sendable.ts'
 
-/** Gets what was typed so far and the arguments already chosen; the best matches first. */
+/** Receives the typed text and the arguments already chosen. Returns the best matches first. */
 export type Completer = (
   value: string,
   context: { readonly [argument: string]: string },
@@ -19,7 +19,7 @@ export type Completer = (
 ) => readonly string[] | Promise<readonly string[]>
 export type Completers = { readonly [argument: string]: Completer }
 
-/** The most the protocol allows in one answer. */
+/** Maximum number of values that the protocol allows in one answer. */
 const maxValues = 100
 
 export interface CompletionRequest {
@@ -50,14 +50,14 @@ async function complete(completers: Completers, request: CompletionRequest, call
   const completer = Object.hasOwn(completers, request.argument) ? completers[request.argument] : undefined
   const values = (await completer?.(request.value, request.context, call)) ?? []
   if (!Array.isArray(values) || !values.every((each) => typeof each === 'string'))
-    throw new TypeError(`complete.${request.argument} must return a list of texts`)
+    throw new TypeError(`complete.${request.argument} must return a list of strings`)
   assertSendable(values, call)
   return {
     completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues },
   }
 }
 
-/** Brought by the definitions that can be completed, so that a server without any does not carry it. */
+/** Comes with the definitions that can be completed, so that a server without any does not load this code. */
 export const completion: Completion = { parse: parseCompletion, complete }
 export interface Completion {
   readonly parse: typeof parseCompletion

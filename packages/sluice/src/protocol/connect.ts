@@ -1,6 +1,6 @@
 /**
- * Opens a connection: what outlives one message, such as a pipe, a socket or a legacy session. Apart from the server, so
- * that a worker whose requests stand alone does not carry it.
+ * Opens a connection, which outlives one message: a pipe, a socket or a legacy session. It is separate from the server,
+ * so that a worker without connections does not load this code.
  */
 
 import type { Connection, RemoteConnection } from '../core/connection.ts'
@@ -10,13 +10,13 @@ import { toTransportServer } from './server.ts'
 
 export interface ConnectOptions {
   readonly id?: string
-  /** Sends what belongs to no call: changes of lists and resources, from the start. */
+  /** Sends messages that belong to no call: changes of lists and resources, from the start. */
   readonly send?: (message: object) => void
-  /** Where other processes serve the same connection. */
+  /** Set if other processes serve the same connection. */
   readonly remote?: RemoteConnection | undefined
 }
 
-/** The caller closes the connection. */
+/** Opens a connection. The caller closes it. */
 export function connect(server: Server, { id = crypto.randomUUID(), remote, send }: ConnectOptions = {}): Connection {
   const transportServer = toTransportServer(server)
   const { clock, answerWithinMs } = transportServer

@@ -1,4 +1,4 @@
-/** Content blocks, as tools and prompts give them and as the wire takes them. */
+/** Content blocks, as tools and prompts return them and as they are sent. */
 
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -25,7 +25,7 @@ export interface TextContent extends Common {
 }
 export interface MediaContent extends Common {
   readonly type: 'image' | 'audio'
-  /** Base64, or the bytes themselves. */
+  /** Base64 text or raw bytes. */
   readonly data: string | Uint8Array
   readonly mimeType: string
 }
@@ -43,20 +43,20 @@ export interface ResourceLink extends Common {
   readonly size?: number
   readonly icons?: readonly Icon[]
 }
-/** One piece of what a tool or a prompt says: text, an image, sound, a resource or a link to one. */
+/** One block of the output of a tool or a prompt: text, an image, sound, a resource or a link to one. */
 export type ContentBlock = TextContent | MediaContent | EmbeddedResource | ResourceLink
 
-/** What is at a URI, as text or as bytes in base64. */
+/** The contents at a URI, as text or as bytes in base64. */
 export interface ResourceContents {
   readonly uri: string
   readonly mimeType?: string
   readonly text?: string
-  /** Base64, or the bytes themselves. */
+  /** Base64 text or raw bytes. */
   readonly blob?: string | Uint8Array
   readonly _meta?: Params
 }
 
-/** Throws unless it is a block of the protocol. Bytes become base64. */
+/** Converts a content block for the wire. Throws if it is not a block of the protocol. Bytes become base64. */
 export function toWireBlock(block: unknown): Params {
   if (isObject(block) && hasMeta(block)) {
     const { type, data, resource } = block
@@ -67,11 +67,11 @@ export function toWireBlock(block: unknown): Params {
       return { ...block, data: toText(data) }
   }
   throw new TypeError(
-    'returned what is not a content block: use text, image, audio, resource or resource_link, or an object around data',
+    'not a content block: use text, image, audio, resource or resource_link, or an object around data',
   )
 }
 
-/** Throws unless it has a URI, and text or bytes. */
+/** Converts resource contents for the wire. Throws if the URI is missing, or both text and bytes are. */
 export function toWireContents(contents: unknown): Params {
   if (isObject(contents) && hasMeta(contents) && hasTexts(contents, 'uri')) {
     const { blob, mimeType = '' } = contents
@@ -80,7 +80,7 @@ export function toWireContents(contents: unknown): Params {
       if (isBinary(blob)) return { ...contents, blob: toText(blob) }
     }
   }
-  throw new TypeError('returned what is not resource contents: use a uri, with text or with a blob of bytes or base64')
+  throw new TypeError('not resource contents: use a uri with text, or with a blob of bytes or base64')
 }
 
 const hasTexts = (value: Params, ...names: readonly string[]): boolean =>

@@ -1,14 +1,17 @@
-/** What a developer exports: plain data, no I/O, timer or randomness, so it may stand at module scope on workerd. */
+/**
+ * The definition that a developer exports. It is plain data without I/O, timers or randomness, so workerd accepts it at
+ * module scope.
+ */
 
 import type { Icon } from './content.ts'
 import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
 import type { Tool } from './tools.ts'
 
-/** What a server says of itself. */
+/** The server's description of itself. */
 export interface ServerInfo {
   readonly name: string
-  /** Take it from package.json, so that it cannot go stale. */
+  /** Take it from package.json, so that it stays current. */
   readonly version: string
   readonly title?: string
   readonly description?: string
@@ -16,18 +19,18 @@ export interface ServerInfo {
   readonly icons?: readonly Icon[]
 }
 
-/** All that a developer says about a server: plain data with functions in it. */
+/** Everything that a developer defines about a server: plain data with functions in it. */
 export interface ServerDefinition extends ServerInfo {
-  /** How to use this server, for the model. */
+  /** Instructions for the model on how to use this server. */
   readonly instructions?: string
   readonly tools?: readonly Tool[]
   readonly resources?: readonly Resource[]
   readonly prompts?: readonly Prompt[]
-  /** How long clients may keep lists without asking again; 0 unless said. */
+  /** How long clients may cache lists. 0 by default. */
   readonly listTtlMs?: number
 }
 
-/** Checks a definition and hands it back. No I/O, so it may stand at module scope anywhere. */
+/** Checks a definition and returns it. Does no I/O, so it may be called at module scope in every runtime. */
 export function defineServer(definition: ServerDefinition): ServerDefinition {
   const { name, version, tools = [], resources = [], prompts = [] } = definition
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')

@@ -1,6 +1,4 @@
-/**
- * One message in, one reply or none out, and it never throws: the way from a parsed value to the layers and back.
- */
+/** Dispatches one message to the layers and returns one reply or none. Never throws. */
 
 import type { Call, Caller, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
 import type { WireError } from '../core/error.ts'
@@ -18,44 +16,49 @@ import type { Registry } from './registry.ts'
 import type { Features } from './revisions.ts'
 import { metaKeys, revisions } from './revisions.ts'
 
-/** What a message does not say, and only whoever received it knows. */
+/** The facts that only the receiver of a message knows, because the message does not contain them. */
 export interface MessageContext {
   readonly via: Via
-  /** Aborting it cancels the call: then there is no answer. */
+  /** Cancels the call when it aborts. Then there is no answer. */
   readonly signal?: AbortSignal
-  /** The same for transports, without the cost of a signal; made for this one call. */
+  /** The same for transports, without the cost of a signal. Made for this one call. */
   readonly stop?: Stop
-  /** Sends a message on the call's own stream. Without it, notifications are dropped and nothing can be asked. */
+  /** Sends a message on the call's own stream. Without it, notifications are dropped and questions cannot be asked. */
   readonly send?: (message: object) => void
-  /** Hears of a refusal, for transports that have statuses: also of what gets no answer, as a request without an id. */
+  /**
+   * Called on a refusal, for transports that have statuses. Also called for messages without an answer, such as a
+   * request without an id.
+   */
   readonly rejected?: (error: RpcError, features: Features | undefined, wire: WireError) => void
   readonly detach?: () => void
-  /** Hears that this call was accepted and stays open until one side ends it, so that a transport does not wait for it. */
+  /**
+   * Called when this call is accepted and stays open until one side ends it, so that a transport does not wait for it.
+   */
   readonly stayOpen?: () => void
 }
 
 export interface DispatchOptions {
   registry(): Registry
-  /** All layers, for the newest revision; `bridged` is the same for the others. */
+  /** All layers, for the newest revision. `bridged` is the same for the others. */
   readonly modern: Handler
   readonly bridged: Handler
   readonly caller: Caller
   readonly tenant: Tenant
   readonly maxResultLength: number
-  /** Hears of what was refused before it became a call. */
+  /** Called for each message that was refused before it became a call. */
   rejected(line: LogLine): void
-  /** Hears of notifications; what it returns is called when one is done. */
+  /** Called for each notification. The returned function is called when it is done. */
   readonly notified?: ((method: string, via: Via) => () => void) | undefined
   readonly errors: ErrorStyle
   newErrorId(): string
-  /** Whether the process is about to end, so that a new call might not. */
+  /** Returns whether the process is about to end, so that a new call might not finish. */
   isShuttingDown(): boolean
   publish(event: ServerEvent): void
 }
 
 export type Dispatch = (message: unknown, context: MessageContext) => Promise<Reply | readonly Reply[] | null>
 
-/** A batch may hold this many messages (2025-03-26 only). */
+/** Maximum number of messages in a batch (2025-03-26 only). */
 const maxBatch = 100
 const emptyParams: Params = {}
 const noop = (): void => {}
@@ -65,7 +68,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
-  /** One async function on the way to the layers: each further one would cost every call. Never rejects. */
+  /** The only async function before the layers, because each further one would cost every call. Never rejects. */
   async function single(message: unknown, context: MessageContext): Promise<Reply | null> {
     const state: ResponseState = { responded: false }
     let call: Call
@@ -91,14 +94,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { id, method, features, answer }
     } catch (thrown) {
       if (stop.reason?.reason === 'cancelled') return null
-      // Whatever the work threw because it was stopped, why it was stopped is the reason.
-      const why = stop.reason ?? thrown
+      // The reason of the stop wins over the error that the work threw because it was stopped.
+      const cause = stop.reason ?? thrown
       const reply = errorReply({
         ...{ id, method, features, style: errors },
-        thrown: why,
+        thrown: cause,
         reference: facts.reference ?? reference(),
       })
-      if (why instanceof RpcError && 'error' in reply) context.rejected?.(why, features, reply.error)
+      if (cause instanceof RpcError && 'error' in reply) context.rejected?.(cause, features, reply.error)
       return reply
     } finally {
       state.responded = true
@@ -107,7 +110,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  /** From here on it is under way: it has an id that nobody else on its connection has. */
+  /** Makes the call. From here on it is in flight, under an id that no other call on its connection has. */
   function createCall(
     envelope: RequestEnvelope,
     features: Features,
@@ -120,11 +123,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { target, args, find } = options.registry().resolve(method, params, features.era)
     if (options.isShuttingDown()) throw shuttingDown()
     if (connection?.inFlight.has(id))
-      throw new RpcError('invalidRequest', 'Invalid request: this id is still in use by a call under way')
+      throw new RpcError('invalidRequest', 'Invalid request: this id is in use by a running call')
     const isEndless = target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY
     if (isEndless && !context.send)
       throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
-    // The handshake cannot be cancelled, but its id is in use like any other: what is stopped there is heard by nobody.
+    // The handshake cannot be cancelled, but its id is in use like any other. Its entry is a stop that nothing listens
+    // to.
     connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
     const call: Mutable<Call> = {
@@ -156,7 +160,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       facts: {},
       resolve: undefined,
     }
-    // Written to this very object, which the observers outside of `resolve` hold.
+    // Sets the target on this very object, because the outer observers hold it.
     if (find) call.resolve = () => (call.target = find())
     return call
   }
@@ -172,7 +176,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   async function response({ id, message }: ResponseEnvelope, { via }: MessageContext): Promise<null> {
     if (!(await via.connection?.settle(id, message)))
-      throw new UnansweredError('invalidRequest', 'Invalid request: nobody asked what this responds to')
+      throw new UnansweredError('invalidRequest', 'Invalid request: this response matches no pending request')
     return null
   }
 
@@ -200,21 +204,21 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       throw new RpcError('invalidRequest', 'Invalid request: initialize must not be in a batch')
   }
 
-  /** What never reached the layers: not a message, not for this era, an id in use. */
+  /** Refuses a message that never reached the layers: malformed, of the wrong era, or with an id in use. */
   function refuseEarly(thrown: unknown, message: unknown, context: MessageContext): Reply | null {
     const { id, method, features, oneWay } = readHeader(message, context.via)
-    const named = reference()
-    const error = toWire(thrown, features?.era ?? 'legacy', named)
-    const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
+    const errorId = reference()
+    const error = toWire(thrown, features?.era ?? 'legacy', errorId)
+    const detail = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
     const { transport } = context.via
     options.rejected({
       event: 'refused',
       id,
       method,
       reason: String(error.data['reason']),
-      reference: named,
+      reference: errorId,
       transport,
-      ...why,
+      ...detail,
     })
     if (thrown instanceof RpcError) context.rejected?.(thrown, features, error)
     return thrown instanceof UnansweredError || oneWay ? null : { id, error }
@@ -222,8 +226,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /**
- * One message of a batch has a stop of its own: one that is cancelled or overdue must not take the others with it. The
- * status is that of the whole batch, so nobody hears of its refusal.
+ * Returns the context of one message of a batch. It has its own stop, so that a cancelled or overdue message does not
+ * end the others. The status belongs to the whole batch, so its refusal is not reported.
  */
 function batchElementContext(context: MessageContext): MessageContext {
   const { via, signal } = context
@@ -240,12 +244,14 @@ function batchElementContext(context: MessageContext): MessageContext {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Over once the answer is on its way: whatever the work still has to say, nothing may follow. */
+/** Set once the answer is sent. The work must not send anything after it. */
 interface ResponseState {
   responded: boolean
 }
 
-/** What can be read of a message that was refused. Reading may throw: programs hand in any object, getters included. */
+/**
+ * Reads what it can of a refused message. Reading may throw, because programs pass in any object, including getters.
+ */
 function readHeader(
   message: unknown,
   via: Via,
@@ -262,14 +268,14 @@ function readHeader(
   }
 }
 
-/** Behind a balancer the next try meets another process. */
+/** Behind a load balancer, a retry reaches another process. */
 export const shuttingDown = (): RpcError =>
   new RpcError('shuttingDown', 'Shutting down: try again', { data: { retryAfterMs: 1000 } })
 
-/** A refusal of something that gets no answer; transports with statuses can still tell. */
+/** A refusal of a message that gets no answer. Transports with statuses still report it. */
 class UnansweredError extends RpcError {}
 
-/** Cut, since anybody can send it. */
+/** Truncated, because any client can send it. */
 const truncatedMethod = (message: unknown): string | undefined =>
   isObject(message) && typeof message['method'] === 'string' ? message['method'].slice(0, 128) : undefined
 
@@ -279,7 +285,7 @@ const hasEnvelope = (message: unknown): boolean => {
   return isObject(meta) && meta[metaKeys.version] !== undefined
 }
 
-/** Whose words to refuse in: by the envelope, the session or the header, as far as they can be read. */
+/** Returns the features to refuse with, from the envelope, the session or the header, if they can be read. */
 export function featuresFor(message: unknown, via: Via): Features | undefined {
   if (hasEnvelope(message)) return revisions['2026-07-28']
   const agreed = via.connection?.state.agreed?.revision

@@ -1,6 +1,6 @@
 /**
- * Answers and refusals on their way out. Here, and only here, it is decided by reason and method what leaves as a
- * JSON-RPC error and what as a tool error result that the model reads.
+ * Encodes answers and refusals. Only this file decides, by reason and method, which refusals are sent as JSON-RPC
+ * errors. The others are sent as tool error results, which the model reads.
  */
 
 import type { Answer, Result } from '../core/answer.ts'
@@ -14,12 +14,12 @@ import { projectResult } from './project.ts'
 import type { Features } from './revisions.ts'
 import { metaKeys } from './revisions.ts'
 
-/** What one request is answered with, still as a value. */
+/** The reply to one request, as a value. */
 export type Reply =
   | { readonly id: Id; readonly method: string; readonly features: Features; readonly answer: Answer }
   | { readonly id: Id | undefined; readonly error: WireError }
 
-/** Which codes the client gets: MCP's, or those of plain JSON-RPC servers (before 2026-07-28 only). */
+/** The error codes that clients get: those of MCP, or those of plain JSON-RPC servers (before 2026-07-28 only). */
 export type ErrorStyle = 'mcp' | 'json-rpc'
 
 export interface Encoder {
@@ -27,7 +27,7 @@ export interface Encoder {
   toObject(reply: Reply): object
 }
 
-/** `serverInfo` is on every result of 2026-07-28, so its text is made once. */
+/** Creates an encoder. `serverInfo` is on every result of 2026-07-28, so its text is made once. */
 export function createEncoder(serverInfo: Params): Encoder {
   const server = JSON.stringify(serverInfo)
   const metaText = `"_meta":{${JSON.stringify(metaKeys.server)}:${server}}`
@@ -62,16 +62,19 @@ export function createEncoder(serverInfo: Params): Encoder {
   }
 }
 
-/** An id that could not be read is left out: `null` fits no revision's schema. */
+/** Omits an id that could not be read, because `null` fits no revision's schema. */
 const errorObject = (id: Id | undefined, error: WireError): object =>
   id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id, error }
 
 export const errorText = (id: Id | undefined, error: WireError): string => JSON.stringify(errorObject(id, error))
 
-/** Characters of the answers to one batch: a few kilobytes of it can ask for megabytes. */
+/** Maximum characters of the answers to one batch, because a few kilobytes of it can request megabytes. */
 const maxBatchText = 1024 * 1024
 
-/** An answer that no longer fits is replaced by an error, so that each message still has its answer. The first always fits. */
+/**
+ * Joins the replies of a batch. A reply that no longer fits is replaced by an error, so that each message has its
+ * answer. The first always fits.
+ */
 export function batchText(
   replies: readonly Reply[],
   toText: (reply: Reply) => string,
@@ -90,11 +93,11 @@ export function batchText(
 function tooLarge(reply: Reply, reference: string): WireError {
   const ran = 'method' in reply && reply.method === 'tools/call'
   const problem = `The answers of this batch are longer than ${maxBatchText} characters. `
-  const todo = ran ? 'The tool has run: send calls with long answers on their own' : 'Send this message on its own'
-  return toWire(new RpcError('payloadTooLarge', problem + todo), 'legacy', reference)
+  const advice = ran ? 'The tool has run; send such calls alone' : 'Send this message alone'
+  return toWire(new RpcError('payloadTooLarge', problem + advice), 'legacy', reference)
 }
 
-/** Reasons that are the model's business, so inside `tools/call` they are results it can read and act on. */
+/** Reasons that concern the model. Inside `tools/call` they are results that it can read and act on. */
 const modelReasons: ReadonlySet<string> = new Set([
   'toolFailed',
   'toolCrashed',
@@ -105,7 +108,7 @@ const modelReasons: ReadonlySet<string> = new Set([
   'timeout',
 ])
 
-/** Whether a refusal leaves as a tool error result, which has no code. */
+/** Returns whether a refusal leaves as a tool error result, which has no code. */
 export const leavesAsResult = (method: string, reason: string): boolean =>
   method === 'tools/call' && modelReasons.has(reason)
 
@@ -118,7 +121,7 @@ export interface FailedRequest {
   readonly style: ErrorStyle
 }
 
-/** A thrown value as the reply to a request. */
+/** Converts a thrown value into the reply to a request. */
 export function errorReply({ id, method, features, thrown, reference, style }: FailedRequest): Reply {
   const plain = style === 'json-rpc' && features.era === 'legacy'
   const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
@@ -141,7 +144,7 @@ export function errorReply({ id, method, features, thrown, reference, style }: F
 
 const firstIssue = ({ issues }: Params): Params => (Array.isArray(issues) && isObject(issues[0]) ? issues[0] : {})
 
-/** Text for the model; the same for programs under a key of ours. */
+/** Returns text for the model, and the same for programs under Sluice's `_meta` key. */
 function toolError({ reason, message, data }: RpcError, reference: string): Result {
   const text = reason === 'toolCrashed' ? `${message}. Reference: ${reference}` : message
   return {
@@ -151,7 +154,7 @@ function toolError({ reason, message, data }: RpcError, reference: string): Resu
   }
 }
 
-/** Arguments that were refused, worded so that a model can mend them. */
+/** Returns a refusal of arguments, worded so that a model can correct them. */
 export function invalidArguments(name: string, issues: readonly ArgumentIssue[]): RpcError {
   const lines = issues.map(
     ({ param, message, hint }) => `- ${param ? `${param}: ` : ''}${message}${hint ? ` (${hint})` : ''}`,

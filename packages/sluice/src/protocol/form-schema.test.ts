@@ -10,7 +10,7 @@ const formOf = (properties: { readonly [name: string]: object }) =>
 const fieldOf = (field: object): unknown =>
   (formOf({ field }).params['requestedSchema'] as { properties: { field: unknown } }).properties.field
 
-test.each<readonly [name: string, given: object, drawn: object]>([
+test.each<readonly [name: string, field: object, drawn: object]>([
   ['text', { type: 'string', minLength: 1, maxLength: 9 }, { type: 'string', minLength: 1, maxLength: 9 }],
   ...(['email', 'uri', 'date', 'date-time'] as const).map(
     (format) => [format, { type: 'string', format }, { type: 'string', format }] as const,
@@ -43,11 +43,11 @@ test.each<readonly [name: string, given: object, drawn: object]>([
     { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
     { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
   ],
-])('%s is drawn by clients, without what they do not know', (_, given, drawn) => {
-  expect(fieldOf(given)).toEqual(drawn)
+])('%s is rendered by clients, without the keywords they do not know', (_, field, drawn) => {
+  expect(fieldOf(field)).toEqual(drawn)
 })
 
-test.each<readonly [name: string, given: object]>([
+test.each<readonly [name: string, field: object]>([
   ['a list of texts', { type: 'array', items: { type: 'string' } }],
   ['a list of numbers', { type: 'array', items: { type: 'number' } }],
   ['a list of chosen numbers', { type: 'array', items: { enum: [1, 2] } }],
@@ -59,20 +59,18 @@ test.each<readonly [name: string, given: object]>([
   ['null', { type: 'null' }],
   ['two types', { type: ['string', 'number'] }],
   ['no type', {}],
-])('%s is refused where the form is written', (_, given) => {
-  expect(() => formOf({ field: given })).toThrow(
-    /^form "Fill in": "field" must be a text, a number, a boolean, a choice/,
-  )
+])('%s is refused when the form is defined', (_, field) => {
+  expect(() => formOf({ field })).toThrow(/^form "Fill in": "field" must be a string, a number, a boolean, a choice/)
 })
 
-test('what clients do not know is checked when the answer comes', () => {
+test('constraints that clients do not know are checked when the answer arrives', () => {
   const { accept } = form('Which?', z.object({ id: z.uuid() }))
   expect(accept({ action: 'accept', content: { id: 'no' } })).toBeUndefined()
   const id = '0198c0de-0000-7000-8000-000000000000'
   expect(accept({ action: 'accept', content: { id } })).toEqual({ value: { id } })
 })
 
-test('whatever form is accepted, the official client takes it', () => {
+test('the official client accepts every form that is accepted here', () => {
   const scalar = fc.oneof(fc.constantFrom('a', 'email', 'uuid', 'date'), fc.integer(), fc.boolean(), fc.constant(null))
   const texts = fc.array(fc.oneof({ weight: 4, arbitrary: fc.string() }, { weight: 1, arbitrary: scalar }), {
     minLength: 1,
@@ -100,17 +98,17 @@ test('whatever form is accepted, the official client takes it', () => {
     },
     { requiredKeys: ['type'] },
   )
-  const isMade = (given: object): unknown => {
+  const isMade = (field: object): unknown => {
     try {
-      return formOf({ field: given }).params
+      return formOf({ field }).params
     } catch (thrown) {
       expect(thrown).toBeInstanceOf(TypeError)
       return undefined
     }
   }
   fc.assert(
-    fc.property(field, (given) => {
-      const params = isMade(given)
+    fc.property(field, (generated) => {
+      const params = isMade(generated)
       if (params !== undefined) expect(ElicitRequestFormParamsSchema.safeParse(params).error).toBeUndefined()
     }),
     { numRuns: 3_000 },

@@ -1,6 +1,7 @@
 /**
- * The schema of a form, as clients may be asked to draw it: official clients refuse a whole question over one field that
- * is not in this list, and the person is never asked. What a client cannot check is checked when the answer comes.
+ * The schema of a form, limited to what clients can render. Official clients refuse a whole question over one
+ * unsupported field, and then the person is never asked. Constraints that a client cannot check are checked when the
+ * answer arrives.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
  */
@@ -10,15 +11,15 @@ import { isObject } from '../core/json.ts'
 import type { Schema } from './schema.ts'
 import { toJsonSchema } from './schema.ts'
 
-/** Converted once per schema: `ask` runs on every round. */
+/** Converted once per schema, because `ask` runs on every round. */
 const converted = new WeakMap<Schema, Params>()
 
 const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 
-/** Throws a `TypeError` that names the field that no client could draw. */
+/** Converts a schema to a form. Throws a `TypeError` that names a field that no client can render. */
 export function formSchema(schema: Schema, message: string): Params {
-  const before = converted.get(schema)
-  if (before) return before
+  const cached = converted.get(schema)
+  if (cached) return cached
   const where = `form "${message}"`
   const json = toJsonSchema(schema, 'input', where)
   const { properties, required } = json
@@ -28,7 +29,7 @@ export function formSchema(schema: Schema, message: string): Params {
     const drawn = isObject(field) ? toField(field) : undefined
     if (drawn) return [name, drawn]
     throw new TypeError(
-      `${where}: "${name}" must be a text, a number, a boolean, a choice of texts or a list of such choices; ask for anything else as text and parse it in run`,
+      `${where}: "${name}" must be a string, a number, a boolean, a choice of strings or a list of such choices; ask for anything else as a string and parse it in run`,
     )
   })
   const made = {
@@ -40,7 +41,7 @@ export function formSchema(schema: Schema, message: string): Params {
   return made
 }
 
-/** `undefined` if no client could draw it. */
+/** Converts one field; `undefined` if no client can render it. */
 function toField(field: Params): Params | undefined {
   const { type, format, items, title, description } = field
   const common = { type, ...pick({ title, description }, isText) }
@@ -74,17 +75,17 @@ function toField(field: Params): Params | undefined {
   return areTexts(named) ? list({ type: 'string', enum: named }) : undefined
 }
 
-/** Choices with a title each; where one has none it is its own. */
+/** Converts choices that have titles. A choice without one gets its value as its title. */
 function titled(options: unknown, draw: (list: readonly Params[]) => Params): Params | undefined {
   if (!Array.isArray(options) || !options.every((option) => isObject(option) && isText(option['const'])))
     return undefined
   return draw(options.map(({ const: value, title }) => ({ const: value, title: isText(title) ? title : value })))
 }
 
-/** The named members, all of them if none is named, that are of the type the protocol wants. */
-const pick = (from: Params, isFit: (value: unknown) => boolean, ...names: readonly string[]): Params =>
+/** Returns the named members, or all if none is named, whose type the protocol accepts. */
+const pick = (source: Params, accepts: (value: unknown) => boolean, ...names: readonly string[]): Params =>
   Object.fromEntries(
-    Object.entries(from).filter(([name, value]) => isFit(value) && (names.length === 0 || names.includes(name))),
+    Object.entries(source).filter(([name, value]) => accepts(value) && (names.length === 0 || names.includes(name))),
   )
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): boolean => typeof value === 'number'

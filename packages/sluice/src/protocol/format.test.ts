@@ -37,7 +37,7 @@ const textOf = (result: Params): string => {
   return block?.text ?? ''
 }
 
-test('the text is TOON and structuredContent stays what it was', async () => {
+test('the text is TOON and structuredContent does not change', async () => {
   const client = await serving()
   const plain = await client.call('activities', { year: 2026 })
   const result = await client.call('activities', { year: 2026, format: 'toon' })
@@ -81,7 +81,7 @@ test('errors are never in TOON', async () => {
   expect(textOf(refused)).toContain('Invalid params for activities')
 })
 
-test('the argument is in the list of tools that opt in, and the tool itself never sees it', async () => {
+test('the argument is listed for tools that opt in, and the tool itself never receives it', async () => {
   const schema = activities.entry.inputSchema
   expect(schema['properties']).toMatchObject({ year: {}, format: { enum: ['json', 'toon'] } })
   expect(schema['properties']).not.toHaveProperty('output_format')
@@ -105,7 +105,7 @@ test('the argument is in the list of tools that opt in, and the tool itself neve
   expect(seen).toEqual({ other: 1 })
 })
 
-test('a tool without arguments takes this one', async () => {
+test('a tool without arguments accepts this one', async () => {
   const now = tool({ name: 'now', description: 'The time', format: toon, run: () => ({ hour: 12 }) })
   expect(now.entry.inputSchema).toMatchObject({ additionalProperties: false, properties: { format: {} } })
   const ready = await now.prepare({ format: 'toon' })
@@ -114,7 +114,7 @@ test('a tool without arguments takes this one', async () => {
   expect(await now.prepare({ format: 'toon', other: 1 })).toHaveProperty('issues')
 })
 
-test.each(['format', 'output_format'])('a tool with an argument %s of its own cannot opt in', (name) => {
+test.each(['format', 'output_format'])('a tool that already has an argument %s cannot opt in', (name) => {
   const input = z.object({ [name]: z.string() })
   const clash = () => tool({ name: 'export', description: 'Writes', input, format: toon, run: () => '' })
   expect(clash).toThrow(`tool "export", input: "${name}"`)
@@ -124,10 +124,10 @@ test.each(['format', 'output_format'])('a tool with an argument %s of its own ca
 test('a schema that may hide such an argument cannot opt in', () => {
   const parts = [{ properties: { format: { type: 'string' } } }]
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', '$ref'])
-    expect(() => formatArgument.extend({ type: 'object', [keyword]: parts }, 'here')).toThrow(`behind ${keyword}`)
+    expect(() => formatArgument.extend({ type: 'object', [keyword]: parts }, 'here')).toThrow(`behind "${keyword}"`)
 })
 
-test('an output schema is checked as ever', async () => {
+test('an output schema is still checked', async () => {
   const counted = tool({
     name: 'counted',
     description: 'Counts',
@@ -154,7 +154,7 @@ const blockOf = (result: Result): Params => {
   return block ?? {}
 }
 
-test('text and blocks of the tool’s own are left alone', () => {
+test('text and blocks that the tool returns are not changed', () => {
   for (const result of [
     { content: [{ type: 'text', text: 'two rides' }], isError: false },
     { content: [{ type: 'text', text: 'two rides' }], structuredContent: { rides }, isError: false },
@@ -163,12 +163,12 @@ test('text and blocks of the tool’s own are left alone', () => {
     expect(toon(result)).toEqual(result)
 })
 
-test('what a block says about itself is kept', () => {
+test('annotations of a block are kept', () => {
   const block = blockOf(toon(structured({ a: 1 }, { annotations: { priority: 1 }, _meta: { own: 1 } })))
   expect(block).toMatchObject({ annotations: { priority: 1 }, _meta: { own: 1, 'dev.sluice/mimeType': 'text/toon' } })
 })
 
-test('the text reads back as exactly what JSON would have said', () => {
+test('the text decodes to exactly what JSON would have contained', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (value) => {
       const { text } = blockOf(toon(structured(value)))

@@ -1,11 +1,11 @@
 /**
- * `format: "toon"`: the text of a structured result in TOON instead of JSON, for tools that opt in. `structuredContent`
- * and errors stay as they are.
+ * `format: "toon"` writes the text of a structured result as TOON instead of JSON, for tools that opt in.
+ * `structuredContent` and errors do not change.
  *
- * Worth it for many rows with the same fields; nested objects are fine as long as every row has them, since the encoder
- * folds them into the header. Not worth it where rows differ in their fields or hold lists, and for a few values: there
- * compact JSON is as short or shorter. `npm run bench -- tokens` counts. A client that hands `structuredContent` to the
- * model gains nothing either way. https://toonformat.dev
+ * TOON pays for many rows with the same fields. Nested objects are fine if every row has them, because the encoder
+ * folds them into the header. For a few values, rows with different fields and rows with lists, compact JSON is as
+ * short or shorter. `npm run bench -- tokens` counts the tokens. A client that passes `structuredContent` to the model
+ * gains nothing either way. https://toonformat.dev
  */
 
 import type { Result } from '../core/answer.ts'
@@ -15,17 +15,20 @@ import type { ReservedArguments } from '../core/reserved-arguments.ts'
 import { reservedArguments } from '../core/reserved-arguments.ts'
 
 const argument = 'format'
-/** Taken as well, since one of the documents has it; lists do not show it, or models would pass both. */
+/** Also accepted, because existing clients use it. Lists do not show it, otherwise models would pass both. */
 const alias = 'output_format'
 
 const property: Params = {
   type: 'string',
   enum: ['json', 'toon'],
   default: 'json',
-  description: 'How the text of the result is written; toon takes fewer tokens for many uniform rows',
+  description: 'Format of the result text; toon takes fewer tokens for many uniform rows',
 }
 
-/** Writes the text of a structured result in another way: `toon` from `sluice/toon`. Handed in, so that only who uses it pays for it. */
+/**
+ * Writes the text of a structured result in another format: `toon` from `sluice/toon`. It is passed in as a value, so
+ * that only servers that use it load it.
+ */
 export interface Format {
   (result: Result): Result
   readonly argument: ReservedArguments
@@ -35,12 +38,12 @@ export interface Format {
 export const formatArgument: ReservedArguments = reservedArguments('format', { [argument]: property }, [alias])
 
 export interface RequestedFormat {
-  /** What is left for the tool's own schema. */
+  /** The remaining arguments, for the tool's own schema. */
   readonly args: unknown
   readonly toon: boolean
 }
 
-/** In any case; whatever is not TOON means JSON, so that a guess of the model's costs nothing. */
+/** Reads the format, in any case. Any value but TOON means JSON, so that a wrong guess of the model has no cost. */
 export function extractFormat(raw: unknown): RequestedFormat {
   if (!isObject(raw)) return { args: raw, toon: false }
   const format = raw[argument] ?? raw[alias]

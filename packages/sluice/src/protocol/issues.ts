@@ -1,6 +1,6 @@
 /**
- * Why arguments were refused, in codes and hints. Schema libraries word their issues each in their own way; the JSON
- * Schema they share tells what was expected at the place an issue names, so the codes are the same for all of them.
+ * Codes and hints for refused arguments. Each schema library words its issues differently. They share JSON Schema,
+ * which states what was expected at the path of an issue, so the codes are the same for all libraries.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -47,23 +47,23 @@ function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params,
 const asType = (expected: Params): string => (typeof expected['type'] === 'string' ? ` (${expected['type']})` : '')
 
 function schemaAt(root: Params, steps: readonly string[]): Params {
-  let here: Params = root
+  let current: Params = root
   for (const step of steps) {
-    const properties = here['properties']
-    const next = isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : here['items']
+    const properties = current['properties']
+    const next = isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : current['items']
     if (!isObject(next)) return {}
-    here = next
+    current = next
   }
-  return here
+  return current
 }
 
 function valueAt(root: unknown, steps: readonly string[]): unknown {
-  let here = root
+  let current = root
   for (const step of steps) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
-    here = Array.isArray(here) ? here[Number(step)] : isObject(here) ? here[step] : undefined
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined
+    current = Array.isArray(current) ? current[Number(step)] : isObject(current) ? current[step] : undefined
   }
-  return here
+  return current
 }
 
 export function isOfType(value: unknown, type: string): boolean {

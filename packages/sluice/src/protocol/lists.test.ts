@@ -13,9 +13,9 @@ const make = (scopes: { [name: string]: string[] } = {}, pageSize = 10) =>
     serverMeta: {},
     project: (entry) => entry,
   })
-const nobody: ReadonlySet<string> = new Set()
+const noScopes: ReadonlySet<string> = new Set()
 const read = (list: ReturnType<typeof make>, only?: VisibleNames, cursor?: unknown): Params =>
-  JSON.parse(list.page('2026-07-28', nobody, cursor, only).json)
+  JSON.parse(list.page('2026-07-28', noScopes, cursor, only).json)
 const shown = (page: Params): unknown[] => (page['tools'] as Params[]).map(({ name }) => name)
 
 test('a tenant sees the tools it has, and of those the ones its scopes allow', () => {
@@ -34,15 +34,15 @@ test('a list that differs between tenants is private for each of them, on every 
   expect(read(list, 'all')['cacheScope']).toBe('private')
 })
 
-test('tenants that have the same share what is ready, and those that have not do not', () => {
+test('tenants with the same tools share prepared pages, and others do not', () => {
   const list = make()
-  const page = (only: VisibleNames) => list.page('2026-07-28', nobody, undefined, only)
+  const page = (only: VisibleNames) => list.page('2026-07-28', noScopes, undefined, only)
   expect(page(new Set(['a', 'b']))).toBe(page(new Set(['b', 'a', 'gone'])))
   expect(page(new Set(['a']))).not.toBe(page(new Set(['b'])))
   expect(page('all')).not.toBe(page(undefined))
 })
 
-test('a cursor of one tenant is unknown to another that may not see where it points, like one nobody gave out', () => {
+test('a cursor that points to a tool the tenant may not see is refused like an unknown one', () => {
   const list = make({}, 1)
   const ofA = read(list, new Set(['a', 'b']))['nextCursor']
   const problem = (cursor: unknown): unknown => {

@@ -1,8 +1,8 @@
 /**
- * List answers, made ahead: a page per revision and visible set is text before the second caller asks for it.
+ * List answers, prepared ahead: a page per revision and visible set is text before the second caller requests it.
  *
- * Cursors hold their own place (the name the last page ended on), so any process can serve the next page and a list
- * that changed in between goes on where it was.
+ * A cursor contains its own position (the last name on the previous page). So any process can serve the next page, and
+ * a list that changed in between continues from there.
  */
 
 import { Prepared } from '../core/answer.ts'
@@ -31,23 +31,25 @@ export interface ListOptions {
   project(entry: Params, features: Features): Params
 }
 
-/** The names a tenant has at all; `undefined` where tenants do not differ. */
+/** The names that a tenant has; `undefined` if all tenants have the same. */
 export type VisibleNames = Tenant['tools']
 
 export interface List {
   page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only?: VisibleNames): Prepared
-  /** The names a caller may know of. */
+  /** Returns the items that a caller may know of. */
   visible(scopes: ReadonlySet<string>, only?: VisibleNames): readonly ListItem[]
   /** Whether callers can see different lists. */
   readonly varies: boolean
 }
 
-/** Pages kept ready. Past that the oldest goes: a hostile mix of scopes must not grow memory. */
+/**
+ * Maximum number of cached pages. Beyond it the oldest is dropped, so that a hostile mix of scopes cannot grow memory.
+ */
 const maxPages = 1000
 
 export function createList({ member, items, pageSize, ttlMs, serverMeta, project }: ListOptions): List {
-  // Clients would take a list without entries for one without anything to list.
-  if (!(pageSize >= 1)) throw new TypeError('pageSize: a page holds at least one entry')
+  // Clients would take an empty page for an empty list.
+  if (!(pageSize >= 1)) throw new TypeError('"pageSize" must be at least 1')
   const varies = items.some((item) => item.scopes.length > 0 && !item.listed)
   const guarding = new Set(items.flatMap(({ scopes, listed }) => (listed ? [] : scopes)))
   const pages = new Map<string, Prepared>()
@@ -55,10 +57,10 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     varies ? items.filter((item) => item.listed || item.scopes.every((scope) => scopes.has(scope))) : items
   const visible = (scopes: ReadonlySet<string>, only: VisibleNames): readonly ListItem[] =>
     typeof only === 'object' ? allowed(scopes).filter(({ name }) => only.has(name)) : allowed(scopes)
-  /** Only the scopes that decide anything, so that callers share what is ready. */
+  /** Returns a key of the scopes that affect visibility, so that callers share cached pages. */
   const setOf = (scopes: ReadonlySet<string>): string =>
     varies ? JSON.stringify([...guarding].filter((scope) => scopes.has(scope)).sort()) : ''
-  /** The same for tenants that have the same. */
+  /** Caches a key per set of tools, so that tenants with the same tools share cached pages. */
   const shares = new WeakMap<ReadonlySet<string>, string>()
   function shareOf(only: VisibleNames): string {
     if (typeof only !== 'object') return only ?? ''
@@ -78,7 +80,7 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     const more = last && from + pageSize < seen.length ? { nextCursor: toCursor(member, last.name) } : {}
     const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
     if (features.era === 'legacy') return new Prepared(JSON.stringify(result), shown.length)
-    // Also for a tenant that has all: what it gets is not what another gets.
+    // Also for a tenant that has all tools, because another tenant may get another list.
     const differs = varies || only !== undefined
     return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }), shown.length)
   }
@@ -97,7 +99,7 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
   }
 }
 
-/** `public` only where every caller sees the same. */
+/** Returns the envelope fields of a list. `cacheScope` is `public` only if every caller sees the same list. */
 export const modernFields = (varies: boolean, ttlMs: number, _meta: Params): Params => ({
   resultType: 'complete',
   ttlMs,
@@ -105,16 +107,17 @@ export const modernFields = (varies: boolean, ttlMs: number, _meta: Params): Par
   _meta,
 })
 
-export const toCursor = (list: string, place: string): string => btoa(encodeURIComponent(JSON.stringify([list, place])))
+export const toCursor = (list: string, position: string): string =>
+  btoa(encodeURIComponent(JSON.stringify([list, position])))
 
-/** Where a cursor points; one that is not ours, or of another list, is refused. */
+/** Returns the position of a cursor. Refuses a cursor that is malformed or belongs to another list. */
 export function fromCursor(list: string, cursor: unknown): string {
   try {
-    const [of, place]: unknown[] = JSON.parse(decodeURIComponent(atob(String(cursor))))
-    // As it was given out, to the letter: pages are kept by their cursor, and `atob` reads over any amount of white space.
-    if (of === list && typeof place === 'string' && toCursor(list, place) === cursor) return place
+    const [of, position]: unknown[] = JSON.parse(decodeURIComponent(atob(String(cursor))))
+    // It must match to the letter, because pages are cached by cursor and `atob` skips any amount of white space.
+    if (of === list && typeof position === 'string' && toCursor(list, position) === cursor) return position
   } catch {
-    // Not ours: refused below.
+    // Malformed; refused below.
   }
   throw unknownCursor()
 }

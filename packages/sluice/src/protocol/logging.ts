@@ -18,14 +18,14 @@ export function parseLogLevel(level: unknown): LogLevel {
   return known
 }
 
-/** On 2026-07-28 a request that names no level gets no messages at all. */
-const wantedLevel = (call: Call): unknown =>
+/** Returns the requested level. On 2026-07-28 a request that names no level gets no messages. */
+const requestedLevel = (call: Call): unknown =>
   call.revision === modernRevision ? call.meta[metaKeys.logLevel] : (call.via.connection?.state.logLevel ?? 'info')
 
 export const clientLog =
   (call: Call) =>
   (level: LogLevel, data: unknown, logger?: string): void => {
-    const wanted = levels.indexOf(String(wantedLevel(call)))
-    if (wanted === -1 || levels.indexOf(level) < wanted) return
+    const minimum = levels.indexOf(String(requestedLevel(call)))
+    if (minimum === -1 || levels.indexOf(level) < minimum) return
     call.notify('notifications/message', { level, data, ...(logger !== undefined && { logger }) })
   }

@@ -1,4 +1,4 @@
-/** What a definition says about who may call it and for how long, with the safe choice where it says nothing. */
+/** The scopes and the timeout of a definition, with safe defaults. */
 
 import type { Policy } from '../core/target.ts'
 
@@ -8,17 +8,17 @@ export interface PolicyDefinition {
   readonly timeoutMs?: number
 }
 
-/** Timers take a longer wait for none at all, so the call would end before it began. */
+/** Timers fire at once for a longer wait, so the call would end before it began. */
 const maxTimeoutMs = 2 ** 31 - 1
 const defaultTimeoutMs = 30_000
 
 export function policyOf(
-  { scopes = [], listed = false, timeoutMs: own }: PolicyDefinition,
+  { scopes = [], listed = false, timeoutMs: timeout }: PolicyDefinition,
   where: string,
   more: { readonly approval?: Policy['approval']; readonly readOnly: boolean },
 ): Policy {
-  const timeoutMs = own ?? defaultTimeoutMs
+  const timeoutMs = timeout ?? defaultTimeoutMs
   if (!(timeoutMs > 0) || (timeoutMs > maxTimeoutMs && timeoutMs !== Number.POSITIVE_INFINITY))
-    throw new TypeError(`${where}: timeoutMs must be more than 0 and at most ${maxTimeoutMs}, or Infinity`)
-  return { scopes, listed, approval: 'never', timeoutMs, ownTimeout: own !== undefined, ...more }
+    throw new TypeError(`${where}: "timeoutMs" must be more than 0 and at most ${maxTimeoutMs}, or Infinity`)
+  return { scopes, listed, approval: 'never', timeoutMs, ownTimeout: timeout !== undefined, ...more }
 }

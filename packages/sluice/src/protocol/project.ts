@@ -1,6 +1,6 @@
 /**
- * From the newest revision's words to an older one's: what a revision does not have is left out, or said in text where
- * leaving it out would lose the answer. Which revision has what stands in `revisions.ts`.
+ * Projects results of the newest revision onto an older one. A feature that the older revision lacks is omitted, or
+ * written as text if omitting it would lose the answer. `revisions.ts` lists the features of each revision.
  */
 
 import type { Result } from '../core/answer.ts'
@@ -9,7 +9,7 @@ import { isObject } from '../core/json.ts'
 import type { ServerInfo } from './definition.ts'
 import type { Features } from './revisions.ts'
 
-/** Members that come and go with the revision, wherever they stand in a definition. */
+/** Returns the members that a revision does not have, anywhere in a definition. */
 const unsupportedMembers = (features: Features): ReadonlySet<string> => {
   const names = new Set<string>()
   if (!features.titles) names.add('title')
@@ -21,15 +21,15 @@ const unsupportedMembers = (features: Features): ReadonlySet<string> => {
 const omit = (value: Params, names: ReadonlySet<string>): Params =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
 
-/** An entry of `resources/list`, `resources/templates/list` or `prompts/list`. */
+/** Projects an entry of `resources/list`, `resources/templates/list` or `prompts/list`. */
 export function projectEntry(entry: Params, features: Features): Params {
   const names = unsupportedMembers(features)
-  const kept = omit(entry, names)
+  const rest = omit(entry, names)
   return {
-    ...kept,
-    ...(isObject(kept['annotations']) && { annotations: projectAnnotations(kept['annotations'], features) }),
-    ...(Array.isArray(kept['arguments']) && {
-      arguments: kept['arguments'].map((argument: Params) => omit(argument, names)),
+    ...rest,
+    ...(isObject(rest['annotations']) && { annotations: projectAnnotations(rest['annotations'], features) }),
+    ...(Array.isArray(rest['arguments']) && {
+      arguments: rest['arguments'].map((argument: Params) => omit(argument, names)),
     }),
   }
 }
@@ -40,13 +40,13 @@ export function projectTool(entry: Params, features: Features): Params {
   const output = entry['outputSchema']
   const objectOnly = features.structured === 'object' && isObject(output) && output['type'] !== 'object'
   if (features.structured === 'none' || objectOnly) names.add('outputSchema')
-  const kept = omit(entry, names)
-  if (features.dialects) return kept
+  const rest = omit(entry, names)
+  if (features.dialects) return rest
   const plain = ['inputSchema', 'outputSchema'].flatMap((name) => {
-    const schema = kept[name]
+    const schema = rest[name]
     return isObject(schema) ? [[name, omit(schema, new Set(['$schema']))]] : []
   })
-  return { ...kept, ...Object.fromEntries(plain) }
+  return { ...rest, ...Object.fromEntries(plain) }
 }
 
 /** Returns what a server says about itself. A definition has further members, which do not leave. */
@@ -61,29 +61,29 @@ export function projectServerInfo(info: ServerInfo, features: Features): Params 
 const projectAnnotations = (annotations: Params, { lastModified }: Features): Params =>
   lastModified ? annotations : omit(annotations, new Set(['lastModified']))
 
-/** A result of `method`, for a revision before 2026-07-28. The newest one is sent as it is. */
+/** Projects a result of `method` for a revision before 2026-07-28. The newest revision gets it unchanged. */
 export function projectResult(method: string, result: Result, features: Features): Params {
-  const { resultType: _, ttlMs: __, cacheScope: ___, ...kept } = result
-  if (method === 'tools/call') return projectToolResult(kept, features)
-  if (method === 'prompts/get' && Array.isArray(kept['messages']))
+  const { resultType: _, ttlMs: __, cacheScope: ___, ...rest } = result
+  if (method === 'tools/call') return projectToolResult(rest, features)
+  if (method === 'prompts/get' && Array.isArray(rest['messages']))
     return {
-      ...kept,
-      messages: kept['messages'].map((message: Params) => ({
+      ...rest,
+      messages: rest['messages'].map((message: Params) => ({
         ...message,
         content: projectBlock(message['content'], features),
       })),
     }
-  if (method === 'resources/read' && Array.isArray(kept['contents']) && !features.meta)
-    return { ...kept, contents: kept['contents'].map((contents: Params) => omit(contents, new Set(['_meta']))) }
-  return kept
+  if (method === 'resources/read' && Array.isArray(rest['contents']) && !features.meta)
+    return { ...rest, contents: rest['contents'].map((contents: Params) => omit(contents, new Set(['_meta']))) }
+  return rest
 }
 
 function projectToolResult(result: Params, features: Features): Params {
-  const { structuredContent, ...kept } = result
-  const content = Array.isArray(kept['content']) ? kept['content'] : []
+  const { structuredContent, ...rest } = result
+  const content = Array.isArray(rest['content']) ? rest['content'] : []
   const structured = features.structured === 'any' || (features.structured === 'object' && isObject(structuredContent))
   return {
-    ...kept,
+    ...rest,
     content: content.map((block: unknown) => projectBlock(block, features)),
     ...(structured && structuredContent !== undefined && { structuredContent }),
   }
@@ -96,10 +96,10 @@ function projectBlock(block: unknown, features: Features): unknown {
   if (block['type'] === 'resource_link' && !features.resourceLinks)
     return { type: 'text', text: `${String(block['title'] ?? block['name'])}: ${String(block['uri'])}` }
   if (features.meta && features.icons) return block
-  const kept = omit(block, unsupportedMembers(features))
-  const { annotations, resource } = kept
+  const rest = omit(block, unsupportedMembers(features))
+  const { annotations, resource } = rest
   return {
-    ...kept,
+    ...rest,
     ...(isObject(annotations) && { annotations: projectAnnotations(annotations, features) }),
     ...(isObject(resource) && !features.meta && { resource: omit(resource, new Set(['_meta'])) }),
   }

@@ -17,7 +17,7 @@ const review = prompt({
   run: ({ language }) => `Review this ${language}`,
 })
 
-test('a prompt is listed with its arguments and gives messages', async () => {
+test('a prompt is listed with its arguments and returns messages', async () => {
   const client = await serving(review)
   expect(await client.request('prompts/list')).toMatchObject({
     prompts: [
@@ -53,7 +53,7 @@ test.each([
     }),
     { description: 'Mine', messages: [{ content: { type: 'image', data: 'AQ==' } }] },
   ],
-])('run may give messages, and a description of its own', async (run, expected) => {
+])('run may return messages, and its own description', async (run, expected) => {
   const client = await serving(prompt({ name: 'p', description: 'P', run }))
   expect(await client.request('prompts/get', { name: 'p' })).toMatchObject(expected)
 })
@@ -64,7 +64,7 @@ test('a missing argument, a wrong one and an unknown prompt are invalid params',
     expect(await client.send('prompts/get', params)).toMatchObject({ error: { code: -32602 } })
 })
 
-test('arguments are completed, knowing what was chosen before', async () => {
+test('arguments are completed with the previous choices as context', async () => {
   const client = await serving(review)
   const ask = (argument: object, more: object = {}) =>
     client.send('completion/complete', { ref: { type: 'ref/prompt', name: 'review' }, argument, ...more })
@@ -92,7 +92,7 @@ test.each([
   expect(await client.send('completion/complete', params)).toMatchObject({ error: { code: -32602 } })
 })
 
-test('at most a hundred suggestions leave', async () => {
+test('at most a hundred suggestions are sent', async () => {
   const many = prompt({
     name: 'many',
     description: 'Many',
@@ -107,14 +107,14 @@ test('at most a hundred suggestions leave', async () => {
   expect(completion.values).toHaveLength(100)
 })
 
-test('without anything to complete the method is not there', async () => {
+test('without anything to complete the method does not exist', async () => {
   const client = await serving(prompt({ name: 'p', description: 'P', run: () => 'x' }))
   expect(await client.send('completion/complete', {})).toMatchObject({ error: { code: -32601 } })
 })
 
 test.each<[string, () => unknown, RegExp]>([
   [
-    'an argument that is no string',
+    'an argument that is not a string',
     () => prompt({ name: 'p', description: 'P', input: z.object({ n: z.number() }), run: () => '' }),
     /argument "n" must be a string/,
   ],
@@ -125,11 +125,11 @@ test.each<[string, () => unknown, RegExp]>([
   ],
   ['a bad name', () => prompt({ name: 'p p', description: 'P', run: () => '' }), /prompt "p p"/],
   [
-    'a schema that is no object',
+    'a schema that is not an object',
     () => prompt({ name: 'p', description: 'P', input: jsonSchema({ type: 'string' }), run: () => '' }),
     /must describe an object/,
   ],
-])('%s fails when it is written', (_, define, message) => {
+])('%s fails when it is defined', (_, define, message) => {
   expect(define).toThrow(message)
 })
 

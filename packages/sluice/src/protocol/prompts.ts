@@ -1,5 +1,5 @@
 /**
- * `prompt()`: messages a person can start from, with arguments.
+ * `prompt()` defines messages that a person can start from, with arguments.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
  */
@@ -31,18 +31,18 @@ export interface PromptMessage {
   /** Text, or one content block. */
   readonly content: string | ContentBlock
 }
-/** One text of the user, messages, or messages with a description of this very prompt. */
+/** One user message, several messages, or messages with a description of this prompt. */
 export type PromptOutput =
   | string
   | readonly PromptMessage[]
   | { readonly description?: string; readonly messages: readonly PromptMessage[] }
 
-/** What `prompt` takes. */
+/** The options of `prompt`. */
 export interface PromptDefinition<S extends Schema, A extends Asks> {
   readonly name: string
   readonly title?: string
   readonly description: string
-  /** An object of strings: that is all a prompt's arguments can be on the wire. */
+  /** An object of strings, because a prompt's arguments can be nothing else on the wire. */
   readonly input?: S
   readonly icons?: readonly Icon[]
   readonly meta?: Params
@@ -51,20 +51,20 @@ export interface PromptDefinition<S extends Schema, A extends Asks> {
   readonly timeoutMs?: number
   /** Suggestions for the arguments. */
   readonly complete?: Completers
-  ask?(input: OutputOf<S>, given: Params, call: ToolContext['call']): A | Promise<A>
-  run(input: OutputOf<S>, work: ToolContext<A>): PromptOutput | Promise<PromptOutput>
+  ask?(input: OutputOf<S>, answers: Params, call: ToolContext['call']): A | Promise<A>
+  run(input: OutputOf<S>, context: ToolContext<A>): PromptOutput | Promise<PromptOutput>
 }
 
-/** A prompt that is ready to stand in a definition. */
+/** A prompt that is ready for a server definition. */
 export interface Prompt extends Target {
   readonly kind: 'prompt'
-  /** As `prompts/list` shows it to the newest revision. */
+  /** The entry in `prompts/list` for the newest revision. */
   readonly entry: Params
   readonly complete: Completers
   readonly completion: Completion
 }
 
-/** A text to start from, that a person picks: `prompt({ name, description, input, run })`. */
+/** Defines a prompt that a person can choose: `prompt({ name, description, input, run })`. */
 export function prompt<S extends Schema = Schema<Record<never, never>>, A extends Asks = Record<never, never>>(
   definition: PromptDefinition<S, A>,
 ): Prompt {
@@ -97,9 +97,9 @@ export function prompt<S extends Schema = Schema<Record<never, never>>, A extend
       if (parsed.issues) return { issues: toIssues(parsed.issues, schema, args) }
       const value = parsed.value as OutputOf<S>
       return {
-        ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(value, given, call)) }),
-        run: async (call, given) =>
-          toResult(await definition.run(value, toolContextOf<A>(call, given)), description, call),
+        ...(definition.ask && { ask: askWith((answers, call) => definition.ask?.(value, answers, call)) }),
+        run: async (call, answers) =>
+          toResult(await definition.run(value, toolContextOf<A>(call, answers)), description, call),
       }
     },
   }
@@ -136,6 +136,6 @@ function toMessage({ role, content }: PromptMessage): Params {
   return { role, content: typeof content === 'string' ? { type: 'text', text: content } : toWireBlock(content) }
 }
 
-/** One refusal for a prompt nobody defined and for one the caller may not see. */
+/** One refusal for a prompt without a definition and for one that the caller may not see. */
 export const unknownPrompt = (name: string): RpcError =>
   new RpcError('unknownPrompt', `Unknown prompt: ${name.slice(0, 128)}`)

@@ -9,8 +9,8 @@ test.each([
   '/page',
   'vscode://x',
   '',
-])('a person is not sent to %j', (href) => {
-  const refusal = `page "Sign in": ${JSON.stringify(href)} must be an https address (http on loopback only)`
+])('a person is not asked to open %j', (href) => {
+  const refusal = `page "Sign in": ${JSON.stringify(href)} must be an https URL (http on loopback only)`
   expect(() => url('Sign in', href)).toThrow(refusal)
   expect(() => visit('Sign in', href, 'id')).toThrow(refusal)
 })

@@ -1,6 +1,6 @@
 /**
- * A definition, compiled once into what a request needs: from a method and its parameters to a target, and lists ready
- * to send. Immutable; a changed definition is another registry, and calls under way keep theirs.
+ * A definition, compiled once for requests. It maps a method and its parameters to a target, and has lists ready to
+ * send. It is immutable: a changed definition gets a new registry, and running calls keep theirs.
  */
 
 import type { Answer, Result } from '../core/answer.ts'
@@ -32,11 +32,14 @@ import { featuresOf, metaKeys, modernRevision, revisions } from './revisions.ts'
 import { createListen, maxUriLength } from './subscriptions.ts'
 import type { Tool } from './tools.ts'
 
-/** What a message is aimed at, and the raw arguments it brings. */
+/** The target of a message, and its raw arguments. */
 export interface Resolution {
   readonly target: Target
   readonly args: unknown
-  /** Finds the target of a URI. Called after authentication, so that strangers cannot make the server compare URIs. */
+  /**
+   * Finds the target of a URI. Called after authentication, so that anonymous clients cannot make the server compare
+   * URIs.
+   */
   readonly find?: () => Target
 }
 type Resolve = (params: Params) => Resolution
@@ -44,11 +47,11 @@ type Run = (call: Call) => Answer | Promise<Answer>
 
 export interface Registry {
   readonly encoder: Encoder
-  /** Throws `methodNotFound` for what this era or this server does not have. */
+  /** Throws `methodNotFound` if this era or this server does not have the method. */
   resolve(method: string, params: Params, era: Era): Resolution
-  /** Whether it is a request at all: one that comes without an id must have no effect. */
+  /** Returns whether the method is a request. A request without an id must have no effect. */
   isRequest(method: string): boolean
-  /** How a target that is not there, or not for this caller, is refused: one text for both. */
+  /** Returns the refusal of a target. One text covers a missing target and one that this caller may not see. */
   refusal(call: Call): RpcError
 }
 
@@ -56,14 +59,14 @@ export interface RegistryOptions {
   readonly hub: Hub
   readonly pageSize: number
   readonly errors: ErrorStyle
-  /** What parts add to the protocol. */
+  /** Methods that plugins add to the protocol. */
   readonly methods?: readonly ExtraMethod[]
 }
 
 const openPolicy = policyOf({}, 'method', { readOnly: true })
 const streamPolicy: Policy = { ...openPolicy, timeoutMs: Number.POSITIVE_INFINITY }
 
-/** Only `authorize` refuses it, so that unknown and forbidden look alike and cost alike. */
+/** Refused by `authorize` only, so that unknown and forbidden targets look the same and cost the same. */
 const unknownTarget: Target = {
   kind: 'unknown',
   name: 'unknown',
@@ -101,7 +104,9 @@ export function compileRegistry(
   const resourceList: Run =
     lister?.createList(fixedList, templates, { ttlMs, serverMeta, pageSize }) ?? ((call) => listPage(fixedList, call))
 
-  /** Derived from what is there. `tools` always is: a server without tools has an empty list of them. */
+  /**
+   * Derived from the definition. `tools` is always present, because a server without tools has an empty list of them.
+   */
   const capabilities = (features: Features): Params => ({
     tools: { listChanged: true },
     ...(definition.resources && { resources: { subscribe: true, listChanged: true } }),
@@ -121,7 +126,7 @@ export function compileRegistry(
       return { target: targets.get(name) ?? unknownTarget, args: args ?? {} }
     }
   const resourceAt = (uri: string): Resource | undefined => {
-    // Encoded once here, not once per template.
+    // Encoded once here instead of once per template.
     const text = toAscii(uri) ?? ''
     return fixed.get(uri) ?? templates.find(({ template }) => template?.match(text) !== undefined)
   }
@@ -129,7 +134,9 @@ export function compileRegistry(
     const uri = uriOf(params)
     return { target: unknownTarget, args: uri, find: () => resourceAt(uri) ?? unknownTarget }
   }
-  /** A method for whom the target is for: else it would tell the others that it is there. */
+  /**
+   * Makes a method with the target's scopes. Otherwise the method would reveal to other callers that the target exists.
+   */
   const likeTarget = (name: string, target: Prompt | Resource | undefined, run: Run): Target =>
     target
       ? methodTarget(name, run, { ...openPolicy, scopes: target.policy.scopes, listed: target.policy.listed })
@@ -154,7 +161,7 @@ export function compileRegistry(
       find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe),
     }
   }
-  const mayHear = (uri: string, { caller }: Call): boolean =>
+  const mayRead = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
   const shared: [string, Resolve][] = [
@@ -197,7 +204,7 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayHear),
+      createListen(hub, capabilities(revisions[modernRevision]), mayRead),
       streamPolicy,
     ),
   ])
@@ -221,7 +228,7 @@ export function compileRegistry(
   }
 }
 
-/** A method of the protocol as a target: made once, whatever the parameters. */
+/** Makes a target of a protocol method, once for all parameters. */
 function methodTarget(name: string, run: Run, policy: Policy = openPolicy): Target {
   const ready = { run }
   return { kind: 'method', name, policy, prepare: () => ready }
@@ -252,7 +259,7 @@ const subscribe = async ({ via, tenant, params }: Call): Promise<Result> => {
   await via.connection?.change({ kind: 'subscribe', uri: uriOf(params), tenant: tenant.id })
   return {}
 }
-/** Of any URI, also of one that no longer exists. */
+/** Accepts any URI, including one that no longer exists. */
 const unsubscribe = async ({ via, params }: Call): Promise<Result> => {
   await via.connection?.change({ kind: 'unsubscribe', uri: uriOf(params) })
   return {}

@@ -1,4 +1,7 @@
-/** `resources/list` where templates can list what they stand for: first what is fixed, ready made, then theirs. */
+/**
+ * `resources/list` for templates that can list their resources. Fixed resources come first, ready made, then the
+ * templates' resources.
+ */
 
 import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
@@ -12,7 +15,10 @@ import type { Resource } from './resources.ts'
 import { featuresOf } from './revisions.ts'
 import { toolContextOf } from './tool-context.ts'
 
-/** How often templates are asked for one page: one that gives nothing and always promises more must not hold a call. */
+/**
+ * Maximum number of template calls per page. Otherwise a template that returns nothing and always promises more would
+ * hold a call.
+ */
 const maxListings = 100
 
 export function createResourceList(
@@ -30,22 +36,26 @@ export function createResourceList(
     const open = sources.filter((source) => mayList(source, call))
     const resources: Params[] = []
     let at = 0
-    let own: string | null = null
+    let templateCursor: string | null = null
     if (cursor === undefined || open.length === 0 || isFixed(cursor)) {
       const page = fixed.page(features.name, call.caller.scopes, cursor)
       const ready = JSON.parse(page.json) as Params
       if (open.length === 0) return page
-      if (ready['nextCursor'] !== undefined) return seal(ready)
+      if (ready['nextCursor'] !== undefined) return toPrivatePage(ready)
       if (Array.isArray(ready['resources'])) resources.push(...ready['resources'])
     } else {
       const [name, rest] = parseTemplateCursor(fromCursor('listed', cursor)) ?? []
       at = open.findIndex((source) => source.name === name)
-      own = rest ?? null
+      templateCursor = rest ?? null
       if (at === -1) fromCursor('listed', '')
     }
-    // Many clients read one page, so it is filled from as many templates as it takes. The last one may go past its end.
-    for (let left = maxListings; resources.length < pageSize && left > 0 && at < open.length; left--) {
-      const listing = await open[at]?.list?.(own === null ? {} : { cursor: own }, toolContextOf(call, {}))
+    // Many clients read only one page, so it is filled from as many templates as needed. The last one may exceed the
+    // page size.
+    for (let remaining = maxListings; resources.length < pageSize && remaining > 0 && at < open.length; remaining--) {
+      const listing = await open[at]?.list?.(
+        templateCursor === null ? {} : { cursor: templateCursor },
+        toolContextOf(call, {}),
+      )
       if (call.stop.reason) throw call.stop.reason
       for (const entry of listing?.resources ?? []) {
         if (typeof entry.uri !== 'string' || typeof entry.name !== 'string')
@@ -53,23 +63,26 @@ export function createResourceList(
         resources.push(projectEntry({ ...entry }, features))
       }
       assertSendable(resources, call)
-      own = listing?.next ?? null
-      if (own === null) at++
+      templateCursor = listing?.next ?? null
+      if (templateCursor === null) at++
     }
     const next = open[at]
-    return seal({
+    return toPrivatePage({
       resources,
-      ...(next && { nextCursor: toCursor('listed', JSON.stringify([next.name, own])) }),
+      ...(next && { nextCursor: toCursor('listed', JSON.stringify([next.name, templateCursor])) }),
       ...(features.era === 'modern' && modernFields(true, ttlMs, serverMeta)),
     })
   }
-  /** All pages of one list say the same scope, and what templates list may depend on the caller. */
-  function seal(result: Params): Prepared {
+  /**
+   * Makes the page private. All pages of one list have the same scope, and the resources of a template may depend on
+   * the caller.
+   */
+  function toPrivatePage(result: Params): Prepared {
     return new Prepared(JSON.stringify('cacheScope' in result ? { ...result, cacheScope: 'private' } : result))
   }
 }
 
-/** Cursors are not sealed, so what comes back may be anybody's. */
+/** Parses a template cursor. Cursors are not sealed, so any client may have made it up. */
 function parseTemplateCursor(text: string): readonly [name: string, cursor: string | null] | undefined {
   try {
     const [name, cursor]: unknown[] = JSON.parse(text)

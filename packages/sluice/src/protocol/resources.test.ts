@@ -41,7 +41,7 @@ test.each([
       { uri: 'a:2', blob: '/w==' },
     ],
   ],
-])('read gives %s', async (_, read, contents) => {
+])('read returns %s', async (_, read, contents) => {
   const client = await serving(resource({ uri: 'a:1', name: 'one', mimeType: 'text/plain', read }))
   expect(await client.request('resources/read', { uri: 'a:1' })).toMatchObject({
     contents,
@@ -50,7 +50,7 @@ test.each([
   })
 })
 
-test('a template matches its URIs, and what it does not find is not there', async () => {
+test('a template matches its URIs, and a missing resource is not found', async () => {
   const client = await serving(note)
   expect(await client.request('resources/read', { uri: 'note://2024/hello%20you' })).toMatchObject({
     contents: [{ uri: 'note://2024/hello%20you', mimeType: 'text/markdown', text: '2024: hello you' }],
@@ -64,7 +64,7 @@ test('a template matches its URIs, and what it does not find is not there', asyn
   })
 })
 
-test('a template lists what it stands for, page by page, after what is fixed', async () => {
+test('a template lists its resources, page by page, after the fixed ones', async () => {
   const client = await serving(resource({ uri: 'a:1', name: 'one', read: () => 'x' }), note)
   const seen: unknown[] = []
   let cursor: unknown
@@ -109,14 +109,14 @@ async function pagesOf(resources: readonly Resource[], pageSize: number): Promis
   return pages
 }
 
-test('one page holds what is fixed and what all templates list, since many clients read no further', async () => {
+test('one page holds fixed resources and those of all templates, because many clients read only one page', async () => {
   const fixed = resource({ uri: 'a:1', name: 'one', read: () => 'x' })
   const [page, ...more] = await pagesOf([fixed, listing('b', 5, 2), listing('c', 0, 2), listing('d', 1, 2)], 500)
   expect(page).toEqual(['a:1', 'b:0', 'b:1', 'b:2', 'b:3', 'b:4', 'd:0'])
   expect(more).toEqual([])
 })
 
-test('a full page ends, and the next one goes on in the middle of a template', async () => {
+test('a full page ends, and the next one continues in the middle of a template', async () => {
   const fixed = ['a:1', 'a:2', 'a:3'].map((uri) => resource({ uri, name: uri, read: () => 'x' }))
   expect(await pagesOf([...fixed, listing('b', 5, 2), listing('c', 1, 1)], 2)).toEqual([
     ['a:1', 'a:2'],
@@ -126,7 +126,7 @@ test('a full page ends, and the next one goes on in the middle of a template', a
   ])
 })
 
-test('a template that gives nothing and always promises more does not hold a call', async () => {
+test('a template that returns nothing and always promises more does not hold a call', async () => {
   let asked = 0
   const endless = resource({
     uri: 'a:{id}',
@@ -153,7 +153,7 @@ test('fixed resources are listed in pages of the chosen size', async () => {
   expect(sizes).toEqual([3, 3, 1])
 })
 
-test('a resource may ask before it is read, and be kept as it says', async () => {
+test('a resource may ask before it is read, and is cached as its definition says', async () => {
   const asking = resource({
     uri: 'a:1',
     name: 'one',
@@ -185,7 +185,7 @@ test('variables are completed', async () => {
   })
 })
 
-test('what read must not return is a bug', async () => {
+test('an invalid return value of read is a bug', async () => {
   const client = await serving(resource({ uri: 'a:1', name: 'one', read: () => 5 as never }))
   expect(await client.send('resources/read', { uri: 'a:1' })).toMatchObject({
     error: { code: -32603, message: 'Internal error' },
@@ -199,19 +199,19 @@ test.each<[string, () => unknown, RegExp]>([
   [
     'completion of nothing',
     () => resource({ uri: 'a:{b}', name: 'n', complete: { c: () => [] }, read: () => '' }),
-    /complete\.c is not in the template/,
+    /"complete\.c" is not a variable/,
   ],
   [
     'a list of one',
     () => resource({ uri: 'a:b', name: 'n', list: () => ({ resources: [] }), read: () => '' }),
-    /list is for templates/,
+    /"list" is for templates/,
   ],
-])('%s fails when it is written', (_, define, message) => {
+])('%s fails when it is defined', (_, define, message) => {
   expect(define).toThrow(message)
 })
 
 test.each(['note://a b', 'note://über', 'http://[', 'a:"b"', 'a:%zz', 'a:x\\y', 'a:<b>'])(
-  'the URI %s is refused where it is written',
+  'the URI %s is refused when it is defined',
   (uri) => {
     expect(() => resource({ uri, name: 'x', read: () => '' })).toThrow(`resource "${uri}": not a valid URI; encode`)
   },
@@ -224,6 +224,6 @@ test.each([
   'file:///a/b.txt',
   'data:,x',
   'https://example.com/?a=b#c',
-])('the URI %s is taken', (uri) => {
+])('the URI %s is accepted', (uri) => {
   expect(resource({ uri, name: 'x', read: () => '' }).name).toBe(uri)
 })

@@ -1,5 +1,5 @@
 /**
- * `resource()`: something to read at a URI, or at every URI an RFC 6570 template describes.
+ * `resource()` defines content at a URI, or at every URI that an RFC 6570 template describes.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
@@ -24,13 +24,13 @@ import { createResourceList } from './resource-list.ts'
 import type { ToolContext } from './tool-context.ts'
 import { toolContextOf } from './tool-context.ts'
 
-/** What the template's variables matched. */
+/** The values that the template's variables matched. */
 export type Variables = { readonly [name: string]: string | readonly string[] }
 
-/** Text, bytes, or contents of its own; `undefined` where there is nothing at that URI. */
+/** Text, bytes, or whole contents; `undefined` if there is nothing at that URI. */
 export type ReadResult = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
 
-/** What `resource` takes. */
+/** The options of `resource`. */
 export interface ResourceDefinition<A extends Asks = Record<never, never>> {
   /** An absolute URI, or a template such as `note://{year}/{slug}`. */
   readonly uri: string
@@ -45,14 +45,18 @@ export interface ResourceDefinition<A extends Asks = Record<never, never>> {
   readonly scopes?: readonly string[]
   readonly listed?: boolean
   readonly timeoutMs?: number
-  /** How long a client may keep what it read. Off unless said; `public` may be shared between callers. */
+  /**
+   * How long a client may cache the contents. Not cached by default. `public` contents may be shared between callers.
+   */
   readonly cache?: { readonly ttlMs: number; readonly scope: 'public' | 'private' }
   /** Suggestions for a template's variables. */
   readonly complete?: Completers
-  /** The resources a template stands for, a page at a time. `next` comes back as `cursor`, but anybody can make one up. */
-  list?(page: { readonly cursor?: string }, work: ToolContext): ResourcePage | Promise<ResourcePage>
-  ask?(variables: Variables, given: Params, call: ToolContext['call']): A | Promise<A>
-  read(variables: Variables, work: ToolContext<A>): ReadResult | Promise<ReadResult>
+  /**
+   * Lists the resources of a template, a page at a time. `next` comes back as `cursor`, but any client can make one up.
+   */
+  list?(page: { readonly cursor?: string }, context: ToolContext): ResourcePage | Promise<ResourcePage>
+  ask?(variables: Variables, answers: Params, call: ToolContext['call']): A | Promise<A>
+  read(variables: Variables, context: ToolContext<A>): ReadResult | Promise<ReadResult>
 }
 export interface ResourcePage {
   readonly resources: readonly ResourceEntry[]
@@ -71,20 +75,20 @@ export interface ResourceEntry {
   readonly _meta?: Params
 }
 
-/** A resource, or a template of many, that is ready to stand in a definition. */
+/** A resource, or a template of many, that is ready for a server definition. */
 export interface Resource extends Target {
   readonly kind: 'resource'
-  /** As the lists show it to the newest revision: with `uri`, or for a template with `uriTemplate`. */
+  /** The entry in lists for the newest revision, with `uri`, or with `uriTemplate` for a template. */
   readonly entry: Params
   readonly template: UriTemplate | undefined
   readonly complete: Completers
   readonly completion: Completion
-  /** `resources/list`, once one of the templates can list. */
+  /** Creates `resources/list`, if one of the templates can list. */
   readonly createList: typeof createResourceList
   readonly list: ResourceDefinition['list'] | undefined
 }
 
-/** Something to read at a URI, or at all URIs of a template: `resource({ uri, name, read })`. */
+/** Defines a resource at a URI, or at all URIs of a template: `resource({ uri, name, read })`. */
 export function resource<A extends Asks = Record<never, never>>(definition: ResourceDefinition<A>): Resource {
   const { uri, name, title, description, mimeType, size, annotations, icons, meta, cache } = definition
   const where = `resource "${uri}"`
@@ -94,12 +98,13 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
   const template = uri.includes('{') ? parseTemplate(uri) : undefined
   if (!template && (!URL.canParse(uri) || encodeKeepingReserved(uri) !== uri))
     throw new TypeError(
-      `${where}: not a valid URI; encode what RFC 3986 does not allow, as in ${encodeKeepingReserved(uri)}`,
+      `${where}: not a valid URI; encode the characters that RFC 3986 does not allow, as in ${encodeKeepingReserved(uri)}`,
     )
   for (const variable of Object.keys(definition.complete ?? {}))
     if (!template?.names.includes(variable))
-      throw new TypeError(`${where}: complete.${variable} is not in the template`)
-  if (definition.list && !template) throw new TypeError(`${where}: list is for templates; this is one resource`)
+      throw new TypeError(`${where}: "complete.${variable}" is not a variable of the template`)
+  if (definition.list && !template)
+    throw new TypeError(`${where}: "list" is for templates, and this is a single resource`)
   const entry: Params = {
     ...(template ? { uriTemplate: uri } : { uri }),
     name,
@@ -129,9 +134,9 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
       const variables = template ? template.match(at) : {}
       if (!variables) throw resourceNotFound(at)
       return {
-        ...(definition.ask && { ask: askWith((given, call) => definition.ask?.(variables, given, call)) }),
-        async run(call, given): Promise<Result> {
-          const read = await definition.read(variables, toolContextOf<A>(call, given))
+        ...(definition.ask && { ask: askWith((answers, call) => definition.ask?.(variables, answers, call)) }),
+        async run(call, answers): Promise<Result> {
+          const read = await definition.read(variables, toolContextOf<A>(call, answers))
           if (read === undefined) throw resourceNotFound(at)
           assertSendable(read, call)
           return { contents: toContents(read, at, mimeType), ...hints }
@@ -141,7 +146,7 @@ export function resource<A extends Asks = Record<never, never>>(definition: Reso
   }
 }
 
-/** One text for a URI that nobody serves, one that holds nothing and one the caller may not see. */
+/** One text for a URI without a definition, one without contents, and one that the caller may not see. */
 export const resourceNotFound = (uri: string): RpcError =>
   new RpcError('resourceNotFound', 'Resource not found', { data: { uri: uri.slice(0, 2048).toWellFormed() } })
 

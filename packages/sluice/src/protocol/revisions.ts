@@ -1,6 +1,6 @@
 /**
- * The five protocol revisions as data: what each one has. Everything that differs between them is read from here, so
- * a field or method that a revision does not hold cannot slip out on it.
+ * The five protocol revisions as data: the features of each. All code that depends on a revision reads this table, so
+ * that no field or method is sent on a revision that lacks it.
  *
  * https://modelcontextprotocol.io/specification
  */
@@ -10,11 +10,11 @@ import type { Era } from '../core/error.ts'
 export interface Features {
   readonly name: RevisionName
   readonly era: Era
-  /** Hints and title on tools. */
+  /** Hints and titles on tools. */
   readonly toolAnnotations: boolean
   /** `title` on definitions and on the server itself. */
   readonly titles: boolean
-  /** What `structuredContent` and `outputSchema` may be. */
+  /** The types that `structuredContent` and `outputSchema` may have. */
   readonly structured: 'none' | 'object' | 'any'
   readonly icons: boolean
   /** `_meta` on definitions and content blocks. */
@@ -22,7 +22,7 @@ export interface Features {
   readonly audio: boolean
   readonly resourceLinks: boolean
   readonly lastModified: boolean
-  /** `completions` among the capabilities; the method is older. */
+  /** `completions` among the capabilities. The method is older. */
   readonly completions: boolean
   readonly progressMessage: boolean
   readonly elicitation: 'none' | 'form' | 'url'
@@ -95,18 +95,18 @@ export const revisions: { readonly [name in RevisionName]: Features } = {
   '2026-07-28': fifth,
 }
 
-/** Of a call's revision; a name nobody serves never becomes a call. */
+/** Returns the features of a call's revision. An unsupported name never becomes a call. */
 export function featuresOf(name: string): Features {
   const features: Features | undefined = (revisions as { readonly [name: string]: Features })[name]
-  if (!features) throw new Error(`No such revision: ${name}`)
+  if (!features) throw new Error(`Unknown revision: ${name}`)
   return features
 }
 
 export const modernRevision = '2026-07-28'
-/** What a legacy client that asks for something we do not know is offered. */
+/** The revision offered to a legacy client that asks for an unknown one. */
 export const newestLegacy = '2025-11-25'
 
-/** A revision reached by `initialize`. */
+/** Returns whether the revision is reached by `initialize`. */
 export const isLegacy = (name: unknown): name is RevisionName =>
   typeof name === 'string' && name !== modernRevision && Object.hasOwn(revisions, name)
 

@@ -1,4 +1,7 @@
-/** Standard Schema in, JSON Schema out, with the checks that make a definition fail when it is written, not when it is called. */
+/**
+ * Converts Standard Schema to JSON Schema, with checks that make a bad definition fail when it is defined instead of
+ * when it is called.
+ */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { Params } from '../core/json.ts'
@@ -12,7 +15,7 @@ export type OutputOf<S extends Schema> = StandardSchemaV1.InferOutput<S>
 
 const hasJsonSchema = (schema: Schema): schema is Schema & StandardJSONSchemaV1 => 'jsonSchema' in schema['~standard']
 
-/** `where` names the definition, for instance `tool "deploy", input`. */
+/** Converts a schema. `where` names the definition, for example `tool "deploy", input`. */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output', where: string): Params {
   if ((!isObject(schema) && typeof schema !== 'function') || !('~standard' in schema))
     throw new TypeError(`${where}: expected a Standard Schema; wrap plain JSON Schema in jsonSchema(…)`)
@@ -22,16 +25,16 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
       vendor === 'valibot'
         ? 'wrap it in toStandardJsonSchema(…) from @valibot/to-json-schema'
         : 'use a version that implements Standard JSON Schema'
-    throw new TypeError(`${where}: this ${vendor} schema cannot say its JSON Schema; ${fix}`)
+    throw new TypeError(`${where}: this ${vendor} schema has no JSON Schema; ${fix}`)
   }
   let json: Params
   try {
     json = schema['~standard'].jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = cause instanceof Error ? cause.message : String(cause)
     const isOurs = schema['~standard'].vendor === 'sluice'
     throw new TypeError(
-      `${where}: ${isOurs ? why : `the schema has no JSON Schema form (${why}); use types that JSON can hold`}`,
+      `${where}: ${isOurs ? message : `the schema has no JSON Schema form (${message}); use types that JSON can hold`}`,
       { cause },
     )
   }
@@ -39,7 +42,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output', wher
   return json
 }
 
-/** The root of arguments must be an object: that is what `arguments` is on the wire. */
+/** Converts the schema of arguments. Its root must be an object, because `arguments` is one on the wire. */
 export function toObjectSchema(schema: Schema, where: string): Params {
   const json = toJsonSchema(schema, 'input', where)
   if (json['type'] !== 'object')
@@ -50,10 +53,13 @@ export function toObjectSchema(schema: Schema, where: string): Params {
 }
 
 const maxNodes = 100_000
-/** Deep enough for anything a person wrote, and far from what overflows the stack of whoever reads or prints it. */
+/** Deep enough for any hand-written schema, and far below a stack overflow in code that reads or prints it. */
 const maxDepth = 500
 
-/** What no client could take. A `$ref` out of the document would have to be fetched by whoever checks it: never fetched. */
+/**
+ * Throws if no client could use the schema. A `$ref` out of the document would have to be fetched by the validator, and
+ * nothing is fetched.
+ */
 function assertUsable(root: unknown, where: string): void {
   let level = [root]
   for (let depth = 0, seen = 0; level.length > 0; depth++) {
@@ -70,12 +76,12 @@ function assertUsable(root: unknown, where: string): void {
   }
 }
 
-/** RFC 9110 token: what a header name may hold. */
+/** RFC 9110 token: the characters of a header name. */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
- * The arguments marked `x-mcp-header`, checked as 2026-07-28 asks: a token, unique whatever its case, on a string,
- * integer or boolean that is reached through `properties` alone.
+ * Returns the arguments marked `x-mcp-header`, checked by the rules of 2026-07-28. The name must be a token and unique
+ * in any case. The argument must be a string, integer or boolean that is reached through `properties` alone.
  */
 export function headerParams(root: Params, where: string): readonly HeaderParam[] {
   const found: HeaderParam[] = []

@@ -35,10 +35,10 @@ const changed: ServerDefinition = defineServer({
   prompts: [prompt({ name: 'q', description: 'Q', run: () => 'x' })],
   resources: [],
 })
-const methods = (heard: readonly Params[]): unknown[] => heard.map(({ method }) => method)
+const methods = (received: readonly Params[]): unknown[] => received.map(({ method }) => method)
 const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
 
-test('a subscription is acknowledged first, hears what it asked for, and ends with the server', async () => {
+test('a subscription is acknowledged first, gets the notifications it requested, and ends with the server', async () => {
   const server = createServer(small('A'))
   const client = await testClient(server)
   const asked = { ...all, resourceSubscriptions: ['note:1'] }
@@ -64,7 +64,7 @@ test('a subscription is acknowledged first, hears what it asked for, and ends wi
   for (const { params } of client.received) expect(params).toMatchObject({ _meta: { [metaKeys.subscription]: 'sub' } })
 })
 
-test('what was not asked for, or is not there, is not sent', async () => {
+test('changes that were not requested, or of missing resources, are not sent', async () => {
   const bare = createServer(defineServer({ name: 'x', version: '1' }))
   const client = await testClient(bare)
   const listening = { notifications: { ...all, resourceSubscriptions: ['note:1'] } }
@@ -76,7 +76,7 @@ test('what was not asked for, or is not there, is not sent', async () => {
   expect(methods(client.received).slice(1)).toEqual(['notifications/tools/list_changed'])
 })
 
-test('an update that changes nothing says nothing', async () => {
+test('an update without changes sends no notification', async () => {
   const server = createServer(small('A'))
   const client = await testClient(server, { revision: '2025-06-18' })
   server.update(small('A'))
@@ -85,7 +85,7 @@ test('an update that changes nothing says nothing', async () => {
   expect(methods(client.received)).toEqual(['notifications/tools/list_changed'])
 })
 
-test('an earlier client hears of lists always, and of resources it subscribed to', async () => {
+test('a legacy client is notified of every list change, and of the resources it subscribed to', async () => {
   const server = createServer(small('A'))
   const client = await testClient(server, { revision: '2025-11-25' })
   await client.call('touch')
@@ -107,7 +107,7 @@ test('subscriptions on one connection are limited', async () => {
   expect(await client.send('resources/subscribe', { uri: 'note:one-more' })).toMatchObject({ error: { code: -32000 } })
 })
 
-/** Everybody is called by a token that is also the scope it has. */
+/** Authenticates every caller by a token that is also its scope. */
 const byScope = {
   verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, scopes: new Set([token]) }),
 }
@@ -129,35 +129,35 @@ const scoped = (): ReturnType<typeof createServer> =>
   )
 const uris = ['note:open', 'note:secret', 'note:1/secret', 'note:listed', 'note:nowhere']
 
-test('whoever may not read a resource does not hear of it, and cannot tell it from one that is not there', async () => {
+test('a caller that may not read a resource is not notified of it, and cannot tell it from a missing one', async () => {
   const server = scoped()
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const asked = { notifications: { resourceSubscriptions: uris }, _meta }
-  const heard: { [who: string]: { params: Params }[] } = { guest: [], secret: [] }
-  for (const [who, said] of Object.entries(heard))
+  const received: { [who: string]: { params: Params }[] } = { guest: [], secret: [] }
+  for (const [who, messages] of Object.entries(received))
     server
       .handle(
         { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked },
         {
           via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : '') },
           send: (message) => {
-            said.push(message as { params: Params })
+            messages.push(message as { params: Params })
           },
         },
       )
       .catch(expect.unreachable)
   await settle()
   for (const uri of uris) server.resourceUpdated(uri)
-  const [guest = [], secret = []] = [heard['guest'], heard['secret']]
+  const [guest = [], secret = []] = [received['guest'], received['secret']]
   expect(guest[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: ['note:open'] } })
   expect(guest.slice(1).map(({ params }) => params['uri'])).toEqual(['note:open'])
   expect(secret.slice(1).map(({ params }) => params['uri'])).toEqual(uris.slice(0, 4))
 })
 
-test('an earlier client is refused such a subscription in the words for what is not there', async () => {
+test('a legacy client is refused such a subscription like one to a missing resource', async () => {
   const server = scoped()
-  const heard: object[] = []
-  const connection = connect(server, { send: (message) => heard.push(message) })
+  const received: object[] = []
+  const connection = connect(server, { send: (sent) => received.push(sent) })
   const via = { transport: 'memory', peer: '', connection } as const
   const say = async (id: number, method: string, params: Params): Promise<Params> => {
     const header = (name: string) => (name === 'authorization' ? 'Bearer guest' : undefined)
@@ -173,7 +173,9 @@ test('an earlier client is refused such a subscription in the words for what is 
   expect(plain[4]).toBe(plain[1])
   expect(refused[3]).toMatchObject({ error: { data: { reason: 'insufficientScope', scopes: ['secret'] } } })
   for (const uri of uris) server.resourceUpdated(uri)
-  expect(heard).toEqual([{ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note:open' } }])
+  expect(received).toEqual([
+    { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note:open' } },
+  ])
   expect(await say(9, 'resources/unsubscribe', { uri: 'note:nowhere' })).toMatchObject({ result: {} })
 })
 
@@ -189,25 +191,25 @@ test.each([
   expect(client.received).toEqual([])
 })
 
-test('where nothing can be streamed, a subscription is refused at once', async () => {
+test('without a stream, a subscription is refused at once', async () => {
   const server = createServer(small('A'))
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: all, _meta } }
   expect(await server.handle(message)).toMatchObject({ error: { code: 40600 } })
 })
 
-test('a client that cancels gets no answer and hears no more', async () => {
+test('a client that cancels gets no answer and no further notifications', async () => {
   const server = createServer(small('A'))
   const client = await testClient(server)
   const controller = new AbortController()
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
   const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: all, _meta } }
-  const heard: object[] = []
-  const listening = server.handle(message, { signal: controller.signal, send: (said) => heard.push(said) })
+  const received: object[] = []
+  const listening = server.handle(message, { signal: controller.signal, send: (sent) => received.push(sent) })
   controller.abort()
   expect(await listening).toBeNull()
   server.update(changed)
-  expect(heard).toHaveLength(1)
+  expect(received).toHaveLength(1)
   client.close()
 })
 
@@ -218,32 +220,32 @@ test('a bad definition leaves the old one in place', async () => {
   expect(await client.call('touch')).toMatchObject({ isError: false })
 })
 
-test('what one tenant changes, another does not hear of', async () => {
+test('a tenant is not notified of another tenant’s changes', async () => {
   const byToken = {
     verify: async (token: string) => ({ ...anonymous, subject: token, credential: token, claims: { org: token } }),
   }
   const server = createServer(small('A'), { use: [authenticate({ verifiers: [byToken] }), tenants({ claim: 'org' })] })
   const _meta = { [metaKeys.version]: '2026-07-28', [metaKeys.capabilities]: {} }
-  const as = (who: string, heard: object[]): Parameters<typeof server.handle>[1] => ({
+  const as = (who: string, received: object[]): Parameters<typeof server.handle>[1] => ({
     via: { transport: 'memory', peer: '', header: (name) => (name === 'authorization' ? `Bearer ${who}` : undefined) },
-    send: (said) => {
-      heard.push(said)
+    send: (message) => {
+      received.push(message)
     },
   })
-  const heard: { [who: string]: object[] } = { ann: [], bob: [] }
+  const received: { [who: string]: object[] } = { ann: [], bob: [] }
   const asked = { notifications: { resourceSubscriptions: ['note:1'] }, _meta }
   for (const who of ['ann', 'bob'])
     server
-      .handle({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked }, as(who, heard[who] ?? []))
+      .handle({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: asked }, as(who, received[who] ?? []))
       .catch(expect.unreachable)
   await settle()
   await server.handle({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'touch', _meta } }, as('ann', []))
-  expect([heard['ann']?.length, heard['bob']?.length]).toEqual([2, 1])
+  expect([received['ann']?.length, received['bob']?.length]).toEqual([2, 1])
   server.resourceUpdated('note:1')
-  expect([heard['ann']?.length, heard['bob']?.length]).toEqual([3, 2])
+  expect([received['ann']?.length, received['bob']?.length]).toEqual([3, 2])
 })
 
-test('what a subscription keeps is bounded, for one and for all of a process', async () => {
+test('the memory of subscriptions is bounded, for one and for the whole process', async () => {
   const server = createServer(small('A'))
   const listen = (uris: readonly string[], more: Params = {}): Promise<Params | null> =>
     testClient(server).then((client) =>

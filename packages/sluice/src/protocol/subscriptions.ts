@@ -1,5 +1,5 @@
 /**
- * Who hears of changes: clients of 2026-07-28 through `subscriptions/listen`, earlier ones on their connection.
+ * Notifies clients of changes: clients of 2026-07-28 through `subscriptions/listen`, earlier ones on their connection.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
@@ -20,28 +20,28 @@ interface SubscriptionFilter {
   readonly prompts: boolean
   readonly resources: boolean
   readonly uris: ReadonlySet<string>
-  /** Whose changes: those of other tenants' calls are not heard. */
+  /** The tenant whose changes are sent. Changes by other tenants' calls are not. */
   readonly tenant: string | undefined
 }
 
 /**
- * A subscription keeps its stream and all that the client sent with it, for as long as the stream is open. `maxParams` is
- * what one may keep, in characters; `maxKept` what all may keep together, in bytes.
+ * A subscription holds its stream and the client's parameters for as long as the stream is open. `maxParams` limits one
+ * subscription, in characters; `maxTotalBytes` limits all together, in bytes.
  */
 const maxUris = 1000
 const maxSubscriptions = 10_000
 const maxParams = maxUriChars + 4096
 const maxTotalBytes = 128 * 1024 * 1024
-/** What a character of JSON costs once it is parsed, at worst. */
+/** Worst-case memory of one character of JSON once it is parsed. */
 const bytesPerChar = 10
-/** In characters. Every template is compared with it, and a subscription keeps it. */
+/** Maximum length in characters. Every template is compared with the URI, and a subscription holds it. */
 export const maxUriLength = 4096
 const noUris: ReadonlySet<string> = new Set()
 
 function parseFilter({ params, tenant }: Call): SubscriptionFilter {
-  const asked = params['notifications']
-  if (!isObject(asked)) throw invalidParams('notifications must be an object')
-  const uris = asked['resourceSubscriptions'] ?? []
+  const requested = params['notifications']
+  if (!isObject(requested)) throw invalidParams('notifications must be an object')
+  const uris = requested['resourceSubscriptions'] ?? []
   if (
     !Array.isArray(uris) ||
     uris.length > maxUris ||
@@ -51,24 +51,28 @@ function parseFilter({ params, tenant }: Call): SubscriptionFilter {
   if (charsIn(uris) > maxUriChars)
     throw invalidParams(`resourceSubscriptions must have at most ${maxUriChars} characters in all`)
   return {
-    tools: asked['toolsListChanged'] === true,
-    prompts: asked['promptsListChanged'] === true,
-    resources: asked['resourcesListChanged'] === true,
+    tools: requested['toolsListChanged'] === true,
+    prompts: requested['promptsListChanged'] === true,
+    resources: requested['resourcesListChanged'] === true,
     uris: new Set(uris),
     tenant: tenant.id,
   }
 }
 
 /**
- * What of it this server can honour: the acknowledgement names no more than that. Resources the caller may not read are
- * left out like those that are not there.
+ * Returns the part of the filter that this server supports, which the acknowledgement names. Resources that the caller
+ * may not read are omitted like missing ones.
  */
-const supported = (wanted: SubscriptionFilter, has: Params, mayHear: (uri: string) => boolean): SubscriptionFilter => ({
-  tools: wanted.tools && 'tools' in has,
-  prompts: wanted.prompts && 'prompts' in has,
-  resources: wanted.resources && 'resources' in has,
-  uris: wanted.uris.size > 0 ? new Set([...wanted.uris].filter(mayHear)) : noUris,
-  tenant: wanted.tenant,
+const supported = (
+  filter: SubscriptionFilter,
+  capabilities: Params,
+  mayRead: (uri: string) => boolean,
+): SubscriptionFilter => ({
+  tools: filter.tools && 'tools' in capabilities,
+  prompts: filter.prompts && 'prompts' in capabilities,
+  resources: filter.resources && 'resources' in capabilities,
+  uris: filter.uris.size > 0 ? new Set([...filter.uris].filter(mayRead)) : noUris,
+  tenant: filter.tenant,
 })
 
 const toParams = ({ tools, prompts, resources, uris }: SubscriptionFilter): Params => ({
@@ -78,46 +82,46 @@ const toParams = ({ tools, prompts, resources, uris }: SubscriptionFilter): Para
   ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
 })
 
-/** Answers only when the subscription ends: by the server closing, or never, if the client went first. */
+/** Answers only when the server ends the subscription. If the client ends it, there is no answer. */
 export function createListen(
   hub: Hub,
   capabilities: Params,
-  mayHear: (uri: string, call: Call) => boolean,
+  mayRead: (uri: string, call: Call) => boolean,
 ): (call: Call) => Promise<Result> {
   let open = 0
-  let kept = 0
+  let heldBytes = 0
   return async function listen(call) {
     const { length } = JSON.stringify(call.params)
     if (length > maxParams) throw invalidParams(`the parameters must have at most ${maxParams} characters`)
     const bytes = length * bytesPerChar
-    const wanted = supported(parseFilter(call), capabilities, (uri) => mayHear(uri, call))
-    if (open >= maxSubscriptions || kept + bytes > maxTotalBytes)
+    const filter = supported(parseFilter(call), capabilities, (uri) => mayRead(uri, call))
+    if (open >= maxSubscriptions || heldBytes + bytes > maxTotalBytes)
       throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     const joining = hub.ready()
     if (joining) await joining
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
-    call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
+    call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(filter), _meta })
     call.stayOpen?.()
     open++
-    kept += bytes
+    heldBytes += bytes
     return new Promise<Result>((resolve, reject) => {
       const end = (): void => {
         open--
-        kept -= bytes
+        heldBytes -= bytes
         unsubscribe()
-        forget()
-        silence()
+        removeCloser()
+        unlisten()
       }
       const unsubscribe = hub.subscribe((event) => {
-        const news = toNotification(event, wanted)
-        if (news) call.notify(news.method, { ...news.params, _meta })
+        const notification = toNotification(event, filter)
+        if (notification) call.notify(notification.method, { ...notification.params, _meta })
       })
-      const forget = hub.onClose(() => {
+      const removeCloser = hub.onClose(() => {
         end()
         resolve({ _meta })
       })
-      const silence = call.stop.onStop((reason) => {
+      const unlisten = call.stop.onStop((reason) => {
         end()
         reject(reason)
       })
@@ -126,34 +130,37 @@ export function createListen(
 }
 
 /**
- * The message that follows the answer of a subscription where all messages share one channel. The answer says that the
- * subscription has ended, which clients look for; the specification's page on cancellation asks for this one too.
+ * Returns the message that follows the answer of a subscription if all messages share one channel. The answer tells
+ * clients that the subscription has ended. The specification's page on cancellation requires this message too.
  */
 export const subscriptionEnded = (message: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: idOf(message) } })
 
-/** A connection of an earlier revision hears every list change, and the resources it subscribed to. */
+/**
+ * Returns the notification for a connection of an earlier revision: every list change, and the resources it subscribed
+ * to.
+ */
 export function notificationFor(connection: Connection, event: ServerEvent): Params | undefined {
   if (!connection.state.agreed) return undefined
-  const news = toNotification(event, {
+  const notification = toNotification(event, {
     tools: true,
     prompts: true,
     resources: true,
-    // Made when it is asked for, and most connections never subscribe.
+    // Read only for resource events, because most connections never subscribe.
     uris: event.kind === 'resource' ? connection.state.subscriptions : noUris,
     tenant: connection.state.tenant,
   })
-  return news && { jsonrpc: '2.0', ...news }
+  return notification && { jsonrpc: '2.0', ...notification }
 }
 
 function toNotification(
   event: ServerEvent,
-  wanted: SubscriptionFilter,
+  filter: SubscriptionFilter,
 ): { method: string; params: Params } | undefined {
-  if (event.kind === 'resource' && event.tenant !== undefined && event.tenant !== wanted.tenant) return undefined
+  if (event.kind === 'resource' && event.tenant !== undefined && event.tenant !== filter.tenant) return undefined
   if (event.kind === 'resource')
-    return wanted.uris.has(event.uri)
+    return filter.uris.has(event.uri)
       ? { method: 'notifications/resources/updated', params: { uri: event.uri } }
       : undefined
-  return wanted[event.kind] ? { method: `notifications/${event.kind}/list_changed`, params: {} } : undefined
+  return filter[event.kind] ? { method: `notifications/${event.kind}/list_changed`, params: {} } : undefined
 }

@@ -1,4 +1,7 @@
-/** What a tool, resource or prompt works with while it runs: made innermost, from the call as the last layer left it. */
+/**
+ * The context in which a tool, resource or prompt runs. It is made innermost, from the call that the last layer passed
+ * on.
+ */
 
 import type { Call, Caller } from '../core/call.ts'
 import type { Params } from '../core/json.ts'
@@ -8,30 +11,33 @@ import { clientLog } from './logging.ts'
 import type { Answers, Asks } from './questions.ts'
 import { featuresOf } from './revisions.ts'
 
-/** What `run` gets besides the input: who is calling, where to keep things, and ways to say something meanwhile. */
+/** What `run` receives besides the input: the caller, a store, and ways to report during the call. */
 export interface ToolContext<A extends Asks = Record<never, never>> {
   readonly call: Call
   readonly caller: Caller
-  /** What the person said to the questions of `ask`, checked and typed. */
+  /** The person's answers to the questions of `ask`, checked and typed. */
   readonly answers: Answers<A>
   /** The tenant's own store. */
   readonly store: Store
-  /** Aborts when the client cancels or the deadline passes. Hand it on to whatever you wait for. */
+  /** Aborts when the client cancels or the deadline passes. Pass it to everything you wait for. */
   readonly signal: AbortSignal
-  /** Reports progress to a client that asked for it. Values that do not grow are left out, as the protocol asks, and so is what is no number. */
+  /**
+   * Reports progress to a client that requested it. Values that do not grow are dropped, as the protocol requires, and
+   * so are values that are not numbers.
+   */
   readonly progress: (done: number, total?: number, message?: string) => void
-  /** A log message for the client. Sent where the client asked for that level; never put secrets in it. */
+  /** Sends a log message to the client if it requested that level. Never put secrets in it. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void
-  /** Tells subscribers that this resource changed. */
+  /** Notifies subscribers that this resource changed. */
   readonly resourceUpdated: (uri: string) => void
   /**
-   * Ends the HTTP response of a long call; a client of 2025-11-25 comes back for the rest by `Last-Event-ID`. On other
-   * transports and revisions nothing happens.
+   * Ends the HTTP response of a long call. A client of 2025-11-25 fetches the rest with `Last-Event-ID`. Does nothing
+   * on other transports and revisions.
    */
   readonly detach: () => void
 }
 
-/** Getters, so that a call pays only for what its tool takes. */
+/** Uses getters, so that a call pays only for the members its tool uses. */
 class CallToolContext<A extends Asks> implements ToolContext<A> {
   readonly call: Call
   readonly answers: Answers<A>
@@ -64,9 +70,11 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
   }
 }
 
-/** `ask` checked each answer against its question, so this is the one place where their types are asserted. */
-export const toolContextOf = <A extends Asks>(call: Call, given: Params): ToolContext<A> =>
-  new CallToolContext<A>(call, given as unknown as Answers<A>)
+/**
+ * Makes the context. `ask` checked each answer against its question, so this is the one place that asserts their types.
+ */
+export const toolContextOf = <A extends Asks>(call: Call, answers: Params): ToolContext<A> =>
+  new CallToolContext<A>(call, answers as unknown as Answers<A>)
 
 function progressTo(call: Call): ToolContext['progress'] {
   const { progressToken } = call.meta

@@ -17,7 +17,7 @@ import { tool } from './tools.ts'
 const serving = (...tools: Tool[]) => testClient(defineServer({ name: 'x', version: '1', tools }))
 const run = (): string => 'ran'
 
-describe('any schema library describes the input and the output', () => {
+describe('any schema library can describe the input and the output', () => {
   const schemas: readonly (readonly [string, Schema<{ text: string }>])[] = [
     ['Zod', z.object({ text: z.string().min(2) })],
     ['Valibot', toStandardJsonSchema(v.object({ text: v.pipe(v.string(), v.minLength(2)) }))],
@@ -48,7 +48,7 @@ describe('any schema library describes the input and the output', () => {
     expect(await detail({ text: 5 })).toMatchObject({ code: 'INVALID_PARAMETER_TYPE', param: 'text' })
   })
 
-  test.each(schemas)('%s: what run returns is listed and checked', async (_, output) => {
+  test.each(schemas)('%s: the output of run is listed and checked', async (_, output) => {
     const input = z.object({ text: z.unknown() })
     const echo = tool({ name: 'echo', description: 'Echo', input, output, run: ({ text }) => ({ text }) as never })
     const client = await serving(echo)
@@ -72,7 +72,7 @@ describe('any schema library describes the input and the output', () => {
   })
 })
 
-test('the codes say what is wrong with an argument', async () => {
+test('the codes name the problem of an argument', async () => {
   const input = z.object({
     long: z.string().max(3).optional(),
     small: z.number().min(5).optional(),
@@ -99,7 +99,7 @@ test('the codes say what is wrong with an argument', async () => {
   expect(await code({ even: 3 })).toEqual(['INVALID_PARAMETER', 'even'])
 })
 
-describe('what run returns becomes a result', () => {
+describe('the return value of run becomes a result', () => {
   const bytes = new Uint8Array([1, 2, 3])
   test.each<[string, Tool, object]>([
     ['text', tool({ name: 't', description: 'T', run: () => 'hi' }), { content: [{ type: 'text', text: 'hi' }] }],
@@ -136,7 +136,7 @@ describe('what run returns becomes a result', () => {
     })
   })
 
-  test('what fails is text for the model, what crashes is a reference', async () => {
+  test('a failure is text for the model, and a crash is a reference', async () => {
     const client = await serving(
       tool({ name: 'fails', description: 'F', run: () => Promise.reject(fail('Only 3 seats are left')) }),
       tool({
@@ -162,7 +162,7 @@ describe('an output schema is a promise', () => {
     output: z.object({ degrees: z.number(), sky: z.enum(['clear', 'grey']).default('grey') }),
     run: ({ city }) => (city === 'nowhere' ? ({ degrees: 'cold' } as never) : { degrees: 21 }),
   })
-  test('it is listed, and what run returns is checked and completed', async () => {
+  test('it is listed, and the output of run is checked and completed', async () => {
     const client = await serving(weather)
     expect(await client.request('tools/list')).toMatchObject({ tools: [{ outputSchema: { type: 'object' } }] })
     expect(await client.call('weather', { city: 'Prague' })).toMatchObject({
@@ -170,7 +170,7 @@ describe('an output schema is a promise', () => {
       content: [{ text: '{"degrees":21,"sky":"grey"}' }],
     })
   })
-  test('what breaks it does not leave', async () => {
+  test('a result that breaks it is not sent', async () => {
     const client = await serving(weather)
     const result = await client.call('weather', { city: 'nowhere' })
     expect(result).toMatchObject({ isError: true })
@@ -186,7 +186,7 @@ describe('an output schema is a promise', () => {
     expect(await client.call('whole')).toMatchObject({ content, structuredContent: { n: 1 }, isError: false })
     expect(await client.call('error')).toMatchObject({ content, isError: true })
   })
-  test('any JSON value may be promised', async () => {
+  test('the output may be any JSON value', async () => {
     const client = await serving(
       tool({ name: 'list', description: 'L', output: z.array(z.string()), run: () => ['a', 'b'] }),
     )
@@ -213,11 +213,11 @@ test('types flow from the schemas to run', () => {
       return { n: 1 }
     },
   })
-  // @ts-expect-error: what run returns must fit the output schema
+  // @ts-expect-error: the return value of run must fit the output schema
   tool({ name: 't', description: 'T', output: z.object({ n: z.number() }), run: () => ({ n: 'one' }) })
 })
 
-describe('a bad definition fails when it is written, naming the tool and the fix', () => {
+describe('a bad definition fails when it is defined, and the message names the tool and the fix', () => {
   const described = { description: 'D', run }
   const withProperty = (property: Params, more: Params = {}) =>
     tool({ name: 'deploy', ...described, input: jsonSchema({ type: 'object', properties: { p: property }, ...more }) })
@@ -227,7 +227,7 @@ describe('a bad definition fails when it is written, naming the tool and the fix
     ['a long name', () => tool({ name: 'x'.repeat(129), ...described }), /a name has 1 to 128/],
     ['no description', () => tool({ name: 'deploy', description: ' ', run }), /tool "deploy": add a description/],
     [
-      'an input that is no object',
+      'an input that is not an object',
       () => tool({ name: 'deploy', ...described, input: z.string() }),
       /tool "deploy", input: the schema must describe an object/,
     ],
@@ -318,7 +318,7 @@ describe('a bad definition fails when it is written, naming the tool and the fix
   })
 })
 
-test('the hash of a definition changes with everything an approval depends on', () => {
+test('the definition hash changes with everything an approval depends on', () => {
   const base = { name: 't', description: 'T', run } as const
   const hashes = [
     tool(base),
@@ -332,7 +332,7 @@ test('the hash of a definition changes with everything an approval depends on', 
   expect(definitionHash(tool(base))).toBe(hashes[0])
 })
 
-test('progress that no JSON number can hold is left out, and does not end what follows', async () => {
+test('progress that is not a JSON number is dropped, and later progress is still sent', async () => {
   const measured = tool({
     name: 'measured',
     description: 'Counts',

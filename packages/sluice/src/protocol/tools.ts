@@ -1,4 +1,4 @@
-/** `tool()`: where `unknown` becomes a type. Past it nobody casts. */
+/** `tool()` is where `unknown` becomes a type. Code after it never casts. */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Result } from '../core/answer.ts'
@@ -37,65 +37,71 @@ export interface ToolResult {
   readonly isError?: boolean
   readonly _meta?: Params
 }
-/** Text, content blocks, a whole result, or a plain object: that becomes `structuredContent` and a text block. */
+/** Text, content blocks, a whole result, or a plain object, which becomes `structuredContent` and a text block. */
 export type ToolOutput = string | readonly ContentBlock[] | ToolResult | PlainObject
-/** An object, also one whose type is an interface; no array, map or set. */
+/** An object, including one whose type is an interface, but not an array, map or set. */
 type PlainObject = object & { readonly [Symbol.iterator]?: never }
 
 /**
- * What `run` may return: with an `output` schema exactly that, checked before it leaves. The intersection keeps literals
- * from widening: without it the whole union would be `unknown` to the compiler while it infers.
+ * The return type of `run`. With an `output` schema it is exactly that, checked before it is sent. The intersection
+ * keeps literals from widening. Without it the whole union would be `unknown` to the compiler during inference.
  */
 type RunReturn<O extends Schema | undefined> = O extends Schema
   ? (InputOf<O> & (NonNullable<unknown> | null)) | ToolResult
   : ToolOutput
 
-/** What `effect` may look at. */
+/** The context that `effect` may read. */
 export type EffectContext<A extends Asks = Record<never, never>> = Pick<
   ToolContext<A>,
   'call' | 'caller' | 'answers' | 'store' | 'signal'
 >
 
-/** What `tool` takes. */
+/** The options of `tool`. */
 export interface ToolDefinition<S extends Schema, O extends Schema | undefined, A extends Asks> {
   readonly name: string
   readonly title?: string
   readonly description: string
-  /** Left out: the tool takes no arguments. */
+  /** Without it, the tool takes no arguments. */
   readonly input?: S
   readonly output?: O
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly Icon[]
   readonly meta?: Params
-  /** All of these are needed to see and call it. */
+  /** Scopes that a caller must all have to see and call it. */
   readonly scopes?: readonly string[]
-  /** In lists for everybody; a call without the scopes is then challenged for them. */
+  /** Lists it for every caller. A call without the scopes then gets a challenge for them. */
   readonly listed?: boolean
-  /** Anything but exactly `false` means yes; a function that throws means yes. */
+  /** Whether a call needs an approval. Any value but exactly `false` means yes, and so does a function that throws. */
   readonly approval?: 'never' | 'always' | ((input: OutputOf<S>, call: Call) => boolean | Promise<boolean>)
   /**
-   * States what the call will act on, for the person who approves it: `({ Workspace: 'scratch', Memories: 214 })`. Called
-   * when an approval is asked for and again right before `run`; if a value changed, the approval is void. Otherwise an
-   * approval could be spent on something the approver never saw. Must change nothing.
+   * States what the call will act on, for the person who approves it: `({ Workspace: 'scratch', Memories: 214 })`.
+   * Called when an approval is requested and again right before `run`. If a value changed, the approval is void.
+   * Otherwise an approval could be spent on something the approver never saw. Must change nothing.
    */
   effect?(input: OutputOf<S>, context: EffectContext<A>): Effect | Promise<Effect>
-  /** Instead of `effect`, for a gated tool: the arguments alone say what it acts on, whatever state the server is in. */
+  /**
+   * Replaces `effect` on a tool with `approval` if the arguments alone state what it acts on, whatever the state of the
+   * server.
+   */
   readonly stateless?: true
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
   readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
-  /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
+  /**
+   * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows, see
+   * `format.ts`.
+   */
   readonly format?: Format
-  /** What to ask first. Called on every round, in every revision; must change nothing. */
-  ask?(input: OutputOf<S>, given: Params, call: Call): A | Promise<A>
-  /** Runs once, when everything is answered. */
-  run(input: OutputOf<S>, work: ToolContext<A>): RunReturn<O> | Promise<RunReturn<O>>
+  /** Returns the questions to ask first. Called on every round, in every revision; must change nothing. */
+  ask?(input: OutputOf<S>, answers: Params, call: Call): A | Promise<A>
+  /** Runs once, when every question is answered. */
+  run(input: OutputOf<S>, context: ToolContext<A>): RunReturn<O> | Promise<RunReturn<O>>
 }
 
-/** A tool that is ready to stand in a definition. */
+/** A tool that is ready for a server definition. */
 export interface Tool extends Target {
   readonly kind: 'tool'
-  /** As `tools/list` shows it to the newest revision. */
+  /** The entry in `tools/list` for the newest revision. */
   readonly entry: ToolEntry
 }
 export interface ToolEntry {
@@ -109,7 +115,7 @@ export interface ToolEntry {
   readonly _meta?: Params
 }
 
-/** What the specification asks of names; clients refuse whole lists over one bad name. */
+/** The names that the specification allows. Clients refuse whole lists over one bad name. */
 const legalName = /^[A-Za-z0-9_.-]{1,128}$/
 
 export function assertName(kind: string, name: unknown, description: unknown): asserts name is string {
@@ -122,7 +128,8 @@ export function assertName(kind: string, name: unknown, description: unknown): a
 const noArguments: Params = { type: 'object', additionalProperties: false }
 
 /**
- * Something a model can call: `tool({ name, description, input, run })`. `run` gets the input checked and typed, once.
+ * Defines a tool that a model can call: `tool({ name, description, input, run })`. `run` gets the checked, typed input,
+ * once.
  */
 export function tool<
   S extends Schema = Schema<Record<never, never>>,
@@ -139,8 +146,8 @@ export function tool<
     )
   const inInput = `${where}, input`
   const ownSchema = input ? toObjectSchema(input, inInput) : noArguments
-  const formatted = format?.argument.extend(ownSchema, inInput) ?? ownSchema
-  const inputSchema = approvalArguments?.extend(formatted, inInput) ?? formatted
+  const withFormat = format?.argument.extend(ownSchema, inInput) ?? ownSchema
+  const inputSchema = approvalArguments?.extend(withFormat, inInput) ?? withFormat
   const outputSchema = output && toJsonSchema(output, 'output', `${where}, output`)
   const headers = headerParams(inputSchema, inInput)
   const entry: ToolEntry = {
@@ -158,34 +165,34 @@ export function tool<
     readOnly: annotations?.readOnlyHint === true,
   })
 
-  /** The parsed input lives in this closure, typed. */
+  /** Makes the work of one call. The typed input lives in this closure. */
   function ready(value: OutputOf<S>, toon: boolean): Ready {
     return {
-      run: (call, given) => run(value, call, given, toon),
-      ask: definition.ask && askWith((given, call) => definition.ask?.(value, given, call)),
+      run: (call, answers) => run(value, call, answers, toon),
+      ask: definition.ask && askWith((answers, call) => definition.ask?.(value, answers, call)),
       effect: effect && (async (call) => effect.call(definition, value, toolContextOf<A>(call, call.answers))),
       needsApproval:
         typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
     }
   }
-  /** Most tools answer at once, and then there is nothing to wait for. */
-  function run(value: OutputOf<S>, call: Call, given: Params, toon: boolean): Result | Promise<Result> {
+  /** Returns without a promise if the tool does, because most tools answer at once. */
+  function run(value: OutputOf<S>, call: Call, answers: Params, toon: boolean): Result | Promise<Result> {
     try {
-      const returned: unknown = definition.run(value, toolContextOf<A>(call, given))
-      return output || isThenable(returned) ? late(returned, call, toon) : written(toResult(returned, call), toon)
+      const returned: unknown = definition.run(value, toolContextOf<A>(call, answers))
+      return output || isThenable(returned) ? settle(returned, call, toon) : applyFormat(toResult(returned, call), toon)
     } catch (thrown) {
       throw crashed(thrown)
     }
   }
-  async function late(returned: unknown, call: Call, toon: boolean): Promise<Result> {
+  async function settle(returned: unknown, call: Call, toon: boolean): Promise<Result> {
     try {
       const settled = await returned
-      return written(output ? await toCheckedResult(settled, output, call) : toResult(settled, call), toon)
+      return applyFormat(output ? await toCheckedResult(settled, output, call) : toResult(settled, call), toon)
     } catch (thrown) {
       throw crashed(thrown)
     }
   }
-  const written = (result: Result, toon: boolean): Result => (toon && format ? format(result) : result)
+  const applyFormat = (result: Result, toon: boolean): Result => (toon && format ? format(result) : result)
   const crashed = (thrown: unknown): RpcError =>
     thrown instanceof RpcError
       ? thrown
@@ -209,7 +216,9 @@ export function tool<
     if (!input)
       return isObject(args) && Object.keys(args).length === 0 ? ready({} as OutputOf<S>, toon) : unexpectedArguments
     const parsed = validateInput(input, inputSchema, args)
-    return parsed instanceof Promise ? parsed.then((late) => conclude(late, args, toon)) : conclude(parsed, args, toon)
+    return parsed instanceof Promise
+      ? parsed.then((settled) => conclude(settled, args, toon))
+      : conclude(parsed, args, toon)
   }
   function conclude(parsed: StandardSchemaV1.Result<unknown>, args: unknown, toon: boolean): Ready | ArgumentIssues {
     return parsed.issues
@@ -255,14 +264,14 @@ function toStructuredResult(value: unknown, call: Call): Result {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, isError: false }
 }
 
-/** A result that breaks the tool's own promise is a bug of the tool, not something to pass on. */
+/** Checks a result against the output schema. A result that breaks it is a bug of the tool, and is not sent. */
 async function toCheckedResult(returned: unknown, output: Schema, call: Call): Promise<Result> {
   const whole = isToolResult(returned) ? returned : undefined
   if (whole?.isError) return toResult(whole, call)
   const parsed = await output['~standard'].validate(whole ? whole.structuredContent : returned)
   if (parsed.issues)
     throw new TypeError(
-      `run returned what its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`,
+      `run returned a value its output schema refuses: ${parsed.issues[0]?.message ?? 'no reason given'}`,
     )
   return whole ? toResult({ ...whole, structuredContent: parsed.value }, call) : toStructuredResult(parsed.value, call)
 }

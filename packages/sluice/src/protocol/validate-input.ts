@@ -1,7 +1,7 @@
 /**
- * Compares large arguments with the JSON Schema that the tool itself publishes, before its schema library sees them.
- * Libraries make an issue for every wrong value: a union over a list of a few thousand `{}` takes them seconds and
- * hundreds of megabytes. This stops at the hundredth mismatch, and knows only what every library publishes alike.
+ * Compares large arguments with the tool's published JSON Schema, before its schema library sees them. Libraries make
+ * an issue for every wrong value: a union over a list of a few thousand `{}` takes them seconds and hundreds of
+ * megabytes. This check stops at the hundredth mismatch. It knows only the keywords that every library publishes alike.
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
@@ -13,7 +13,7 @@ import type { Schema } from './schema.ts'
 /** Smaller arguments go straight to their library, which then cannot make many issues. */
 const maxSmallValues = 256
 const maxMismatches = 100
-/** Alternatives inside of alternatives multiply. Past this the library decides. */
+/** Nested alternatives multiply. Beyond this number of steps the library decides. */
 const maxSteps = 500_000
 const maxDepth = 64
 
@@ -21,38 +21,41 @@ type ValidationResult = StandardSchemaV1.Result<unknown>
 
 const mismatchMessage = 'Does not fit the schema of this tool'
 
-/** The library's own verdict, unless large arguments break the published schema, or the library's own, in many places. */
+/**
+ * Returns the library's own result, unless large arguments break the published schema or the library's schema in many
+ * places.
+ */
 export function validateInput(
   input: Schema,
   published: Params,
   args: unknown,
 ): ValidationResult | Promise<ValidationResult> {
   const { vendor, validate } = input['~standard']
-  // Ours stops by itself.
+  // Sluice's own engine stops by itself.
   if (vendor === 'sluice' || !isLarge(args)) return validate(args)
   const issues = findMismatches(published, args)
   if (issues.length === maxMismatches) return { issues }
   return validateStoppingEarly(input, args) ?? { issues: issues.length > 0 ? issues : [{ message: mismatchMessage }] }
 }
 
-/** By the way each library has to stop before it has found everything. `undefined` for a refusal that it has no words for. */
+/** Validates with each library's way to stop early. `undefined` for a refusal without a message. */
 function validateStoppingEarly(input: Schema, args: unknown): ValidationResult | Promise<ValidationResult> | undefined {
   const { vendor, validate } = input['~standard']
   if (vendor === 'arktype' && 'allows' in input && typeof input.allows === 'function')
     return input.allows(args) ? validate(args) : undefined
   if (vendor === 'valibot') return valibotOf(input)?.['~run']({ value: args }, { abortEarly: true }) ?? validate(args)
   if (vendor !== 'zod' || !('safeParse' in input) || typeof input.safeParse !== 'function') return validate(args)
-  let left = maxMismatches
-  // Zod asks for the words of every issue, so this is where they can be counted.
+  let remaining = maxMismatches
+  // Zod asks for the message of every issue, so they can be counted here.
   const error = (): undefined => {
-    if (--left < 0) throw new RangeError(mismatchMessage)
+    if (--remaining < 0) throw new RangeError(mismatchMessage)
   }
   try {
     const { data, error: failed } = input.safeParse(args, { error })
     return failed ? { issues: failed.issues } : { value: data }
   } catch {
-    // Some schemas can only be checked asynchronously, and say so by throwing.
-    return left < 0 ? undefined : validate(args)
+    // Some schemas can only be checked asynchronously, and throw here.
+    return remaining < 0 ? undefined : validate(args)
   }
 }
 
@@ -62,11 +65,12 @@ interface Valibot extends StandardSchemaV1 {
 }
 
 /**
- * Returns the schema behind `toStandardJsonSchema`, which keeps it to itself and shows it to a hook of its conversion.
- * `undefined` if the schema checks asynchronously, or is not the one that `validate` is of: a pipe is not shown.
+ * Returns the schema behind `toStandardJsonSchema`, which hides it but passes it to a hook of its conversion.
+ * `undefined` if the schema is asynchronous, or is not the one that `validate` belongs to, because a pipe is not
+ * passed.
  */
 function valibotOf(input: Schema): Valibot | undefined {
-  // It has one: without it the tool could not have been defined.
+  // Always present, because otherwise the tool could not have been defined.
   const { validate, jsonSchema } = input['~standard'] as StandardSchemaV1.Props & StandardJSONSchemaV1.Props
   let found: Valibot | undefined
   const overrideSchema = ({ valibotSchema: shown }: { valibotSchema: Valibot }): void => {
@@ -88,18 +92,21 @@ function isLarge(root: unknown): boolean {
 
 function findMismatches(root: Params, args: unknown): readonly StandardSchemaV1.Issue[] {
   const found: StandardSchemaV1.Issue[] = []
-  /** Where `fits` is. One list for all: a new one for every value would cost more than the rest. */
+  /**
+   * The path of the value that `fits` checks. It is one list for all, because a new one per value would cost more than
+   * the rest.
+   */
   const path: (string | number)[] = []
   let steps = maxSteps
   try {
     fits(root, args, true)
     return found
   } catch {
-    // A `$ref` to itself, or a value whose getters throw: the library decides.
+    // A `$ref` to itself, or a value whose getters throw. The library decides.
     return []
   }
 
-  /** `report` is off inside of alternatives, of which one that fits is enough. */
+  /** `report` is off inside alternatives, because one that fits is enough. */
   function fits(schema: unknown, value: unknown, report: boolean): boolean {
     if (!isObject(schema) || --steps < 0 || path.length > maxDepth) return true
     const { $ref, type, enum: known, anyOf, oneOf, minLength } = schema
@@ -120,17 +127,17 @@ function findMismatches(root: Params, args: unknown): readonly StandardSchemaV1.
   function fitBelow({ items, properties, required }: Params, value: object, report: boolean): boolean {
     let isFit = true
     if (Array.isArray(value)) {
-      for (let at = 0; items !== undefined && at < value.length && goesOn(); at++) step(items, value[at], at)
+      for (let at = 0; items !== undefined && at < value.length && canContinue(); at++) step(items, value[at], at)
       return isFit
     }
     for (const name of Array.isArray(required) ? required : [])
-      if (!Object.hasOwn(value, name) && goesOn()) step({ type: 'a member' }, undefined, name)
+      if (!Object.hasOwn(value, name) && canContinue()) step({ type: 'a member' }, undefined, name)
     if (isObject(properties) && isObject(value))
       for (const name in properties)
-        if (Object.hasOwn(value, name) && goesOn()) step(properties[name], value[name], name)
+        if (Object.hasOwn(value, name) && canContinue()) step(properties[name], value[name], name)
     return isFit
 
-    function goesOn(): boolean {
+    function canContinue(): boolean {
       return report ? found.length < maxMismatches : isFit
     }
     function step(schema: unknown, member: unknown, key: string | number): void {
@@ -144,15 +151,15 @@ function findMismatches(root: Params, args: unknown): readonly StandardSchemaV1.
 const isOfAnyType = (value: unknown, type: unknown): boolean =>
   Array.isArray(type) ? type.some((each) => isOfType(value, String(each))) : isOfType(value, String(type))
 
-/** Objects are not compared: what cannot be told here fits. */
+/** Treats all objects as equal, because this check accepts what it cannot decide. */
 const isSame = (expected: unknown, value: unknown): boolean => expected === value || typeof expected === 'object'
 
-/** What a `$ref` within the document names; `undefined`, which everything fits, if it names nothing. */
+/** Returns what a `$ref` within the document names; `undefined`, which everything fits, if it names nothing. */
 const resolveRef = (root: Params, ref: string): unknown =>
   ref
     .split('/')
     .slice(1)
     .reduce<unknown>(
-      (here, step) => (isObject(here) ? here[step.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined),
+      (current, step) => (isObject(current) ? current[step.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined),
       root,
     )

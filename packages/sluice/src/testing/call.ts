@@ -1,4 +1,4 @@
-/** A call with everything filled in that is not at stake, for testing layers one at a time. */
+/** A call with defaults for everything that a test does not set, for testing layers one at a time. */
 
 import type { Call, Tenant } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
@@ -8,8 +8,8 @@ import { createTenants } from '../layers/tenant-registry.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { fakeClock } from './clock.ts'
 
-/** A call with everything filled in that is not at stake. */
-export function aCall(given: Partial<Call> = {}): Call {
+/** Returns a call with defaults for everything that is not given. */
+export function aCall(overrides: Partial<Call> = {}): Call {
   return {
     id: 1,
     method: 'tools/call',
@@ -37,7 +37,7 @@ export function aCall(given: Partial<Call> = {}): Call {
     maxResultLength: 1e6,
     detach: () => {},
     facts: {},
-    ...given,
+    ...overrides,
   }
 }
 

@@ -1,4 +1,4 @@
-/** A client in memory, of any revision: what users need to test their own servers without a transport. */
+/** An in-memory client of any revision, to test servers without a transport. */
 
 import { systemClock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
@@ -14,7 +14,7 @@ import type { Server } from '../protocol/server.ts'
 import { createServer } from '../server.ts'
 import { memoryStore } from '../stores/memory.ts'
 
-/** Who the client is, and which revision it speaks. */
+/** The client's revision, capabilities, headers and answers. */
 export interface TestClientOptions {
   readonly revision?: RevisionName
   readonly capabilities?: Params
@@ -24,21 +24,21 @@ export interface TestClientOptions {
   answer?(method: string, params: Params): unknown
 }
 
-/** A client in memory, without a transport. */
+/** An in-memory client, without a transport. */
 export interface TestClient {
-  /** Calls a tool and answers what it asks; resolves with the result, rejects with a JSON-RPC error. */
+  /** Calls a tool and answers its questions. Resolves with the result; rejects with a JSON-RPC error. */
   call(name: string, args?: Params): Promise<Params>
   request(method: string, params?: Params): Promise<Params>
-  /** The whole response, error or not; `null` if the call was cancelled. */
+  /** Returns the whole response, including an error; `null` if the call was cancelled. */
   send(method: string, params?: Params, id?: Id): Promise<Params | null>
   notify(method: string, params?: Params): Promise<void>
-  /** Everything the server sent that was no response. */
+  /** All messages from the server that were not responses. */
   readonly received: readonly Params[]
   readonly server: Server
   close(): void
 }
 
-/** A JSON-RPC error as it came, with its code and data. */
+/** A JSON-RPC error as received, with its code and data. */
 export class TestClientError extends Error {
   override readonly name = 'TestClientError'
   readonly error: Params
@@ -60,16 +60,18 @@ export async function testClient(
     'handle' in from
       ? from
       : createServer(from, { store: memoryStore(systemClock), use: [elicitation(), idempotency()] })
-  const heard: Params[] = []
+  const received: Params[] = []
   const modern = revision === modernRevision
-  const connection: Connection | undefined = modern ? undefined : connect(server, { send: (message) => hear(message) })
+  const connection: Connection | undefined = modern
+    ? undefined
+    : connect(server, { send: (message) => receive(message) })
   let ids = 0
 
-  function hear(message: object): void {
-    const said: Params = { ...message }
-    const { id, method, params } = said
-    if (id === undefined || typeof method !== 'string') heard.push(said)
-    // What a test's own `answer` throws is a refusal, as it would be from a client.
+  function receive(message: object): void {
+    const copy: Params = { ...message }
+    const { id, method, params } = copy
+    if (id === undefined || typeof method !== 'string') received.push(copy)
+    // An error that a test's `answer` throws becomes a refusal, as it would from a client.
     else respond(id, method, isObject(params) ? params : {}).catch((thrown: unknown) => refuse(id, thrown))
   }
   async function respond(id: unknown, method: string, params: Params): Promise<void> {
@@ -81,11 +83,11 @@ export async function testClient(
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     return server.handle({ jsonrpc: '2.0', id, error: { code: -32603, message } }, context())
   }
-  const sent = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const header = (name: string): string | undefined => sent.get(name)
+  const sentHeaders = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const header = (name: string): string | undefined => sentHeaders.get(name)
   const context = (): Parameters<Server['handle']>[1] => ({
     via: { transport: 'memory', peer: 'test', header, ...(connection && { connection }) },
-    send: hear,
+    send: receive,
   })
   const enveloped = (params: Params): Params =>
     modern
@@ -106,16 +108,16 @@ export async function testClient(
   }
   async function request(method: string, params: Params = {}): Promise<Params> {
     const response = await send(method, params)
-    if (!response) throw new TestClientError({ code: 0, message: 'No answer' })
+    if (!response) throw new TestClientError({ code: 0, message: 'The call was cancelled, so it has no answer' })
     if (isObject(response['error'])) throw new TestClientError(response['error'])
     return isObject(response['result']) ? response['result'] : {}
   }
   async function call(name: string, args: Params = {}): Promise<Params> {
     let result = await request('tools/call', { name, arguments: args })
     for (let round = 0; answer && result['resultType'] === 'input_required' && round < maxRounds; round++) {
-      const asked = isObject(result['inputRequests']) ? Object.entries(result['inputRequests']) : []
+      const questions = isObject(result['inputRequests']) ? Object.entries(result['inputRequests']) : []
       const inputResponses: { [key: string]: unknown } = {}
-      for (const [key, question] of asked)
+      for (const [key, question] of questions)
         if (isObject(question))
           inputResponses[key] = await answer(
             String(question['method']),
@@ -137,7 +139,7 @@ export async function testClient(
     async notify(method, params = {}) {
       await server.handle({ jsonrpc: '2.0', method, params }, context())
     },
-    received: heard,
+    received,
     server,
     close: () => connection?.close(),
   }

@@ -2,26 +2,26 @@
 
 import type { Clock } from '../core/clock.ts'
 
-/** A clock that stands still until it is told. */
+/** A clock that stands still until the test moves it. */
 export interface FakeClock extends Clock {
-  /** Lets what is ready run, moves on, fires what is due in order, and lets that run too. */
+  /** Runs pending promises, moves on, fires due timers in order, and runs pending promises again. */
   advance(ms: number): Promise<void>
-  /** As if the event loop had been blocked: whatever was due by then fires at once, late, and nothing in between. */
+  /** Simulates a blocked event loop: all timers due by then fire at once, late, and nothing runs in between. */
   jump(ms: number): void
-  /** As if somebody had set the machine's clock: `now` is another, and what waits goes on waiting. */
+  /** Simulates a change of the machine's clock: `now` changes, and timers keep waiting. */
   set(now: number): void
-  /** Timers not yet fired or called off. */
+  /** Number of timers that have neither fired nor been cancelled. */
   readonly pending: number
 }
 
-/** Time that a test owns: `clock.advance(1_000)`. */
+/** Creates a clock that a test controls: `clock.advance(1_000)`. */
 export function fakeClock(start = 0): FakeClock {
   let now = start
-  /** What `now` is ahead of the steady time: timers follow that one. */
-  let ahead = 0
+  /** Difference between `now` and the monotonic time, which timers follow. */
+  let offset = 0
   const timers = new Set<{ readonly at: number; readonly then: () => void }>()
   return {
-    now: () => now + ahead,
+    now: () => now + offset,
     monotonic: () => now,
     after(ms, then) {
       const timer = { at: now + ms, then }
@@ -48,7 +48,7 @@ export function fakeClock(start = 0): FakeClock {
       for (const timer of due) if (timers.delete(timer)) timer.then()
     },
     set(to) {
-      ahead = to - now
+      offset = to - now
     },
     get pending() {
       return timers.size
@@ -56,7 +56,7 @@ export function fakeClock(start = 0): FakeClock {
   }
 }
 
-/** Long enough for any chain of promises in a test; nothing here waits for real time. */
+/** Runs pending promises. It is long enough for any chain of promises in a test, and waits for no real time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await null
 }

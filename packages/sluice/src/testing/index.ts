@@ -1,4 +1,4 @@
-/** What users need to test their own servers, layers and stores. */
+/** Tools to test servers, layers and stores. */
 
 export { aCall } from './call.ts'
 export type { TestClient, TestClientOptions } from './client.ts'

@@ -19,7 +19,7 @@ test.each([
   { jsonrpc: '2.0', id: 1 },
   { jsonrpc: '2.0', result: {} },
   failure,
-])('no success: %j', (response) => expect(() => assertJsonRpcSuccess(response)).toThrow(/^Expected /))
+])('not a success: %j', (response) => expect(() => assertJsonRpcSuccess(response)).toThrow(/^Expected /))
 
 test.each([
   null,
@@ -27,4 +27,4 @@ test.each([
   { jsonrpc: '2.0', id: 1, error: { code: 'x' } },
   { ...failure, result: {} },
   success,
-])('no error: %j', (response) => expect(() => assertJsonRpcError(response)).toThrow(/^Expected /))
+])('not an error: %j', (response) => expect(() => assertJsonRpcError(response)).toThrow(/^Expected /))

@@ -1,4 +1,4 @@
-/** Assertions on what `handle` answered: they narrow the type, and say what came instead. */
+/** Assertions on the answer of `handle`. They narrow the type, and their messages show the actual response. */
 
 import type { Id } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -15,19 +15,22 @@ export interface JsonRpcFailure {
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Throws unless the response is JSON-RPC 2.0, has an id and a result, and no error. */
+/** Throws if the response is not a JSON-RPC 2.0 response with an id and a result, and without an error. */
 export function assertJsonRpcSuccess(response: unknown): asserts response is JsonRpcSuccess {
-  const said = envelope(response)
-  if ('error' in said) throw new Error(`Expected a result, got the error ${JSON.stringify(said['error'])}`)
-  if (!('result' in said) || said['id'] === undefined)
+  const checked = envelope(response)
+  if ('error' in checked) throw new Error(`Expected a result, got the error ${JSON.stringify(checked['error'])}`)
+  if (!('result' in checked) || checked['id'] === undefined)
     throw new Error(`Expected an id and a result, got ${JSON.stringify(response)}`)
 }
 
-/** Throws unless the response is JSON-RPC 2.0 and has an error with a code and a message, and no result. */
+/**
+ * Throws if the response is not a JSON-RPC 2.0 response with an error that has a code and a message, and without a
+ * result.
+ */
 export function assertJsonRpcError(response: unknown): asserts response is JsonRpcFailure {
-  const said = envelope(response)
-  if ('result' in said) throw new Error(`Expected an error, got the result ${JSON.stringify(said['result'])}`)
-  const { error } = said
+  const checked = envelope(response)
+  if ('result' in checked) throw new Error(`Expected an error, got the result ${JSON.stringify(checked['result'])}`)
+  const { error } = checked
   if (!isObject(error) || !Number.isInteger(error['code']) || typeof error['message'] !== 'string')
     throw new Error(`Expected an error with a code and a message, got ${JSON.stringify(response)}`)
 }

@@ -1,31 +1,31 @@
-/** What is kept of an API key: everything but the key. */
+/** The stored record of an API key: everything but the key. */
 
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 
-/** What whoever makes a key decides. */
+/** The terms that the creator of a key decides. */
 export interface ApiKeyTerms {
-  /** Who calls with it. */
+  /** The user or program that calls with it. */
   readonly subject: string
   readonly scopes: readonly string[]
-  /** Whose data it opens; none where the server has no tenants. */
+  /** The tenants whose data it opens. Empty if the server has no tenants. */
   readonly tenants: readonly string[]
-  /** For people: "nightly build". */
+  /** A label for people, such as "nightly build". */
   readonly label: string
-  /** Milliseconds since the epoch; left out, it never expires. */
+  /** Milliseconds since the epoch. By default the key never expires. */
   readonly expires?: number
 }
 
 export interface ApiKeyRecord extends ApiKeyTerms {
-  /** The first characters, for telling keys apart; too few to guess the rest from. */
+  /** The first characters, to tell keys apart. They are too few to guess the rest. */
   readonly prefix: string
   readonly created: number
-  /** To the minute. */
+  /** Precise to the minute. */
   readonly lastUse?: number
   readonly revoked?: number
 }
 
-/** A record that cannot be read is no record: its key opens nothing. */
+/** Parses a record; `undefined` if it cannot be read. Its key then opens nothing. */
 export function parseRecord(text: string): ApiKeyRecord | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -45,10 +45,10 @@ function isRecord(value: Params): value is Params & ApiKeyRecord {
   )
 }
 
-/** Mistakes in what a key is made with would be found out when it does not work, or works too well. */
+/** Throws on invalid terms. Otherwise they would be found only when the key does not work, or opens too much. */
 export function assertTerms({ subject, scopes, expires }: ApiKeyTerms, now: number): void {
-  if (subject === '') throw new TypeError('subject: an API key needs one')
-  if (scopes.some((scope) => scope === '' || /\s/.test(scope))) throw new TypeError('scopes: one word each')
+  if (subject === '') throw new TypeError('"subject" must not be empty')
+  if (scopes.some((scope) => scope === '' || /\s/.test(scope))) throw new TypeError('"scopes" must be single words')
   if (expires !== undefined && !(Number.isFinite(expires) && expires > now))
-    throw new TypeError('expires: a time that is still to come, in milliseconds')
+    throw new TypeError('"expires" must be a future time in milliseconds')
 }

@@ -18,7 +18,7 @@ function setUp(wrap: (store: Store) => Store = (store) => store) {
 }
 const terms = { subject: 'ann', scopes: ['read', 'write'], tenants: ['acme'], label: 'nightly' }
 
-test('a key vouches for whom it was made, for what and for whose data', async () => {
+test('a key identifies its subject, scopes and tenants', async () => {
   const { keys, verify } = setUp()
   const { secret, key } = await keys.create({ ...terms, expires: start + 1000 })
   expect(await verify(secret)).toEqual({
@@ -30,7 +30,7 @@ test('a key vouches for whom it was made, for what and for whose data', async ()
   })
 })
 
-test('keys begin readably, hold 192 random bits and never repeat', async () => {
+test('keys have a readable prefix and 192 random bits, and never repeat', async () => {
   const { keys } = setUp()
   const made = await Promise.all(Array.from({ length: 50 }, () => keys.create({ subject: 'ann' })))
   for (const { secret, key } of made) {
@@ -40,17 +40,17 @@ test('keys begin readably, hold 192 random bits and never repeat', async () => {
   expect(new Set(made.map(({ secret }) => secret)).size).toBe(50)
 })
 
-test('the store never sees a key: neither when it is made nor when it is used or listed', async () => {
+test('the store never sees a key, neither when it is created nor when it is used or listed', async () => {
   const seen: unknown[] = []
   const { keys, verify } = setUp(
     (store) =>
       new Proxy(store, {
         get:
           (target, verb: keyof Store) =>
-          async (...given: never[]) => {
-            // @ts-expect-error: each verb gets what it was given
-            const result: unknown = await target[verb](...given)
-            seen.push(verb, given, result)
+          async (...args: never[]) => {
+            // @ts-expect-error: each verb gets its own arguments
+            const result: unknown = await target[verb](...args)
+            seen.push(verb, args, result)
             return result
           },
       }),
@@ -60,7 +60,7 @@ test('the store never sees a key: neither when it is made nor when it is used or
   const listed = await keys.list()
   await keys.revoke(key.id)
   expect(seen.length).toBeGreaterThan(9)
-  // Its first eight digits are shown on purpose; nothing past them is.
+  // Its first eight digits are shown on purpose; nothing after them is.
   expect(JSON.stringify([seen, listed, key])).not.toContain(secret.slice(11, 19))
 })
 
@@ -90,7 +90,7 @@ test('neither an id nor a hash opens anything', async () => {
     expect(await verify(token)).toBeUndefined()
 })
 
-test('wrong, revoked, expired and broken keys ask the store the same and answer the same', async () => {
+test('wrong, revoked, expired and broken keys make the same store requests and get the same answer', async () => {
   const verbs: string[] = []
   const { keys, verify, clock, plain } = setUp((store) => ({
     ...store,
@@ -98,9 +98,9 @@ test('wrong, revoked, expired and broken keys ask the store the same and answer 
       verbs.push('get')
       return store.get(key)
     },
-    swap(...given) {
+    swap(...args) {
       verbs.push('swap')
-      return store.swap(...given)
+      return store.swap(...args)
     },
   }))
   const revoked = await keys.create(terms)
@@ -129,7 +129,7 @@ test('a revoked key stops working within five seconds, on every process', async 
   expect(await other.verify(secret, aCall())).toBeUndefined()
 })
 
-test('within those five seconds the store is asked once', async () => {
+test('within those five seconds the store is read once', async () => {
   const get = vi.fn<Store['get']>()
   const { keys, verify } = setUp((store) => ({ ...store, get: get.mockImplementation(store.get) }))
   const { secret } = await keys.create(terms)
@@ -137,7 +137,7 @@ test('within those five seconds the store is asked once', async () => {
   expect(get).toHaveBeenCalledTimes(1)
 })
 
-test('a key ends when it expires, remembered or not', async () => {
+test('a key ends when it expires, cached or not', async () => {
   const { keys, verify, clock } = setUp()
   const { secret } = await keys.create({ ...terms, expires: start + 2_000 })
   expect(await verify(secret)).toBeDefined()
@@ -145,7 +145,7 @@ test('a key ends when it expires, remembered or not', async () => {
   expect(await verify(secret)).toBeUndefined()
 })
 
-test('the list tells everything but the key, page by page, also of revoked ones', async () => {
+test('the list shows everything but the key, page by page, including revoked ones', async () => {
   const { keys, verify, clock } = setUp()
   const made = await Promise.all(Array.from({ length: 250 }, (_, i) => keys.create({ subject: `s${i}` })))
   const [first] = made
@@ -168,13 +168,13 @@ test('the list tells everything but the key, page by page, also of revoked ones'
   })
 })
 
-test('last use is noted once a minute, and not at the cost of the call', async () => {
+test('last use is recorded once a minute, and does not fail the call', async () => {
   const swap = vi.fn()
   const { keys, verify, clock } = setUp((store) => ({
     ...store,
-    swap(...given) {
+    swap(...args) {
       swap()
-      return given[1] === undefined ? store.swap(...given) : Promise.reject(new Error('read-only'))
+      return args[1] === undefined ? store.swap(...args) : Promise.reject(new Error('read-only'))
     },
   }))
   const { secret } = await keys.create(terms)
@@ -190,7 +190,7 @@ test('last use is noted once a minute, and not at the cost of the call', async (
   await clock.advance(1)
 })
 
-test('revoking and using a key at the same moment leaves it revoked', async () => {
+test('revoking and using a key at the same time leaves it revoked', async () => {
   for (let i = 0; i < 20; i++) {
     const { keys, verify, clock } = setUp()
     const { secret, key } = await keys.create(terms)
@@ -202,7 +202,7 @@ test('revoking and using a key at the same moment leaves it revoked', async () =
 })
 
 test.each(['', 'x', '0'.repeat(16), '0'.repeat(15), 'z'.repeat(16), `${'0'.repeat(16)}0`])(
-  'revoking %j, which is no key’s id, revokes nothing',
+  'revoking %j, which is not the id of a key, revokes nothing',
   async (id) => {
     const { keys, verify } = setUp()
     const { secret } = await keys.create(terms)
@@ -214,7 +214,7 @@ test.each(['', 'x', '0'.repeat(16), '0'.repeat(15), 'z'.repeat(16), `${'0'.repea
 test.each<[string, Store['get']]>([
   ['down', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.7'))],
   ['hanging', () => new Promise(() => {})],
-])('a store that is %s lets nobody in, and says so without details', async (_, broken) => {
+])('a store that is %s admits no caller, and the refusal has no details', async (_, broken) => {
   const get = vi.fn(broken)
   const { verify, clock } = setUp((store) => ({ ...store, get }))
   const asked = verify(`sk_${'0'.repeat(48)}`).catch((thrown: unknown) => thrown)
@@ -232,9 +232,9 @@ test.each<[string, object]>([
   ['scopes', { subject: 'ann', scopes: ['two words'] }],
   ['expires', { subject: 'ann', expires: start }],
   ['expires', { subject: 'ann', expires: Number.NaN }],
-])('a key is not made with a wrong %s', async (text, given) => {
+])('a key is not created with a wrong %s', async (text, terms) => {
   const { keys } = setUp()
-  await expect(keys.create(given as Parameters<ApiKeyAdmin['create']>[0])).rejects.toThrow(text)
+  await expect(keys.create(terms as Parameters<ApiKeyAdmin['create']>[0])).rejects.toThrow(text)
   expect(await keys.list()).toEqual([])
 })
 
@@ -243,8 +243,8 @@ test.each(['', 'sk', '_', 's k_', 'sk.'])('the prefix %j is refused', (prefix) =
 })
 
 /**
- * Every verb of the interface, called for one tenant with what belongs to another: a new one does not compile until it
- * has a line here.
+ * Every verb of the interface, called for one tenant with the data of another. A new verb does not compile until it has
+ * a line here.
  */
 const foreign: { readonly [verb in keyof ApiKeyAdmin]: (admin: ApiKeyAdmin, id: string) => Promise<unknown> } = {
   create: async (admin, id) => (await admin.create({ subject: id, tenants: ['acme'] })).key.tenants,
@@ -267,15 +267,15 @@ test.each(Object.keys(foreign) as (keyof ApiKeyAdmin)[])(
     const { keys, verify, clock } = setUp()
     const theirs = await keys.create(terms)
     const shared = await keys.create({ ...terms, tenants: ['acme', 'other'] })
-    const anybodys = await keys.create({ subject: 'root' })
-    for (const { key } of [theirs, shared, anybodys])
+    const unscoped = await keys.create({ subject: 'root' })
+    for (const { key } of [theirs, shared, unscoped])
       expect(await foreign[verb](keys.forTenant('other'), key.id)).toEqual(unknown[verb])
     await clock.advance(5_000)
-    for (const { secret } of [theirs, shared, anybodys]) expect(await verify(secret)).toBeDefined()
+    for (const { secret } of [theirs, shared, unscoped]) expect(await verify(secret)).toBeDefined()
   },
 )
 
-test('what a key opens can be changed while it is good, and not after', async () => {
+test('the scopes of a key can be changed while it is valid, and not after', async () => {
   const { keys, verify, clock } = setUp()
   const { secret, key } = await keys.create({ ...terms, scopes: ['a', 'b'] })
   expect(await keys.change(key.id, { scopes: ['a'] })).toBe(true)
@@ -289,35 +289,35 @@ test('what a key opens can be changed while it is good, and not after', async ()
 
 test('a tenant manages its own keys', async () => {
   const { keys, verify, clock } = setUp()
-  const mine = keys.forTenant('acme')
-  const { secret, key } = await mine.create({ subject: 'ann' })
+  const tenantKeys = keys.forTenant('acme')
+  const { secret, key } = await tenantKeys.create({ subject: 'ann' })
   expect(await verify(secret)).toMatchObject({ claims: { tenants: ['acme'] } })
-  expect(await mine.list()).toMatchObject([{ id: key.id, subject: 'ann', tenants: ['acme'] }])
-  expect(await mine.revoke(key.id)).toBe(true)
+  expect(await tenantKeys.list()).toMatchObject([{ id: key.id, subject: 'ann', tenants: ['acme'] }])
+  expect(await tenantKeys.revoke(key.id)).toBe(true)
   await clock.advance(5_000)
   expect(await verify(secret)).toBeUndefined()
 })
 
-test('where there is a bus, what was changed elsewhere holds at once, and who listens is told', async () => {
+test('with a bus, a change in another process applies at once, and listeners are notified', async () => {
   const { store, clock } = setUp()
   const bus = memoryBus()
   const [here, elsewhere] = [apiKeys(store, { clock, bus }), apiKeys(store, { clock, bus })]
   const { secret, key } = await here.create(terms)
   const scopes = async (): Promise<unknown> => (await here.verify(secret, aCall()))?.scopes
-  const told: string[] = []
-  const deafen = here.onChange?.((credential) => told.push(credential))
+  const notified: string[] = []
+  const unsubscribe = here.onChange?.((credential) => notified.push(credential))
   expect(await scopes()).toEqual(new Set(['read', 'write']))
   expect(await elsewhere.change(key.id, { scopes: ['read'] })).toBe(true)
   expect(await scopes()).toEqual(new Set(['read']))
   expect(await elsewhere.revoke(key.id)).toBe(true)
   expect(await scopes()).toBeUndefined()
-  expect(told).toEqual([`key ${key.id}`, `key ${key.id}`])
-  deafen?.()
+  expect(notified).toEqual([`key ${key.id}`, `key ${key.id}`])
+  unsubscribe?.()
   await elsewhere.revoke(key.id)
-  expect(told).toHaveLength(2)
+  expect(notified).toHaveLength(2)
 })
 
-test('a bus that is away does not keep a key from being revoked', async () => {
+test('an unavailable bus does not keep a key from being revoked', async () => {
   const { store, clock } = setUp()
   const bus = { publish: () => Promise.reject(new Error('away')), subscribe: () => () => {} }
   const keys = apiKeys(store, { clock, bus })

@@ -1,6 +1,6 @@
 /**
- * API keys: made once, shown once, kept as SHA-256 hashes. They are random, so a plain hash cannot be searched, and they
- * are looked up by that hash, so neither the time nor the store tells how much of a guess was right.
+ * API keys: created once, shown once, stored as SHA-256 hashes. They are random, so a plain hash cannot be searched.
+ * They are looked up by that hash, so neither the timing nor the store reveals how much of a guess was right.
  */
 
 import type { Bus } from '../../core/bus.ts'
@@ -15,70 +15,79 @@ import type { Verifier } from './authenticate-credential.ts'
 import { createTokenCache } from './token-cache.ts'
 import { withTimeout } from './with-timeout.ts'
 
-/** The terms of a key to be made: whose it is, and what it opens. */
+/** The terms of a new key: its subject, and what it opens. */
 export type NewApiKey = Pick<ApiKeyTerms, 'subject'> & Partial<ApiKeyTerms>
 
-/** What is told about a key. */
+/** The description of a key. */
 export interface ApiKey extends ApiKeyRecord {
-  /** What `revoke` takes. Not secret. */
+  /** The id for `revoke`. Not secret. */
   readonly id: string
 }
 
-/** For whoever manages keys; the command and the console, not callers. */
+/** Manages keys. For the command and the console, not for callers. */
 export interface ApiKeyAdmin {
-  /** `secret` is the key itself, and this is the only time anybody sees it. */
+  /** Creates a key. `secret` is the key itself and is shown only here. */
   create(terms: NewApiKey): Promise<{ readonly secret: string; readonly key: ApiKey }>
-  /** In no order that means anything; `after` is the last page's last id. */
+  /** Lists keys in arbitrary order. `after` is the last id of the previous page. */
   list(page?: { readonly limit?: number; readonly after?: string }): Promise<readonly ApiKey[]>
-  /** Revoked ones too; `undefined` if there is no such key. */
+  /** Returns a key, including a revoked one; `undefined` if it does not exist. */
   get(id: string): Promise<ApiKey | undefined>
-  /** What it opens from now on: at once where there is a bus, else everywhere within five seconds. False if there is no such key, or it was revoked. */
+  /**
+   * Changes what a key opens: at once with a bus, otherwise everywhere within five seconds. Returns false if the key
+   * does not exist or is revoked.
+   */
   change(id: string, to: Pick<ApiKeyTerms, 'scopes'>): Promise<boolean>
-  /** Takes effect at once where there is a bus, else everywhere within five seconds, on streams within ten. False if there is no such key; a revoked one stays in the list. */
+  /**
+   * Revokes a key: at once with a bus, otherwise everywhere within five seconds, and on streams within ten. Returns
+   * false if the key does not exist. A revoked key stays in the list.
+   */
   revoke(id: string): Promise<boolean>
 }
 
-/** API keys on a store: made, listed and revoked, and checked as a verifier of `authenticate`. */
+/** API keys in a store. They are created, listed and revoked, and checked as a verifier of `authenticate`. */
 export interface ApiKeys extends ApiKeyAdmin, Verifier {
-  /** The keys of one tenant alone: the others', and those that open several tenants, are as if they were not there. */
+  /** Returns the keys of one tenant only. Other tenants' keys, and keys for several tenants, are hidden. */
   forTenant(tenant: string): ApiKeyAdmin
 }
 
 export interface ApiKeysOptions {
-  /** What every key begins with, so that people and secret scanners know one when they see it. */
+  /** The prefix of every key, so that people and secret scanners recognize it. */
   readonly prefix?: string
   readonly clock?: Clock
-  /** Tells the other processes of a change at once. Left out, they find it within five seconds, streams within ten. */
+  /**
+   * Notifies other processes of a change at once. Without it they notice within five seconds, and streams within ten.
+   */
   readonly bus?: Bus | undefined
 }
 
-/** How long a revoked key still opens: the price of not asking the store on every call. */
+/** How long a revoked key still works. It is the price of not reading the store on every call. */
 const cacheMs = 5_000
 const lastUseEveryMs = 60_000
-/** A store that hangs must not hold callers: they are outside every deadline here. */
+/** A store that hangs must not hold callers, because no deadline applies to them here. */
 const storeTimeoutMs = 5_000
 const randomBytes = 24
 const shownDigits = 8
 const idDigits = 16
 const pageSize = 100
-/** A change meets at most a note of last use per process; losing more often than this is a store that lies. */
+/** A change conflicts at most with one last-use update per process. More conflicts than this mean a faulty store. */
 const maxAttempts = 20
 
 const root: Key = ['api-keys']
 const channel = 'api-keys'
 
-/** API keys, hashed in the store; a revoked one is refused everywhere within five seconds. */
+/** Creates API keys, hashed in the store. A revoked key is refused everywhere within five seconds. */
 export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus }: ApiKeysOptions = {}): ApiKeys {
-  if (!/^[A-Za-z][\w-]*_$/.test(prefix)) throw new TypeError('prefix: a word that ends in an underscore, such as sk_')
-  const known = createTokenCache(cacheMs, clock)
-  const hearers = new Set<(credential: string) => void>()
-  /** Whoever says so: the worst that comes of it is that the store is asked. */
+  if (!/^[A-Za-z][\w-]*_$/.test(prefix))
+    throw new TypeError('"prefix" must be a word that ends in an underscore, such as sk_')
+  const cache = createTokenCache(cacheMs, clock)
+  const listeners = new Set<(credential: string) => void>()
+  /** Drops a key from the cache. It trusts any sender, because a false message only costs a read of the store. */
   const changed = (id: string): void => {
-    known.delete(credentialOf(id))
-    for (const hear of [...hearers]) hear(credentialOf(id))
+    cache.delete(credentialOf(id))
+    for (const listener of [...listeners]) listener(credentialOf(id))
   }
   let listening = false
-  /** From the first key that is remembered on; its owner closes the bus. */
+  /** Subscribes when the first key is cached. The owner of the bus closes it. */
   function listen(): void {
     if (!listening) bus?.subscribe(channel, changed)
     listening = true
@@ -93,23 +102,28 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       throw new RpcError('storeUnavailable', 'API keys cannot be checked right now: try again later', { cause })
     }
   }
-  /** For people who wonder whether a key is still needed. Lost races and a store that is away do not matter here. */
-  async function note(hash: string, text: string, record: ApiKeyRecord): Promise<void> {
+  /**
+   * Records the last use, for people who wonder whether a key is still needed. Lost races and an unavailable store do
+   * not matter here.
+   */
+  async function recordUse(hash: string, text: string, record: ApiKeyRecord): Promise<void> {
     if (clock.now() - (record.lastUse ?? 0) < lastUseEveryMs) return
     const used = JSON.stringify({ ...record, lastUse: clock.now() })
     await withTimeout(store.swap([...root, hash], text, used), storeTimeoutMs, clock).catch(() => {})
   }
 
-  function admin(mine: (record: ApiKeyTerms) => boolean, tenants?: readonly string[]): ApiKeyAdmin {
-    /** Ids are the beginnings of hashes, so the next entry in order is the one, or there is none. */
+  function admin(isVisible: (record: ApiKeyTerms) => boolean, tenants?: readonly string[]): ApiKeyAdmin {
+    /** Finds a key. Ids are prefixes of hashes, so the next entry in order is the match, if there is one. */
     async function find(id: string): Promise<{ hash: string; text: string; record: ApiKeyRecord } | undefined> {
       if (!isId(id)) return undefined
       const [entry] = await store.list(root, { limit: 1, after: [...root, id] })
       const hash = entry?.key.at(-1)
       const record = entry && parseRecord(entry.value)
-      return entry && hash?.startsWith(id) && record && mine(record) ? { hash, text: entry.value, record } : undefined
+      return entry && hash?.startsWith(id) && record && isVisible(record)
+        ? { hash, text: entry.value, record }
+        : undefined
     }
-    /** False where there is no such key, or `change` does not want it changed. */
+    /** Rewrites a record. Returns false if the key does not exist, or if `change` returns `undefined`. */
     async function rewrite(id: string, change: (record: ApiKeyRecord) => ApiKeyRecord | undefined): Promise<boolean> {
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const entry = await find(id)
@@ -124,8 +138,8 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       throw new RpcError('storeUnavailable', 'The key could not be changed: try again')
     }
     return {
-      async create({ subject, scopes = [], label = '', expires, ...given }) {
-        const terms = { subject, scopes, label, tenants: tenants ?? given.tenants ?? [] }
+      async create({ subject, scopes = [], label = '', expires, ...requested }) {
+        const terms = { subject, scopes, label, tenants: tenants ?? requested.tenants ?? [] }
         const now = clock.now()
         const secret = prefix + toHex(crypto.getRandomValues(new Uint8Array(randomBytes)))
         const shown = secret.slice(0, prefix.length + shownDigits)
@@ -138,16 +152,16 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       },
       async list({ limit = pageSize, after } = {}) {
         const found: ApiKey[] = []
-        // `g` comes after every hex digit: the entry this id stands for is passed over.
-        let place: Key | undefined = after === undefined ? undefined : [...root, `${after}g`]
+        // `g` sorts after every hex digit, so the entry with this id is skipped.
+        let cursor: Key | undefined = after === undefined ? undefined : [...root, `${after}g`]
         while (found.length < limit) {
-          const entries = await store.list(root, { limit: pageSize, ...(place && { after: place }) })
+          const entries = await store.list(root, { limit: pageSize, ...(cursor && { after: cursor }) })
           for (const { key, value } of entries) {
             const record = parseRecord(value)
-            if (record && mine(record) && found.length < limit)
+            if (record && isVisible(record) && found.length < limit)
               found.push({ id: key.at(-1)?.slice(0, idDigits) ?? '', ...record })
           }
-          place = entries.at(-1)?.key
+          cursor = entries.at(-1)?.key
           if (entries.length < pageSize) break
         }
         return found
@@ -170,26 +184,26 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
   return {
     ...admin(() => true),
     forTenant: (tenant) => admin(({ tenants }) => tenants.length === 1 && tenants[0] === tenant, [tenant]),
-    onChange(hear) {
-      hearers.add(hear)
-      return () => hearers.delete(hear)
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     async verify(token, { facts }) {
       listen()
-      const before = known.get(token)
-      if (before) return before
+      const cached = cache.get(token)
+      if (cached) return cached
       if (!isOurs(token)) return undefined
       const hash = await hashSecret(token)
       const text = await read(hash)
-      // A key nobody made is read like one that was revoked, so that the two cost the same.
+      // An unknown key is parsed like a revoked one, so that the two cost the same.
       const record = parseRecord(text ?? decoy)
       if (text === undefined || !record || record.revoked !== undefined || (record.expires ?? 1 / 0) <= clock.now()) {
         facts['tokenRefused'] = 'key'
         return undefined
       }
-      await note(hash, text, record)
+      await recordUse(hash, text, record)
       const caller = toCaller(hash, record)
-      known.set(token, caller)
+      cache.set(token, caller)
       return caller
     },
   }
@@ -217,7 +231,7 @@ const credentialOf = (id: string): string => `key ${id}`
 
 const isId = (id: string): boolean => id.length === idDigits && /^[0-9a-f]+$/.test(id)
 
-/** WebCrypto's, since our own takes no care to hide what it hashes. */
+/** Hashes with WebCrypto, because our own SHA-256 does not hide timing. */
 const hashSecret = async (secret: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))))
 

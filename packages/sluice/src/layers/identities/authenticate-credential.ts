@@ -1,6 +1,6 @@
 /**
- * Who sent this: where a message may carry its token, and who is asked about it. Shared by the layer, for calls, and by
- * whoever receives what is no call (streams, notifications, responses), so that both judge alike.
+ * Finds the token of a message and verifies it. The layer uses this for calls. Receivers of streams, notifications and
+ * responses, which are not calls, use it too, so that both decide alike.
  */
 
 import type { Call, Caller, Via } from '../../core/call.ts'
@@ -10,78 +10,86 @@ import type { ExposedResource } from '../../core/plugin.ts'
 import type { ImpliedScopes } from './scope-hierarchy.ts'
 import { createScopeHierarchy } from './scope-hierarchy.ts'
 
-/** Vouches for callers: `jwt`, `apiKeys`, or one of your own. */
+/** Verifies callers: `jwt`, `apiKeys`, or your own. */
 export interface Verifier {
   /**
-   * The caller this token stands for; `undefined` if it is not good, or not of this verifier. Throws when it cannot
-   * tell. `facts` may be told why, for the log: never the token or a part of it.
+   * Returns the caller of this token; `undefined` if the token is invalid, or not of this verifier. Throws if it cannot
+   * decide. It may set `facts` to the reason, for the log, but never to the token or a part of it.
    */
   verify(token: string, call: Pick<Call, 'via' | 'facts'>): Promise<Caller | undefined>
   /**
-   * Stands before its callers' subjects where there is more than one verifier: two issuers may both have an "alice", and
+   * Prefix of its callers' subjects if there is more than one verifier. Two issuers may both have an "alice", and
    * neither may use the tickets, grants and recorded results of the other.
    */
   readonly issuer?: string | undefined
   /**
-   * Where it is told of such things: calls `hear` with the `credential` of a caller that may be good no longer, so that
-   * streams are looked at now and not seconds later. The returned function ends it.
+   * Optional. Calls `listener` with the `credential` of a caller that may no longer be valid, so that streams are
+   * rechecked now instead of seconds later. The returned function unsubscribes.
    */
-  onChange?(hear: (credential: string) => void): () => void
+  onChange?(listener: (credential: string) => void): () => void
   /** The server's public address, if the verifier knows it: `oauth` does. HTTP transports serve it without further options. */
   readonly expose?: ExposedResource
 }
 
 export interface CredentialOptions {
-  /** Asked in this order; the first that vouches decides. */
+  /** Verifiers in the order in which they are tried. The first that accepts the token decides. */
   readonly verifiers: readonly Verifier[]
   /**
-   * Takes `params.token` over HTTP and WebSocket too. Off, because bodies are logged, stored and replayed where headers
-   * are not. On a pipe and in memory, which have no headers, it is always taken.
+   * Accepts `params.token` over HTTP and WebSocket too. Off by default, because bodies are logged, stored and replayed
+   * where headers are not. Pipes and in-memory clients have no headers, so they may always use it.
    */
   readonly paramsToken?: boolean
   /**
-   * The token of whoever started this process, for stdio alone: usually the environment's `SLUICE_TOKEN`. On any other
-   * transport it would lend the operator's identity to strangers.
+   * The token of the user who started this process, for stdio only. Usually the environment's `SLUICE_TOKEN`. On any
+   * other transport it would lend the operator's identity to strangers.
    */
   readonly stdioToken?: string | undefined
   /**
-   * Which scope implies which, for every check of scopes: `{ repo: ['repo:read'] }`. None by default, since a wrong line
-   * here opens what it names to all who hold the wider scope.
+   * Scopes that imply others, for every check of scopes: `{ repo: ['repo:read'] }`. None by default, because a wrong
+   * line opens the named scope to every holder of the wider one.
    */
   readonly impliedScopes?: ImpliedScopes
 }
 
-/** `undefined` where no place holds a token; throws `unauthorized` where one does and nobody vouches for it. */
+/**
+ * Returns the caller; `undefined` if the message has no token. Throws `unauthorized` if it has one that no verifier
+ * accepts.
+ */
 export type AuthenticateCredential = (call: Pick<Call, 'via' | 'params' | 'facts'>) => Promise<Caller | undefined>
 
-/** What a place held. No token: something is there that cannot be one, which must not count as nothing. */
+/**
+ * The token that was found. `token` is `undefined` if the value cannot be a token, which must not count as no token.
+ */
 interface Found {
   readonly from: 'header' | 'params' | 'stdio'
   readonly token: string | undefined
 }
 
-/** A longer one is no token but an attempt to make us hash, parse and keep it. */
+/** A longer value is not a token but an attempt to make the server hash, parse and keep it. */
 const maxTokenLength = 8 * 1024
 
 export function createCredentialAuthenticator(options: CredentialOptions, clock: Clock): AuthenticateCredential {
   const { verifiers, paramsToken = false, stdioToken, impliedScopes } = options
   const hierarchy = impliedScopes && createScopeHierarchy(impliedScopes)
-  if (verifiers.length === 0) throw new TypeError('verifiers: without one nobody can be let in')
+  if (verifiers.length === 0) throw new TypeError('"verifiers" is empty, so every caller would be refused: add one')
 
-  /** The first place that holds something decides: a bad header is not mended by a good token elsewhere. */
+  /**
+   * Finds the token. The first source that has a value decides, so a good token elsewhere does not replace a bad
+   * header.
+   */
   function find({ via, params }: Parameters<AuthenticateCredential>[0]): Found | undefined {
     const header = via.header('authorization')
     if (header !== undefined) return { from: 'header', token: bearerOf(header) }
     const { transport } = via
-    const given = params['token']
-    if (given !== undefined && given !== null && (paramsToken || transport === 'stdio' || transport === 'memory'))
-      return { from: 'params', token: typeof given === 'string' ? tokenOf(given) : undefined }
+    const value = params['token']
+    if (value !== undefined && value !== null && (paramsToken || transport === 'stdio' || transport === 'memory'))
+      return { from: 'params', token: typeof value === 'string' ? tokenOf(value) : undefined }
     if (transport === 'stdio' && stdioToken) return { from: 'stdio', token: tokenOf(stdioToken) }
     return undefined
   }
 
   async function verify(token: string, call: Parameters<AuthenticateCredential>[0]): Promise<Caller> {
-    let unable: unknown
+    let failure: unknown
     for (const verifier of verifiers)
       try {
         const caller = await verifier.verify(token, call)
@@ -90,16 +98,16 @@ export function createCredentialAuthenticator(options: CredentialOptions, clock:
         if (issuer === undefined || verifiers.length === 1) return caller
         return { ...caller, subject: `${issuer} ${caller.subject}` }
       } catch (thrown) {
-        // Another may still vouch: one issuer that is away must not lock out the others' callers.
-        unable ??= thrown
+        // Another verifier may still accept it: one unavailable issuer must not lock out the callers of others.
+        failure ??= thrown
       }
-    throw unable ?? unauthorized({ error: 'invalid_token' })
+    throw failure ?? unauthorized({ error: 'invalid_token' })
   }
 
-  return async function identify(call) {
+  return async function authenticateCredential(call) {
     const found = find(call)
     if (!found) {
-      // Whoever knows the id of somebody's session and nothing else gets no further, not even to what is public.
+      // A client that knows only the id of a session gets no further, not even to public methods.
       if (isSession(call.via) && call.via.connection?.state.owner !== undefined) throw unauthorized({})
       return undefined
     }
@@ -111,19 +119,22 @@ export function createCredentialAuthenticator(options: CredentialOptions, clock:
   }
 }
 
-/** One text for every cause: which part of a forgery was wrong is nobody's business. `data` is what a challenge needs. */
+/**
+ * Returns the refusal. It has one text for every cause, so that it does not reveal which part of a forgery was wrong.
+ * `data` is for the challenge.
+ */
 export const unauthorized = (data: {
   readonly error?: 'invalid_token'
   readonly scopes?: readonly string[]
 }): RpcError => new RpcError('unauthorized', 'Authentication required', { data })
 
-/** A pipe has one client, whoever that client speaks for. */
+/** Returns whether the connection is a session. A pipe has one client, whatever principal it acts for. */
 const isSession = ({ transport, connection }: Via): boolean =>
   connection !== undefined && transport !== 'stdio' && transport !== 'memory'
 
 /**
- * A session belongs to the first principal that authenticates on it: its id travels in a header that gets logged, so
- * knowing it must not be enough, and the refusal is that of a session that never was.
+ * Binds a session to the first principal that authenticates on it. Its id travels in a header that gets logged, so
+ * knowing it must not be enough. The refusal is that of a missing session.
  */
 async function claimSession({ connection }: Via, { subject, credential }: Caller): Promise<void> {
   if (!(await connection?.claimOwnership(JSON.stringify([subject, credential]))))
@@ -131,8 +142,8 @@ async function claimSession({ connection }: Via, { subject, credential }: Caller
 }
 
 /**
- * RFC 6750: the scheme in any case, then one token. Two headers joined by a comma are therefore none. What else a token
- * may not hold is left to the verifiers, who look at it once: here it would be read through on every call.
+ * Parses an RFC 6750 header: the scheme in any case, then one token. Two headers joined by a comma are therefore
+ * refused. Verifiers check the other characters once; here it would cost every call.
  */
 function bearerOf(header: string): string | undefined {
   if (!/^bearer /i.test(header)) return undefined

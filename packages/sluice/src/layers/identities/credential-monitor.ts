@@ -1,4 +1,4 @@
-/** Streams and sockets outlive their credential unless somebody looks: this does, until they end. */
+/** Rechecks the credentials of open streams and sockets, which would otherwise outlive them. */
 
 import type { Call, Caller } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -7,37 +7,39 @@ import type { Stop } from '../../core/stop.ts'
 import type { AuthenticateCredential, Verifier } from './authenticate-credential.ts'
 import { unauthorized } from './authenticate-credential.ts'
 
-/** How often a credential is looked at again: how long a revoked one goes on listening where no verifier tells. */
+/** How often a credential is rechecked. A revoked one keeps its stream this long if no verifier reports the change. */
 const recheckMs = 5_000
 
 export interface CredentialMonitor {
-  /** Ends `stop` when the credential that admitted `caller` expires or is revoked; the returned function lets go. */
+  /**
+   * Triggers `stop` when the credential of `caller` expires or is revoked. The returned function ends the monitoring.
+   */
   (call: Pick<Call, 'via' | 'params' | 'facts'> & { readonly stop: Stop }, caller: Caller): () => void
-  /** Lets go of all. */
+  /** Ends all monitoring. */
   close(): void
 }
 
 export function createCredentialMonitor(
   verifiers: readonly Verifier[],
-  identify: AuthenticateCredential,
+  authenticateCredential: AuthenticateCredential,
   clock: Clock,
 ): CredentialMonitor {
-  const watched = new Set<MonitoredCredential>()
-  const tell = (credential: string): void => {
-    for (const each of [...watched]) if (each.credential === credential) each.recheck()
+  const monitored = new Set<MonitoredCredential>()
+  const recheckCredential = (credential: string): void => {
+    for (const each of [...monitored]) if (each.credential === credential) each.recheck()
   }
-  const deafen = verifiers.map((verifier) => verifier.onChange?.(tell))
+  const unsubscribers = verifiers.map((verifier) => verifier.onChange?.(recheckCredential))
   return Object.assign(
     (call: Parameters<CredentialMonitor>[0], caller: Caller) => {
-      const one = monitorOne(call, caller, identify, clock, () => watched.delete(one))
-      watched.add(one)
+      const one = monitorOne(call, caller, authenticateCredential, clock, () => monitored.delete(one))
+      monitored.add(one)
       call.stop.onStop(one.release)
       return one.release
     },
     {
       close() {
-        for (const stop of deafen) stop?.()
-        for (const { release: leave } of [...watched]) leave()
+        for (const unsubscribe of unsubscribers) unsubscribe?.()
+        for (const { release } of [...monitored]) release()
       },
     },
   )
@@ -45,7 +47,7 @@ export function createCredentialMonitor(
 
 interface MonitoredCredential {
   readonly credential: string
-  /** Now, and not only when it is time. */
+  /** Rechecks now, without waiting for the timer. */
   recheck(): void
   release(): void
 }
@@ -53,49 +55,49 @@ interface MonitoredCredential {
 function monitorOne(
   call: Parameters<CredentialMonitor>[0],
   { credential, expires: until }: Caller,
-  identify: AuthenticateCredential,
+  authenticateCredential: AuthenticateCredential,
   clock: Clock,
-  left: () => void,
+  onRelease: () => void,
 ): MonitoredCredential {
   let expires = until
-  let callOff = (): void => {}
-  let over = false
-  let looking = false
-  let again = false
-  const leave = (): void => {
-    over = true
-    callOff()
-    left()
+  let cancelTimer = (): void => {}
+  let released = false
+  let isChecking = false
+  let recheckPending = false
+  const release = (): void => {
+    released = true
+    cancelTimer()
+    onRelease()
   }
   const arm = (): void => {
-    if (!over) callOff = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), look)
+    if (!released) cancelTimer = clock.after(Math.max(0, Math.min(expires - clock.now(), recheckMs)), recheck)
   }
   const end = (): void => call.stop.stop(unauthorized({ error: 'invalid_token' }))
   async function check(): Promise<void> {
-    // A session that ended took its streams along, and told nobody else.
-    if (call.via.connection?.closed) return leave()
+    // A closed session has ended its streams, without notifying this monitor.
+    if (call.via.connection?.closed) return release()
     try {
-      const still = expires > clock.now() ? await identify(call) : undefined
+      const still = expires > clock.now() ? await authenticateCredential(call) : undefined
       if (still) expires = still.expires
       else end()
     } catch (thrown) {
-      // A store that is away for a minute must not cut every stream at once; expiry is still honoured.
+      // A store that is unavailable for a minute must not end every stream at once. Expiry still applies.
       if (!(thrown instanceof RpcError) || thrown.reason !== 'storeUnavailable') end()
     }
   }
-  /** One at a time: what changes while it is looked at is looked at once more. */
-  function look(): void {
-    again = looking
-    if (looking || over) return
-    callOff()
-    looking = true
+  /** Runs one check at a time. A change during a check triggers another one. */
+  function recheck(): void {
+    recheckPending = isChecking
+    if (isChecking || released) return
+    cancelTimer()
+    isChecking = true
     check().then(() => {
-      looking = false
-      if (again) look()
+      isChecking = false
+      if (recheckPending) recheck()
       else arm()
-      // A check that cannot run is a no.
+      // A check that cannot run counts as a refusal.
     }, end)
   }
   arm()
-  return { credential, recheck: look, release: leave }
+  return { credential, recheck, release }
 }

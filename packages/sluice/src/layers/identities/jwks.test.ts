@@ -43,7 +43,7 @@ const real = makeKey('real')
 const connectionsOf = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
 
-/** An issuer on loopback whose behaviour a test changes as it goes. */
+/** An issuer on loopback whose behaviour a test changes during the run. */
 async function anIssuer(first: Respond) {
   const state = { respond: first, hits: 0 }
   const server = createServer((request, response) => {
@@ -71,7 +71,7 @@ async function anIssuer(first: Respond) {
     new SignJWT({ iss: issuer, aud: audience, sub: 'ann', jti: String(++made), exp: start / 1000 + 7 * 86_400 })
       .setProtectedHeader({ alg: 'ES256', kid })
       .sign(privateKey)
-  /** Always with a fresh token, so that nothing is remembered. */
+  /** Always uses a fresh token, so that nothing is cached. */
   const outcome = async (key: ReturnType<typeof makeKey>): Promise<string> => {
     try {
       return (await verifier.verify(await tokenBy(key), aCall())) ? 'vouched' : 'refused'
@@ -94,7 +94,7 @@ test('keys are fetched once, and a rotation is followed', async () => {
   state.respond = json(setOf(young))
   expect(await outcome(old)).toBe('vouched')
   await clock.advance(10 * minute)
-  // Old keys are looked at again without anybody waiting for it.
+  // Old keys are refreshed while no call waits for it.
   await outcome(young)
   await expect.poll(() => state.hits).toBe(3)
   await expect.poll(() => outcome(old)).toBe('refused')
@@ -115,7 +115,7 @@ test('a thousand tokens with invented key ids cause one fetch per cooldown', asy
   expect(await outcome(real)).toBe('vouched')
 })
 
-test('callers who come at once share the first fetch', async () => {
+test('concurrent callers share the first fetch', async () => {
   const real = makeKey('real')
   const { state, outcome } = await anIssuer(json(setOf(real)))
   expect(await Promise.all(Array.from({ length: 20 }, () => outcome(real)))).toEqual(Array(20).fill('vouched'))
@@ -138,7 +138,7 @@ test.each<[string, Respond]>([
     json(gzipSync(Buffer.from(`{"padding":"${padding}"}`)), { 'content-encoding': 'gzip' }),
   ],
   ['answers too many keys', json(JSON.stringify({ keys: Array.from({ length: 101 }, () => ({ kty: 'EC' })) }))],
-])('an issuer that %s: known keys serve, and without any nobody is let in', async (_, trouble) => {
+])('with an issuer that %s known keys are used, and without any no caller is admitted', async (_, trouble) => {
   const { state, clock, outcome, lines } = await anIssuer(trouble)
   expect([await outcome(real), await outcome(real), state.hits]).toEqual(['storeUnavailable', 'storeUnavailable', 1])
   expect(lines).toMatchObject([{ event: 'jwks', outcome: 'failed', serving: 'nobody' }])
@@ -152,12 +152,12 @@ test.each<[string, Respond]>([
   }
   await expect.poll(() => lines.at(-1)).toMatchObject({ serving: 'known keys' })
   expect(await outcome(makeKey('unknown'))).toBe('refused')
-  // Not for ever: whoever keeps the issuer away must not keep a stolen key alive.
+  // Not for ever: an attacker who blocks the issuer must not keep a stolen key valid.
   await clock.advance(2 * 60 * minute)
   expect(await outcome(real)).toBe('storeUnavailable')
 })
 
-test('a redirect is not followed, not even to a good key set', async () => {
+test('a redirect is not followed, not even to a valid key set', async () => {
   const elsewhere = await anIssuer(json(setOf(real)))
   const { port } = elsewhere.server.address() as AddressInfo
   const { outcome } = await anIssuer(status(302, { location: `http://127.0.0.1:${port}/` }))
@@ -181,7 +181,7 @@ test.each<[string, Respond]>([
   await clock.advance(5_000)
   expect(await first).toBe('storeUnavailable')
   expect(clock.pending).toBe(0)
-  // Not merely left alone: an issuer that hangs must not collect our connections.
+  // The request is aborted too, because an issuer that hangs must not collect our connections.
   await expect.poll(() => connectionsOf(server)).toBe(0)
   state.respond = json(setOf(real))
   expect(await outcome(real)).toBe('vouched')
@@ -194,14 +194,14 @@ test.each<[string, Respond]>([
   expect(clock.pending).toBe(0)
 })
 
-test('a key set may hold keys that are of no use here', async () => {
+test('a key set may contain unusable keys', async () => {
   const set: { keys: unknown[] } = JSON.parse(setOf(real))
   const odd = [{ kty: 'oct', k: 'AAAA', kid: 'real' }, { kty: 'EC', crv: 'P-999' }, {}, { kty: 'RSA', use: 'enc' }]
   const { outcome } = await anIssuer(json(JSON.stringify({ keys: [...odd, ...set.keys] })))
   expect(await outcome(real)).toBe('vouched')
 })
 
-test('a key that anybody can sign for is passed over', async () => {
+test('a key for which anyone can sign is ignored', async () => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const weak = { ...publicKey.export({ format: 'jwk' }), e: 'AQ', kid: 'weak' }
   const { verify } = await anIssuer(json(JSON.stringify({ keys: [weak] })))
@@ -216,7 +216,7 @@ test('a key that anybody can sign for is passed over', async () => {
 })
 const sha256Info = '3031300d060960864801650304020105000420'
 
-test('a private key in a public set does not vouch for anybody', async () => {
+test('a private key in a public set verifies no token', async () => {
   const leaked = { ...real.privateKey.export({ format: 'jwk' }), kid: 'real' }
   const { outcome } = await anIssuer(json(JSON.stringify({ keys: [leaked] })))
   expect(await outcome(real)).toBe('refused')

@@ -1,7 +1,7 @@
 /**
- * An issuer's public keys from its JWKS address. Tokens name the key they want, so whoever sends tokens decides how
- * often we are tempted to fetch: hence one fetch at a time, a cooldown whatever the outcome, and limits on what comes
- * back. Keys once fetched serve on while the issuer is slow, down or answers nonsense.
+ * An issuer's public keys from its JWKS URL. Tokens name the key they want, so their senders could trigger fetches at
+ * will. Therefore there is one fetch at a time, a cooldown after every outcome, and limits on the response. Fetched
+ * keys stay in use while the issuer is slow, down or returns invalid data.
  */
 
 import { JWKSNoMatchingKey } from 'jose/errors'
@@ -17,7 +17,7 @@ import { isSafeUrl } from '../../core/loopback.ts'
 import { isWeakKey } from './weak-key.ts'
 import { withTimeout } from './with-timeout.ts'
 
-/** As much of `fetch` as is used here, so that a test needs no more. */
+/** The part of `fetch` that is used here, so that a test needs no more. */
 export type Fetch = (
   url: string,
   init: {
@@ -37,13 +37,19 @@ export interface JwksDeps {
 }
 export type FindKey = (...header: Parameters<LocalJWKSet>) => ReturnType<LocalJWKSet>
 
-/** How long keys count as new. A key the issuer withdrew is believed no longer than this, while the issuer answers. */
+/** How long keys count as fresh. A withdrawn key is accepted no longer than this while the issuer responds. */
 const freshMs = 10 * 60_000
-/** And this while it does not: keeping the issuer away must not keep a stolen key alive for ever. */
+/**
+ * How long keys are used while the issuer does not respond. Otherwise blocking the issuer would keep a stolen key valid
+ * for ever.
+ */
 const staleMs = 24 * 60 * 60_000
-/** Between two fetches: tokens with invented key ids must not become requests to the issuer. */
+/** Time between two fetches, so that tokens with invented key ids do not become requests to the issuer. */
 const cooldownMs = 30_000
-/** The same while there are no keys at all, and every call is refused: an issuer that starts after us is found soon. */
+/**
+ * Time between two fetches while there are no keys and every call is refused, so that an issuer that starts later is
+ * found soon.
+ */
 const emptyCooldownMs = 5_000
 const timeoutMs = 5_000
 const maxBytes = 512 * 1024
@@ -65,13 +71,13 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): Fin
       const message = thrown instanceof Error ? thrown.message : 'unreadable'
       logger.warn({ event: 'jwks', outcome: 'failed', url, message, serving: known ? 'known keys' : 'nobody' })
     } finally {
-      // Whatever is still being sent is not read any more.
+      // Ends a response that is still being sent.
       controller.abort()
       pending = undefined
     }
   }
   async function read(signal: AbortSignal): Promise<FindKey> {
-    // A redirect is not followed: the address was configured, its target was not.
+    // A redirect is not followed, because its target was not configured.
     const headers = { accept: 'application/jwk-set+json, application/json' }
     const response = await fetch(url, { signal, redirect: 'manual', headers })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
@@ -80,7 +86,7 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): Fin
     if (set.keys.length > maxKeys) throw new Error(`more than ${maxKeys} keys`)
     return createLocalJWKSet({ keys: set.keys.filter((key) => !isWeakKey(key)) })
   }
-  /** Resolves when there is nothing more to wait for, whatever came of it. */
+  /** Settles when there is nothing more to wait for, with or without new keys. */
   function refresh(): Promise<void> {
     const since = monotonicNow(clock) - tried
     if (pending && since < 2 * timeoutMs) return withTimeout(pending, timeoutMs, clock).catch(() => {})
@@ -92,8 +98,8 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): Fin
 
   return async function findKey(...header) {
     if (age() > staleMs) await refresh()
-    // Nobody waits for keys that are merely old.
-    // A refresh that fails has logged why, and the next token tries again.
+    // No call waits for keys that are merely old. A failed refresh has logged the reason, and the next token tries
+    // again.
     else if (age() > freshMs) refresh().catch(() => {})
     if (!known || age() > staleMs)
       throw new RpcError('storeUnavailable', 'Tokens cannot be checked right now: try again later', {
@@ -123,7 +129,7 @@ async function textOf(body: Body | null): Promise<string> {
     const { done = true, value } = (await reader?.read()) ?? {}
     if (done || !value) break
     size += value.length
-    // Counted as it comes: its declared length says nothing, least of all where it is compressed.
+    // Counted on arrival, because the declared length is not reliable, especially with compression.
     if (size > maxBytes) throw new Error(`more than ${maxBytes} bytes`)
     chunks.push(value)
   }

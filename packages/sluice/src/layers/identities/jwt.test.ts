@@ -35,11 +35,11 @@ const signed = (
   key: Parameters<SignJWT['sign']>[0] = rsa.privateKey,
 ): Promise<string> => new SignJWT({ ...claims }).setProtectedHeader(header).sign(key)
 
-/** The order of P-256's group: as r and s it is zero in disguise. */
+/** The order of P-256's group. As r and s it is zero in disguise. */
 const order = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-/** A token put together by hand: what no library would make. */
+/** Builds a token by hand that no library would make. */
 const forged = (
   header: Params,
   signature: string | ((input: string) => Buffer) = '',
@@ -62,7 +62,7 @@ function verifying(options: Partial<JwtOptions> = {}) {
   return { clock, fetch, verify, facts }
 }
 
-test('a good token names the caller, its scopes, its client and its end', async () => {
+test('a valid token has the caller, its scopes, its client and its expiry', async () => {
   const caller = await verifying().verify(await signed(good))
   expect(caller).toEqual({
     subject: 'ann',
@@ -80,13 +80,13 @@ test.each([
   ['ES256', 'ec', ec],
   ['EdDSA', 'ed', ed],
   ['Ed25519', 'ed', ed],
-])('%s is taken with the key it belongs to, with and without its id', async (alg, kid, { privateKey }) => {
+])('%s is accepted with its key, with and without its id', async (alg, kid, { privateKey }) => {
   const { verify } = verifying()
   expect(await verify(await signed(good, { alg, kid }, privateKey))).toMatchObject({ subject: 'ann' })
   expect(await verify(await signed(good, { alg }, privateKey))).toMatchObject({ subject: 'ann' })
 })
 
-test('keys come as PEM or as a shared secret too', async () => {
+test('keys may be PEM or a shared secret too', async () => {
   const options = { issuer, audience }
   const outside = { clock: fakeClock(start) }
   const pem = jwt({ ...options, pem: `\n${publicPem}` }, outside)
@@ -113,7 +113,7 @@ test.each<[string, Params, readonly string[]]>([
   expect([...(caller?.scopes ?? ['none'])]).toEqual(scopes)
 })
 
-/** Everything below was refused before it could cause a request to anybody. */
+/** Every token below must be refused before it can cause a request. */
 const attacks: readonly (readonly [string, string | Promise<string>])[] = [
   ['alg none', forged({ alg: 'none' })],
   ['alg None', forged({ alg: 'None' })],
@@ -161,7 +161,7 @@ const attacks: readonly (readonly [string, string | Promise<string>])[] = [
   ['a kid that is a number', embedded({ kid: 5 })],
   ['a kid that is a list', embedded({ kid: ['rsa'] })],
   ['an unknown crit', signedByHand({ alg: 'RS256', kid: 'rsa', crit: ['exp'], exp: 1 })],
-  ['a crit of ours that is not there', signedByHand({ alg: 'RS256', kid: 'rsa', crit: ['b64'] })],
+  ['a crit that names a missing member', signedByHand({ alg: 'RS256', kid: 'rsa', crit: ['b64'] })],
   ['a known crit', signedByHand({ alg: 'RS256', kid: 'rsa', crit: ['b64'], b64: true })],
   ['an unencoded payload', signedByHand({ alg: 'RS256', kid: 'rsa', crit: ['b64'], b64: false })],
   ['an empty crit', signedByHand({ alg: 'RS256', kid: 'rsa', crit: [] })],
@@ -187,7 +187,7 @@ const attacks: readonly (readonly [string, string | Promise<string>])[] = [
   ],
   ['claims that are no UTF-8', signedBytes(Buffer.from(`${JSON.stringify(good).slice(0, -1)},"x":"\xff"}`, 'latin1'))],
   ['another kind of JWT', signed(good, { alg: 'RS256', kid: 'rsa', typ: 'logout+jwt' })],
-  ['a kind that is no text', signedByHand({ alg: 'RS256', kid: 'rsa', typ: 5 })],
+  ['a type that is not a string', signedByHand({ alg: 'RS256', kid: 'rsa', typ: 5 })],
   ['a wrong aud', signed({ ...good, aud: 'https://other.example' })],
   ['an aud that only begins like ours', signed({ ...good, aud: `${audience}/more` })],
   ['a list of aud without us', signed({ ...good, aud: ['https://other.example', 'x'] })],
@@ -214,13 +214,13 @@ const attacks: readonly (readonly [string, string | Promise<string>])[] = [
   ['a sub that is a number', signed({ ...good, sub: 5 })],
   ['a token bound to a key', signed({ ...good, cnf: { jkt: 'x' } })],
 ]
-test.each(attacks)('%s is refused, and nobody is asked', async (_, made) => {
+test.each(attacks)('%s is refused, without any request', async (_, made) => {
   const { verify, fetch } = verifying()
   expect(await verify(await made)).toBeUndefined()
   expect(fetch).not.toHaveBeenCalled()
 })
 
-/** Signed properly, with a header no library would sign. */
+/** Signs correctly, with a header that no library would sign. */
 function signedByHand(header: Params, claims: Params = good): string {
   return forged(header, (input) => signBytes('sha256', Buffer.from(input), rsa.privateKey), claims)
 }
@@ -234,12 +234,12 @@ function signedBytes(claims: Buffer, header = Buffer.from('{"alg":"RS256","kid":
   const input = `${header.toString('base64url')}.${claims.toString('base64url')}`
   return `${input}.${signBytes('sha256', Buffer.from(input), rsa.privateKey).toString('base64url')}`
 }
-/** Signed by a stranger, who says in the header where to find the key. */
+/** Signed by an attacker, whose header says where to find the key. */
 function embedded(header: Params): string {
   return forged({ alg: 'RS256', ...header }, (input) => signBytes('sha256', Buffer.from(input), stranger.privateKey))
 }
 
-test('the table refuses for what it names: the same by hand, with nothing wrong, is taken', async () => {
+test('each row is refused for its named defect: the same token without it is accepted', async () => {
   const { verify } = verifying()
   expect(await verify(signedByHand({ alg: 'RS256', kid: 'rsa' }))).toMatchObject({ subject: 'ann' })
   expect(await verify(signedByHand({ alg: 'RS256', kid: 'rsa', typ: 'at+JWT' }))).toMatchObject({ subject: 'ann' })
@@ -252,7 +252,7 @@ test('the table refuses for what it names: the same by hand, with nothing wrong,
   expect(await verify(forged({ alg: 'ES256', kid: 'ec' }, es256))).toMatchObject({ subject: 'ann' })
 })
 
-test('one character changed anywhere makes it another token, and none that is good', async () => {
+test('a token with one changed character is invalid', async () => {
   const { verify } = verifying()
   const token = await signed(good, { alg: 'ES256', kid: 'ec' }, ec.privateKey)
   const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= '
@@ -266,7 +266,7 @@ test('one character changed anywhere makes it another token, and none that is go
   expect(await verify(token)).toMatchObject({ subject: 'ann' })
 })
 
-test('a shared secret takes no other algorithm, whatever the header says', async () => {
+test('a shared secret accepts no other algorithm, whatever the header says', async () => {
   const shared = jwt({ secret, issuer, audience }, { clock: fakeClock(start) })
   for (const token of [
     forged({ alg: 'HS512' }, hmacWith(secret, 'sha512')),
@@ -277,7 +277,7 @@ test('a shared secret takes no other algorithm, whatever the header says', async
     expect(await shared.verify(token, aCall())).toBeUndefined()
 })
 
-test('fewer algorithms than the keys allow can be asked for', async () => {
+test('the algorithms can be restricted further than the keys do', async () => {
   const { verify } = verifying({ algorithms: ['ES256'] })
   expect(await verify(await signed(good, { alg: 'ES256', kid: 'ec' }, ec.privateKey))).toBeDefined()
   expect(await verify(await signed(good))).toBeUndefined()
@@ -288,7 +288,7 @@ test('an issuer whose clock is a little ahead, and one of several audiences, are
   expect(await verify(await signed({ ...good, iat: now + 30, nbf: now + 30, aud: ['x', audience] }))).toBeDefined()
 })
 
-test('the tolerance keeps a token alive for as long as it says', async () => {
+test('the tolerance keeps a token valid for exactly that long', async () => {
   const { verify, clock } = verifying({ clockToleranceSeconds: 60 })
   const token = await signed({ ...good, exp: now - 59 })
   expect(await verify(token)).toMatchObject({ expires: start + 1000 })
@@ -296,7 +296,7 @@ test('the tolerance keeps a token alive for as long as it says', async () => {
   expect(await verify(token)).toBeUndefined()
 })
 
-test('why a token was refused goes to the log, without anything of the token', async () => {
+test('the reason of a refusal is logged, without any part of the token', async () => {
   const { verify, facts } = verifying()
   const reasons = []
   for (const token of [
@@ -332,7 +332,7 @@ test('a verified token is not verified again for a minute, and no longer than it
   check.mockRestore()
 })
 
-test('a refused token is not remembered as refused, nor taken for another', async () => {
+test('a refused token is not cached, nor mistaken for another', async () => {
   const { verify } = verifying()
   const token = await signed(good)
   expect(await verify(`${token.slice(0, -4)}AAAA`)).toBeUndefined()
@@ -340,7 +340,7 @@ test('a refused token is not remembered as refused, nor taken for another', asyn
   expect(await verify(`${token.slice(0, -4)}AAAA`)).toBeUndefined()
 })
 
-test('one good token has one spelling: padding, blanks and stray bits make it another', async () => {
+test('a valid token has one spelling: padding, blanks and stray bits make it invalid', async () => {
   const { verify } = verifying()
   const token = await signed(good)
   const [head, claims, signature = ''] = token.split('.')
@@ -351,7 +351,7 @@ test('one good token has one spelling: padding, blanks and stray bits make it an
   expect(await verify(token)).toBeDefined()
 })
 
-test('a token without a key id is tried with the few keys that fit, and no more', async () => {
+test('a token without a key id is tried with a few matching keys, and no more', async () => {
   const many = await Promise.all(
     Array.from({ length: 12 }, async () => exportJWK(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)),
   )
@@ -380,8 +380,8 @@ test.each<[string, object]>([
   ['algorithms', { keys, algorithms: [] }],
   ['exactly one', { keys, secret }],
   ['exactly one', {}],
-  ['only public', { keys: [rsa.privateKey.export({ format: 'jwk' })] }],
-  ['only public', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
+  ['public keys only', { keys: [rsa.privateKey.export({ format: 'jwk' })] }],
+  ['public keys only', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
   ['pem', { pem: rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }) }],
   ['pem', { pem: 'nonsense' }],
   ['at least 32', { secret: 'short' }],
@@ -393,10 +393,10 @@ test.each<[string, object]>([
   ['must be https', { jwks: 'nonsense' }],
   ['clockToleranceSeconds', { keys, clockToleranceSeconds: 61 }],
   ['clockToleranceSeconds', { keys, clockToleranceSeconds: Number.NaN }],
-  ['issuer and audience', { keys, issuer: '' }],
-  ['issuer and audience', { keys, audience: [] }],
-  ['issuer and audience', { keys, audience: '' }],
-  ['issuer and audience', { keys, audience: [audience, ''] }],
-])('a configuration that would be unsafe does not start: %s', (text, options) => {
+  ['"issuer" and "audience"', { keys, issuer: '' }],
+  ['"issuer" and "audience"', { keys, audience: [] }],
+  ['"issuer" and "audience"', { keys, audience: '' }],
+  ['"issuer" and "audience"', { keys, audience: [audience, ''] }],
+])('an unsafe configuration is refused: %s', (text, options) => {
   expect(() => jwt({ issuer, audience, ...options } as JwtOptions)).toThrow(text)
 })

@@ -1,6 +1,6 @@
 /**
- * Vouches for the bearer of a JWT of one issuer, made for us, in time, and signed with a key we chose ourselves: what a
- * token's header says about keys is never followed.
+ * Verifies a JWT: of one issuer, for this audience, within its time, and signed with a configured key. What a token's
+ * header says about keys is never followed.
  *
  * https://www.rfc-editor.org/rfc/rfc8725 and https://www.rfc-editor.org/rfc/rfc9068
  */
@@ -23,65 +23,69 @@ import type { Algorithm, KeySource } from './key-source.ts'
 import { allowedAlgorithms, toFindKey } from './key-source.ts'
 import { createTokenCache } from './token-cache.ts'
 
-/** Whose tokens are taken, for whom they must be, and the keys that sign them. */
+/** The accepted issuer and audience, and the keys that sign the tokens. */
 export type JwtOptions = KeySource & {
-  /** Compared to the letter: an issuer with a slash at its end is another one. */
+  /** Compared to the letter: an issuer with a slash at its end is a different one. */
   readonly issuer: string
   /**
-   * This server, as the issuer knows it: its public address where tokens are asked for by resource. Without it a token
-   * made for any other service of the same issuer would open this one.
+   * This server's name at the issuer, usually its public URL. Without it, a token made for any other service of the
+   * same issuer would open this one.
    */
   readonly audience: string | readonly string[]
-  /** Fewer than the keys allow. A shared secret goes with HS256 unless said, and public keys never with HS*. */
+  /**
+   * Restricts the algorithms that the keys allow. A shared secret uses HS256 by default, and public keys never use HS*.
+   */
   readonly algorithms?: readonly Algorithm[]
-  /** How long past its expiry a token is still taken, at most 60. None, since clients renew ahead of time. */
+  /**
+   * How long after its expiry a token is still accepted, at most 60. 0 by default, because clients renew ahead of time.
+   */
   readonly clockToleranceSeconds?: number
   /**
-   * The claim that names the caller, or a function of the verified claims. By default it is `sub`, and where there is more
-   * than one verifier the issuer and `sub`: two issuers may both have an "alice".
+   * The claim that names the caller, or a function of the verified claims. By default it is `sub`. With more than one
+   * verifier it is the issuer and `sub`, because two issuers may both have an "alice".
    */
   readonly subject?: string | ((claims: Params) => string | undefined)
 }
 
-/** What reaches outside: clock, network and log; those of the runtime unless given. */
+/** External dependencies: clock, network and log. Those of the runtime by default. */
 export interface JwtDeps {
   readonly clock?: Clock
   readonly fetch?: Fetch
-  /** Hears when an issuer's keys cannot be fetched. */
+  /** Receives a line when an issuer's keys cannot be fetched. */
   readonly logger?: Logger
 }
 
-/** How long a token is believed without looking again: a key the issuer withdrew is honoured for this long. */
+/** How long a verified token is cached. A key that the issuer withdrew is accepted for this long. */
 const cacheMs = 60_000
-/** An issuer whose clock is a little ahead must not have its fresh tokens refused; being early helps no attacker. */
+/** Accepts fresh tokens of an issuer whose clock is a little ahead. A token that is early does not help an attacker. */
 const maxAheadSeconds = 30
-/** Keys tried for a token that names none: each costs a signature check, and the sender pays nothing. */
+/** Maximum number of keys tried for a token that names none. Each costs a signature check, at no cost to the sender. */
 const maxCandidates = 4
-/** Other kinds of JWT (logout, DPoP proofs, …) are signed with the same keys and must not pass for access tokens. */
+/** Other kinds of JWT (logout, DPoP proofs, …) are signed with the same keys and must not pass as access tokens. */
 const accessTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
 
 /**
- * Base64url as it is written, to the last bit: jose reads over blanks, padding and stray bits, and every such spelling
- * of one good token would count as another.
+ * Canonical base64url. jose accepts blanks, padding and stray bits, so one valid token would have many spellings, each
+ * cached separately.
  */
 const base64UrlPart = '(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?'
 const isCompact = new RegExp(`^${base64UrlPart}\\.${base64UrlPart}\\.${base64UrlPart}$`)
 
-/** Takes the tokens of one issuer, as a verifier of `authenticate`. */
-export function jwt(options: JwtOptions, outside: JwtDeps = {}): Verifier {
-  const { clock = systemClock, fetch = globalFetch, logger = silentLogger } = outside
+/** Creates a verifier for the tokens of one issuer, for `authenticate`. */
+export function jwt(options: JwtOptions, deps: JwtDeps = {}): Verifier {
+  const { clock = systemClock, fetch = globalFetch, logger = silentLogger } = deps
   const { issuer, audience, clockToleranceSeconds = 0, subject = 'sub' } = options
   const audiences = [audience].flat()
   if (!issuer || audiences.length === 0 || audiences.includes(''))
-    throw new TypeError('jwt: issuer and audience are needed')
+    throw new TypeError('jwt: "issuer" and "audience" are required')
   if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 60))
-    throw new TypeError('clockToleranceSeconds: 0 to 60; more than that keeps stolen tokens alive')
+    throw new TypeError('"clockToleranceSeconds" must be 0 to 60, because more would keep stolen tokens valid')
   const algorithms = allowedAlgorithms(options, options.algorithms)
   const findKey = toFindKey(options, algorithms, { clock, fetch, logger })
-  const known = createTokenCache(cacheMs, clock)
+  const cache = createTokenCache(cacheMs, clock)
 
   const keyFor: JWTVerifyGetKey = (header, token) => {
-    // We know no extensions, and one we do not know must not be passed over.
+    // No extensions are supported, and an unknown one must not be ignored.
     if (header.crit !== undefined) throw new InvalidToken('crit')
     if (header.kid !== undefined && typeof header.kid !== 'string') throw new InvalidToken('kid')
     const { typ } = header
@@ -119,7 +123,8 @@ export function jwt(options: JwtOptions, outside: JwtDeps = {}): Verifier {
     const expires = (Number(exp) + clockToleranceSeconds) * 1000
     if (!Number.isFinite(expires) || expires <= clock.now()) throw new InvalidToken('exp')
     if (typeof iat === 'number' && iat * 1000 > clock.now() + maxAheadSeconds * 1000) throw new InvalidToken('iat')
-    // Bound to a key its holder must prove to have, which is not checked here: as a bearer token it would be stolen goods.
+    // The token is bound to a key whose possession is not checked here. Accepting it as a bearer token would accept
+    // stolen ones.
     if (claims['cnf'] !== undefined) throw new InvalidToken('cnf')
     const name = typeof subject === 'string' ? claims[subject] : subject(claims)
     if (typeof name !== 'string' || name === '') throw new InvalidToken('sub')
@@ -129,15 +134,15 @@ export function jwt(options: JwtOptions, outside: JwtDeps = {}): Verifier {
   return {
     issuer: options.subject === undefined ? issuer : undefined,
     async verify(token, { facts }) {
-      const before = known.get(token)
-      if (before) return before
+      const cached = cache.get(token)
+      if (cached) return cached
       if (!isCompact.test(token) || !isUnambiguous(token)) return undefined
       try {
         const caller = toCaller(await claimsOf(token))
-        known.set(token, caller)
+        cache.set(token, caller)
         return caller
       } catch (thrown) {
-        // The keys are away: that says nothing about the token, and a client must not throw it away for it.
+        // The keys are unavailable, which says nothing about the token. The client must not discard it.
         if (thrown instanceof RpcError) throw thrown
         facts['tokenRefused'] = reasonOf(thrown)
         return undefined
@@ -147,8 +152,8 @@ export function jwt(options: JwtOptions, outside: JwtDeps = {}): Verifier {
 }
 
 /**
- * What two readers could read differently is refused before anybody reads it: a claim that comes twice, `__proto__`,
- * integers past 2^53, of which two may become one.
+ * Refuses tokens that two parsers could read differently: a repeated claim, `__proto__`, or integers past 2^53, of
+ * which two may become one.
  */
 function isUnambiguous(token: string): boolean {
   try {
@@ -160,10 +165,10 @@ function isUnambiguous(token: string): boolean {
 }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** What is wrong with a token that jose itself would take. The text is a name of ours, never a part of the token. */
+/** A problem with a token that jose would accept. The text is one of our names, never a part of the token. */
 class InvalidToken extends Error {}
 
-/** For the log. */
+/** Returns the reason of a refusal, for the log. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof InvalidToken) return thrown.message
   if (thrown instanceof JOSEError) return 'claim' in thrown ? String(thrown.claim) : thrown.code
@@ -172,12 +177,15 @@ function reasonOf(thrown: unknown): string {
 
 const globalFetch: Fetch = (url, init) => fetch(url, init)
 
-/** The same for every token this client gets for this person, so that renewing one is not changing who is there. */
+/**
+ * Returns the client id, which is the same for every token of this client and person. Renewing a token does not change
+ * the identity.
+ */
 const clientOf = ({ client_id, azp }: Params): string => String(client_id ?? azp ?? '')
 
-/** `scope` is a text, `scp` and `scopes` are what others made of it. The first that is there counts. */
+/** Reads the scopes. `scope` is the standard text, `scp` and `scopes` are variants. The first one present counts. */
 function scopesOf({ scope, scp, scopes }: Params): ReadonlySet<string> {
-  const given = scope ?? scp ?? scopes
-  const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : Array.isArray(given) ? given : []
+  const value = scope ?? scp ?? scopes
+  const names: readonly unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : []
   return new Set(names.filter((name): name is string => typeof name === 'string' && name !== ''))
 }

@@ -1,4 +1,4 @@
-/** The keys a token's signature is checked with: whichever form the operator has them in, one function finds them. */
+/** The keys that verify a token's signature, in any of the configured forms, behind one function. */
 
 import type { CryptoKey, JWK, JWSHeaderParameters } from 'jose'
 import { createLocalJWKSet } from 'jose/jwks/local'
@@ -9,13 +9,13 @@ import { isWeakKey } from './weak-key.ts'
 
 /** Exactly one of these. */
 export type KeySource =
-  /** The issuer's key set by its address, followed through rotation. https, unless it is on loopback. */
+  /** The URL of the issuer's key set, which is followed through rotation. https, or http on loopback. */
   | { readonly jwks: string }
   /** Public keys as JWKs. */
   | { readonly keys: readonly JWK[] }
   /** A public key (SPKI) or a certificate in PEM. */
   | { readonly pem: string }
-  /** Shared with the issuer, who can therefore be impersonated by whoever reads this server's configuration. */
+  /** Shared with the issuer. Anyone who can read this server's configuration can then impersonate the issuer. */
   | { readonly secret: string | Uint8Array }
 
 export type SharedAlgorithm = 'HS256' | 'HS384' | 'HS512'
@@ -41,41 +41,47 @@ const sharedAlgorithms: readonly Algorithm[] = ['HS256', 'HS384', 'HS512']
 
 export type FindAnyKey = (...header: Parameters<ReturnType<typeof createJwks>>) => Promise<CryptoKey | Uint8Array>
 
-export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], outside: JwksDeps): FindAnyKey {
-  if ('jwks' in source) return createJwks(source.jwks, outside)
+export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], deps: JwksDeps): FindAnyKey {
+  if ('jwks' in source) return createJwks(source.jwks, deps)
   if ('keys' in source) return fromKeys(source.keys)
   if ('pem' in source) return fromPem(source.pem)
   return fromSecret(source.secret, algorithms)
 }
 
 /**
- * Which algorithms may be used. A public key is known to everybody: were it ever taken for a shared secret, everybody
- * could sign. So the two kinds never meet, whatever is asked for, and `none` is of neither.
+ * Returns the allowed algorithms. Public keys are known to everyone. If one were taken for a shared secret, anyone
+ * could sign. So the two kinds never mix, whatever is requested, and `none` is in neither.
  */
-export function allowedAlgorithms(source: KeySource, asked: readonly Algorithm[] | undefined): readonly Algorithm[] {
+export function allowedAlgorithms(
+  source: KeySource,
+  requested: readonly Algorithm[] | undefined,
+): readonly Algorithm[] {
   const kinds = ['jwks', 'keys', 'pem', 'secret'].filter((kind) => kind in source)
-  if (kinds.length !== 1) throw new TypeError('jwt: give exactly one of jwks, keys, pem and secret')
+  if (kinds.length !== 1) throw new TypeError('jwt: set exactly one of "jwks", "keys", "pem" and "secret"')
   const possible = 'secret' in source ? sharedAlgorithms : publicAlgorithms
-  const algorithms = asked ?? ('secret' in source ? ['HS256'] : publicAlgorithms)
-  const odd = algorithms.find((algorithm) => !possible.includes(algorithm))
-  if (odd !== undefined || algorithms.length === 0)
-    throw new TypeError(`algorithms: ${kinds[0]} goes with ${possible.join(', ')}, not with ${odd ?? 'nothing'}`)
+  const algorithms = requested ?? ('secret' in source ? ['HS256'] : publicAlgorithms)
+  const unsupported = algorithms.find((algorithm) => !possible.includes(algorithm))
+  if (unsupported !== undefined || algorithms.length === 0)
+    throw new TypeError(
+      `"algorithms" for "${kinds[0]}" must be among ${possible.join(', ')}, not ${unsupported ?? 'nothing'}`,
+    )
   return algorithms
 }
 
 function fromKeys(keys: readonly JWK[]): FindAnyKey {
   if (keys.some((key) => 'd' in key || 'k' in key || 'priv' in key))
-    throw new TypeError('keys: only public keys belong here; whoever holds a private one can sign tokens')
-  if (keys.some((key) => isWeakKey({ ...key }))) throw new TypeError('keys: anybody can sign for one of these')
+    throw new TypeError('"keys" must hold public keys only, because a private key can sign tokens')
+  if (keys.some((key) => isWeakKey({ ...key })))
+    throw new TypeError('"keys" holds a weak key, for which anyone can sign: replace it')
   return createLocalJWKSet({ keys: [...keys] })
 }
 
-/** Imported under each algorithm a token asks for: the key's own type decides which of them succeed. */
+/** Imports the key under each algorithm that a token names. The type of the key decides which imports succeed. */
 function fromPem(pem: string): FindAnyKey {
   const text = pem.trim()
   const read = text.startsWith('-----BEGIN CERTIFICATE-----') ? importX509 : importSPKI
   if (read === importSPKI && !text.startsWith('-----BEGIN PUBLIC KEY-----'))
-    throw new TypeError('pem: expected "BEGIN PUBLIC KEY" or "BEGIN CERTIFICATE"')
+    throw new TypeError('"pem" must begin with "BEGIN PUBLIC KEY" or "BEGIN CERTIFICATE"')
   const imported = new Map<string, Promise<CryptoKey>>()
   return ({ alg = '' }: JWSHeaderParameters = {}) => {
     const key = imported.get(alg) ?? read(text, alg)
@@ -84,11 +90,11 @@ function fromPem(pem: string): FindAnyKey {
   }
 }
 
-/** RFC 7518: as long as the hash. A shorter one can be found offline, from any one token. */
+/** Requires a secret as long as the hash (RFC 7518). A shorter one can be found offline, from a single token. */
 function fromSecret(secret: string | Uint8Array, algorithms: readonly Algorithm[]): FindAnyKey {
   const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret
   const needed = Math.max(...algorithms.map((algorithm) => Number(algorithm.slice(2)) / 8))
   if (bytes.length < needed)
-    throw new TypeError(`secret: use at least ${needed} bytes, for instance the output of "openssl rand -base64 64"`)
+    throw new TypeError(`"secret" needs at least ${needed} bytes, for example the output of "openssl rand -base64 64"`)
   return async () => bytes
 }

@@ -1,17 +1,20 @@
 /**
- * Which scope implies which: a caller with `repo` may do whatever needs `repo:read`. A caller's scopes are widened once,
- * when it is identified, so that no check can forget it.
+ * Scopes that imply others: a caller with `repo` may do everything that needs `repo:read`. A caller's scopes are
+ * expanded once, when it is authenticated, so that no check can forget it.
  */
 
-/** `{ repo: ['repo:read', 'repo:write'] }`: the holder of a name holds what stands after it, and what that implies. */
+/**
+ * `{ repo: ['repo:read', 'repo:write'] }`: the holder of the key also holds the listed scopes, and those that they
+ * imply.
+ */
 export type ImpliedScopes = { readonly [scope: string]: readonly string[] }
 
 export interface ScopeHierarchy {
-  /** The scopes with all that they imply. */
+  /** Returns the scopes with all that they imply. */
   expand(scopes: ReadonlySet<string>): ReadonlySet<string>
   /**
-   * What to ask an authorization server for: no scope that another one implies, and the wider one where the caller has
-   * it already, since the new token replaces the old one.
+   * Returns the scopes to request from an authorization server, without those that another one implies. If the caller
+   * already has a wider scope, that one is requested, because the new token replaces the old one.
    */
   scopesToRequest(needed: readonly string[], held: ReadonlySet<string>): readonly string[]
 }
@@ -30,7 +33,7 @@ export function createScopeHierarchy(implied: ImpliedScopes): ScopeHierarchy {
     const found = reach(scope)
     for (const narrower of found)
       if (narrower !== scope && reach(narrower).has(scope))
-        throw new TypeError(`impliedScopes: "${scope}" and "${narrower}" imply each other; remove one of the two`)
+        throw new TypeError(`"impliedScopes": "${scope}" and "${narrower}" imply each other; remove one of the two`)
     reached.set(scope, found)
   }
   const implies = (wide: string, narrow: string): boolean => wide !== narrow && reach(wide).has(narrow)

@@ -5,7 +5,7 @@ import { createTokenCache } from './token-cache.ts'
 
 const until = (expires: number) => ({ ...anonymous, subject: 'ann', expires })
 
-test('a token is believed until the earlier of its expiry and the age it may reach', async () => {
+test('a token is cached until the earlier of its expiry and the maximum age', async () => {
   const clock = fakeClock()
   const cache = createTokenCache(60_000, clock)
   cache.set('long', until(Number.POSITIVE_INFINITY))
@@ -20,13 +20,13 @@ test('a token is believed until the earlier of its expiry and the age it may rea
   expect(cache.get('long')).toBeUndefined()
 })
 
-test('it does not grow without end: the oldest goes', () => {
+test('the cache is bounded, and the oldest token is dropped', () => {
   const cache = createTokenCache(60_000, fakeClock())
   for (let i = 0; i <= 5_000; i++) cache.set(`t${i}`, until(1e9))
   expect([cache.get('t0'), cache.get('t1')?.subject, cache.get('t5000')?.subject]).toEqual([undefined, 'ann', 'ann'])
 })
 
-test('a clock that is set back does not make it believe a token for longer', async () => {
+test('a clock that is set back does not keep a token for longer', async () => {
   const clock = fakeClock(1e9)
   const cache = createTokenCache(60_000, clock)
   cache.set('token', until(Number.POSITIVE_INFINITY))

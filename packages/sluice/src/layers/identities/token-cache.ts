@@ -1,6 +1,6 @@
 /**
- * Callers already vouched for. Checking a signature costs more than all layers together, so it is done once per token
- * and minute, not once per call.
+ * A cache of verified callers. Checking a signature costs more than all layers together, so it happens once per token
+ * and minute instead of once per call.
  */
 
 import type { Caller } from '../../core/call.ts'
@@ -10,33 +10,33 @@ import { monotonicNow } from '../../core/clock.ts'
 export interface TokenCache {
   get(token: string): Caller | undefined
   set(token: string, caller: Caller): void
-  /** Whoever came by this one is asked for anew. */
+  /** Removes the callers of this credential, so that they are verified again. */
   delete(credential: string): void
 }
 
-/** Past that the oldest goes. Only tokens that were good get in, so strangers cannot push anybody out. */
+/** Maximum number of tokens. The oldest is dropped. Only valid tokens get in, so strangers cannot displace any. */
 const maxTokens = 5_000
 
 /**
- * Under the token itself: a hash would be computed on every call. `maxAgeMs` is how long a revoked token is still
- * believed; expiry is honoured to the millisecond.
+ * Caches by the token itself, because a hash would be computed on every call. `maxAgeMs` is how long a revoked token is
+ * still accepted; expiry applies to the millisecond.
  */
 export function createTokenCache(maxAgeMs: number, clock: Clock): TokenCache {
-  const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  const entries = new Map<string, { readonly caller: Caller; readonly until: number }>()
   return {
     get(token) {
-      const entry = known.get(token)
+      const entry = entries.get(token)
       if (!entry) return undefined
       if (entry.until > monotonicNow(clock) && entry.caller.expires > clock.now()) return entry.caller
-      known.delete(token)
+      entries.delete(token)
       return undefined
     },
     set(token, caller) {
-      if (known.size >= maxTokens) for (const oldest of known.keys()) if (known.delete(oldest)) break
-      known.set(token, { caller, until: monotonicNow(clock) + maxAgeMs })
+      if (entries.size >= maxTokens) for (const oldest of entries.keys()) if (entries.delete(oldest)) break
+      entries.set(token, { caller, until: monotonicNow(clock) + maxAgeMs })
     },
     delete(credential) {
-      for (const [token, { caller }] of known) if (caller.credential === credential) known.delete(token)
+      for (const [token, { caller }] of entries) if (caller.credential === credential) entries.delete(token)
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Public keys that anybody can sign for. An issuer that publishes one has been had; taking its tokens would make it our
- * problem too. jose refuses short keys itself.
+ * Detects public keys for which anyone can sign. An issuer that publishes one is compromised, and accepting its tokens
+ * would compromise this server too. jose itself refuses short keys.
  */
 
 import type { Params } from '../../core/json.ts'
@@ -17,20 +17,20 @@ const primes = [
 
 /**
  * CVE-2017-15361: keys made by a faulty chip, whose private half can be computed. Their modulus is a power of 65537
- * modulo every small prime, which happens to others once in 2^27 times.
+ * modulo every small prime, which happens to other keys once in 2^27 times.
  */
 const isRoca = (modulus: bigint): boolean => primes.every((prime) => isPower(modulus % prime, prime))
 
-function isPower(rest: bigint, prime: bigint): boolean {
+function isPower(remainder: bigint, prime: bigint): boolean {
   let power = 1n
   do {
-    if (power === rest) return true
+    if (power === remainder) return true
     power = (power * 65537n) % prime
   } while (power !== 1n)
   return false
 }
 
-/** Zero, and therefore weak, where it cannot be read. */
+/** Decodes a number. Returns zero, and therefore weak, if it cannot be read. */
 function toNumber(text: unknown): bigint {
   if (typeof text !== 'string') return 0n
   try {

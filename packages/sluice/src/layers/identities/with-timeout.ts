@@ -1,17 +1,17 @@
-/** Waits for somebody else, but not for ever: nothing outside the `timeout` layer ends a call that is stuck here. */
+/** Waits for a promise with a deadline, because no outer layer ends a call that is stuck here. */
 
 import type { Clock } from '../../core/clock.ts'
 
 export function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const callOff = clock.after(ms, () => reject(new Error(`No answer within ${ms} ms`)))
+    const cancelTimer = clock.after(ms, () => reject(new Error(`No answer within ${ms} ms`)))
     work.then(
       (value) => {
-        callOff()
+        cancelTimer()
         resolve(value)
       },
       (thrown) => {
-        callOff()
+        cancelTimer()
         reject(thrown)
       },
     )

@@ -1,7 +1,8 @@
 /**
- * Earlier revisions ask the client by real requests. Inside the layers there is only the form of 2026-07-28, so this
- * plays the modern client: it sends the questions of an `input_required` result on the call's own stream, and calls the
- * stack again with the answers. Being outside all layers, it waits for a person without holding a slot or a deadline.
+ * Earlier revisions ask the client with real requests, while the layers know only the form of 2026-07-28. This layer
+ * therefore acts as the modern client. It sends the questions of an `input_required` result on the call's own stream,
+ * and calls the stack again with the answers. It is outside all layers, so it waits for a person without holding a slot
+ * or a deadline.
  *
  * Invariant: while this waits, the questions of one round are open, and when it returns or throws none of them is.
  */
@@ -16,7 +17,7 @@ import { createStop } from '../../core/stop.ts'
 import type { Features } from '../revisions.ts'
 import { featuresOf } from '../revisions.ts'
 
-/** A tool that never stops asking must not keep a client for ever. */
+/** Maximum number of rounds, so that a tool that never stops asking does not hold a client for ever. */
 const maxRounds = 16
 
 export const bridge: Layer = (next) =>
@@ -46,42 +47,45 @@ const questionsOf = (answer: Params): readonly AskedQuestion[] =>
 async function askAll(call: Call, asked: readonly AskedQuestion[]): Promise<Params> {
   const { request } = call
   const features = featuresOf(call.revision)
-  // Nothing can be waited for here: the client opens the page and calls again. Only 2025-11-25 gets this far.
+  // There is nothing to wait for here: the client opens the page and calls again. Only 2025-11-25 gets this far.
   const elicitations = asked.map(([, , params]) => params).filter((params) => params['elicitationId'] !== undefined)
   if (elicitations.length > 0)
-    throw new RpcError('urlRequired', 'A page must be visited first', { data: { elicitations } })
+    throw new RpcError('urlRequired', 'A page must be visited first: open it, then call again', {
+      data: { elicitations },
+    })
   if (!request) throw fail('This tool needs to ask the client, and this connection cannot carry questions')
-  // A question must not outlive the others: the call fails with the first refusal, and the client would still show it.
-  const asking = createStop()
-  const unlisten = call.stop.onStop((reason) => asking.stop(reason))
+  // The call fails with the first refusal. The other questions must end with it, otherwise the client would still show
+  // them.
+  const roundStop = createStop()
+  const unlisten = call.stop.onStop((reason) => roundStop.stop(reason))
   try {
     const answers = asked.map(async ([key, method, params]) => [
       key,
-      await request(method, projectQuestion(method, params, features, key), asking),
+      await request(method, projectQuestion(method, params, features, key), roundStop),
     ])
     return Object.fromEntries(await Promise.all(answers))
   } finally {
     unlisten()
-    asking.stop(new RpcError('cancelled', 'The other questions of this call were not answered'))
+    roundStop.stop(new RpcError('cancelled', 'The other questions of this call were not answered'))
   }
 }
 
-/** What each revision lets a question say. */
+/** Projects a question onto what a revision allows. */
 function projectQuestion(method: string, params: Params, features: Features, key: string): Params {
   if (method !== 'elicitation/create') return params
   if (params['mode'] === 'url') return { ...params, elicitationId: `${key}-${crypto.randomUUID()}` }
   if (features.richForms) return params
-  const { mode: _, ...kept } = params
+  const { mode: _, ...rest } = params
   const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const plain = Object.entries(properties).map(([name, field]) => [
     name,
     isObject(field) ? plainField(field, name) : field,
   ])
-  return { ...kept, requestedSchema: { ...schema, properties: Object.fromEntries(plain) } }
+  return { ...rest, requestedSchema: { ...schema, properties: Object.fromEntries(plain) } }
 }
 
-/** 2025-06-18 knows plain enums with names, and defaults for booleans only. */
+/** Converts a field for 2025-06-18, which has plain enums with names, and defaults for booleans only. */
 function plainField({ default: preset, oneOf, ...field }: Params, name: string): Params {
   if (field['type'] === 'array')
     throw fail(`This client's protocol revision has no lists of choices, which "${name}" needs`)

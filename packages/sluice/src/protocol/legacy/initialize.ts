@@ -1,6 +1,6 @@
 /**
- * The handshake of the revisions before 2026-07-28: agrees on one, and remembers for the connection what the client
- * can do.
+ * The handshake of the revisions before 2026-07-28. It agrees on a revision and stores the client's capabilities for
+ * the connection.
  *
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -32,24 +32,24 @@ export const initialize =
   }
 
 /**
- * The capabilities that decide what a client is asked, and their members. Nothing else is kept: the handshake is public,
- * so whatever a stranger sends would otherwise stay in memory for as long as the session lives.
+ * The capabilities, and their members, that decide what a client is asked. Nothing else is stored. The handshake is
+ * public, so a client's data would otherwise stay in memory for as long as its session lives.
  */
 const knownMembers = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: ['listChanged'] } as const
 
 function knownCapabilities({ capabilities }: Params): Params {
-  const kept: { [name: string]: Params } = {}
+  const known: { [name: string]: Params } = {}
   for (const [name, members] of Object.entries(knownMembers)) {
     const declared = isObject(capabilities) ? capabilities[name] : undefined
     if (!isObject(declared)) continue
     const present = members.filter((member) => Object.hasOwn(declared, member))
-    kept[name] = Object.fromEntries(present.map((member) => [member, isObject(declared[member]) ? {} : false]))
+    known[name] = Object.fromEntries(present.map((member) => [member, isObject(declared[member]) ? {} : false]))
   }
-  return kept
+  return known
 }
 
 const maxInfoLength = 128
-/** A string of its own: what `slice` returns keeps the whole text it was cut from. */
+/** Copies a string, because a slice keeps the whole text it was cut from in memory. */
 const copyOf = (text: string): string => JSON.parse(JSON.stringify(text.toWellFormed()))
 
 const knownInfo = ({ clientInfo }: Params): Params =>

@@ -1,5 +1,6 @@
 /**
- * What every request of 2026-07-28 carries in `_meta`: nothing is inferred from earlier requests or the connection.
+ * The fields that every request of 2026-07-28 carries in `_meta`. Nothing is inferred from earlier requests or the
+ * connection.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
@@ -14,7 +15,9 @@ import { checkMethodHeaders, checkVersionHeader } from './headers.ts'
 
 const invalid = (problem: string): RpcError => new RpcError('invalidEnvelope', `Invalid params: ${problem}`)
 
-/** Refuses in the order of the specification: headers against the body, the version, the rest. Returns the capabilities. */
+/**
+ * Checks in the order of the specification: headers against the body, the version, the rest. Returns the capabilities.
+ */
 export function checkEnvelope(method: string, params: Params, meta: Params, via: Via): Params {
   const version = meta[metaKeys.version]
   if (version === undefined) throw invalid(`_meta needs "${metaKeys.version}"`)

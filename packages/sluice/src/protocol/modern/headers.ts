@@ -1,6 +1,6 @@
 /**
- * 2026-07-28 over HTTP repeats parts of the message as headers, so that balancers can route without parsing. A header
- * that says something else than the body is refused: two readers of one request must not see two requests.
+ * 2026-07-28 over HTTP repeats parts of the message as headers, so that load balancers can route without parsing. A
+ * header that differs from the body is refused, because two readers of one request must not see two requests.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -11,7 +11,7 @@ import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { HeaderParam } from '../../core/target.ts'
 
-/** Which parameter `Mcp-Name` repeats, by method. */
+/** The parameter that `Mcp-Name` repeats, by method. */
 const nameParams: { readonly [method: string]: string } = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -22,8 +22,8 @@ const mismatch = (header: string, problem: string): RpcError =>
   new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header } })
 
 /**
- * Streamable HTTP must repeat, and the HTTP+SSE transport need not: its clients were never told to. There the message
- * belongs to a connection, which Streamable HTTP has none of in this revision.
+ * Returns a header. It is required on Streamable HTTP. On HTTP+SSE it is optional, because its clients were never told
+ * to send it. Only HTTP+SSE has a connection in this revision.
  */
 function requiredHeader(via: Via, name: string, shown: string): string | undefined {
   const header = via.header(name)
@@ -37,8 +37,8 @@ export function checkVersionHeader(via: Via, version: unknown): void {
 }
 
 export function checkMethodHeaders(via: Via, method: string, params: Params): void {
-  const said = requiredHeader(via, 'mcp-method', 'Mcp-Method')
-  if (said !== undefined && said.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
+  const header = requiredHeader(via, 'mcp-method', 'Mcp-Method')
+  if (header !== undefined && header.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
   const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined
   const value = field === undefined ? undefined : params[field]
   if (typeof value !== 'string') return
@@ -47,27 +47,30 @@ export function checkMethodHeaders(via: Via, method: string, params: Params): vo
     throw mismatch('Mcp-Name', `differs from params.${field}`)
 }
 
-/** After authorization: what a tool's arguments are called is not for everybody. */
+/**
+ * Checks the `Mcp-Param-*` headers. Runs after authorization, because not every caller may learn the names of a tool's
+ * arguments.
+ */
 export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args: unknown): void {
-  for (const { header, path } of params) {
+  for (const { header: name, path } of params) {
     const value = path.reduce<unknown>(
       (at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined),
       args,
     )
-    const said = via.header(header)
-    const isGiven = value !== undefined && value !== null
-    // What has nothing to repeat is refused too: whoever routes by the header would route another call than this.
-    if (said === undefined && (!isGiven || via.connection)) continue
-    if (said === undefined) throw mismatch(header, 'is missing')
-    const decoded = decode(said, header)
+    const header = via.header(name)
+    const hasValue = value !== undefined && value !== null
+    // A header without an argument is refused too, because a router that reads the header would see another call.
+    if (header === undefined && (!hasValue || via.connection)) continue
+    if (header === undefined) throw mismatch(name, 'is missing')
+    const decoded = decode(header, name)
     const same =
-      isGiven &&
+      hasValue &&
       (typeof value === 'number' ? decimal.test(decoded) && Number(decoded) === value : decoded === String(value))
-    if (!same) throw mismatch(header, `differs from the argument ${path.join('.')}`)
+    if (!same) throw mismatch(name, `differs from the argument ${path.join('.')}`)
   }
 }
 
-/** Spaces and tabs around a value are not part of it. A regular expression for this takes quadratic time on inner spaces. */
+/** Removes spaces and tabs around a value. A regular expression for this takes quadratic time on inner spaces. */
 function trimmed(raw: string): string {
   let [from, to] = [0, raw.length]
   while (from < to && isBlank(raw.charCodeAt(from))) from++
@@ -76,20 +79,23 @@ function trimmed(raw: string): string {
 }
 const isBlank = (code: number): boolean => code === 32 || code === 9
 
-/** `42.0` is 42; `0x2a` is a number to us and text to others. */
+/** Accepts decimal numbers only. `42.0` is 42, but `0x2a` is a number to JavaScript and text to others. */
 const decimal = /^-?\d+(\.\d+)?$/
 const visible = /^[\t -~]*$/
 const sentinel = '=?base64?'
 
-/** Values outside visible ASCII travel as `=?base64?…?=`; anything that lacks either end stands for itself. */
+/**
+ * Decodes a header value. Values outside visible ASCII are sent as `=?base64?…?=`. A value that lacks either end is
+ * literal.
+ */
 function decode(raw: string, header: string): string {
   const value = trimmed(raw)
-  if (!visible.test(value)) throw mismatch(header, 'holds characters that must be encoded')
+  if (!visible.test(value)) throw mismatch(header, 'has characters that must be encoded')
   if (!value.startsWith(sentinel) || !value.endsWith('?=') || value.length < sentinel.length + 2) return value
   const inner = value.slice(sentinel.length, -2)
   try {
     const binary = atob(inner)
-    // atob forgives missing padding and white space; the header rule does not.
+    // `atob` accepts missing padding and white space; the header rule does not.
     if (btoa(binary) !== inner) throw new Error('not canonical')
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
       Uint8Array.from(binary, (char) => char.charCodeAt(0)),
