@@ -65,7 +65,7 @@ test('unknown names, tools without the scopes and tools of other tenants share o
 })
 
 test('a tool can have its own bucket, and only a tool', async () => {
-  const { serve } = make({ rate: { burst: 1, perSecond: 1 }, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
+  const { serve } = make({ burst: 1, perSecond: 1, tools: { 'a-tool': { burst: 2, perSecond: 1 } } })
   const outcomes = []
   for (let i = 0; i < 3; i++) outcomes.push(await outcome(serve(by('ann'))))
   expect(outcomes).toEqual(['ok', 'ok', 'rateLimited'])
@@ -96,7 +96,7 @@ test.each([
   { burst: 1, perSecond: 0 },
   { burst: Number.NaN, perSecond: 1 },
 ])('a bucket of %o is refused, because it would refuse every call for ever', (bucket) => {
-  expect(() => make({ rate: bucket })).toThrow(TypeError)
+  expect(() => make(bucket)).toThrow(TypeError)
   expect(() => make({ tools: { x: bucket } })).toThrow('tools.x')
 })
 
