@@ -19,7 +19,7 @@ interface Opened {
   readonly desk: Office
   readonly clock: FakeClock
   readonly recorded: ReturnType<typeof vi.fn>
-  propose(given?: Partial<Proposal>): Promise<string>
+  propose(overrides?: Partial<Proposal>): Promise<string>
 }
 
 let ids = 0
@@ -34,7 +34,7 @@ function open(options: DeskOptions = {}): Opened {
     desk,
     clock,
     recorded,
-    async propose(given = {}) {
+    async propose(overrides = {}) {
       const id = `t${++ids}`
       const slot = (await desk.ticketStore.takeSlot('acme', 'ann', id, 100)) ?? ''
       await desk.ticketStore.add(
@@ -57,7 +57,7 @@ function open(options: DeskOptions = {}): Opened {
           expiresAt: clock.now() + 10 * minute,
           epoch: (await desk.time.now()).epoch,
           slot,
-          ...given,
+          ...overrides,
         },
         undefined,
       )
@@ -66,7 +66,7 @@ function open(options: DeskOptions = {}): Opened {
   }
 }
 
-test('undecided tickets come first, the oldest in front, then the others, the newest in front; in pages', async () => {
+test('lists pending tickets first, oldest first, then the others, newest first, in pages', async () => {
   const { desk, clock, propose } = open()
   const made: string[] = []
   for (let n = 0; n < 5; n++) {
@@ -91,7 +91,7 @@ test('undecided tickets come first, the oldest in front, then the others, the ne
   expect((await desk.list({ tenant: 'other' })).tickets).toEqual([])
 })
 
-test('a decision is made once; said again by the same person it is the same, said otherwise it is a conflict', async () => {
+test('the same decision by the same person is accepted again; any other is a conflict', async () => {
   const { desk, propose } = open()
   const id = await propose()
   expect(await desk.decide(id, { approved: true, note: 'fine' }, bob)).toMatchObject({
@@ -103,7 +103,7 @@ test('a decision is made once; said again by the same person it is the same, sai
   await expect(desk.decide(id, { approved: true }, eve)).rejects.toMatchObject({ reason: 'conflict' })
 })
 
-test('of fifty who decide at once, one does', async () => {
+test('accepts one of fifty concurrent decisions', async () => {
   const { desk, propose, recorded } = open()
   const id = await propose()
   const people = Array.from({ length: 50 }, (_, n) => ({ ...bob, subject: `person ${n}` }))
@@ -112,7 +112,7 @@ test('of fifty who decide at once, one does', async () => {
   expect(recorded.mock.calls.filter(([, kind]) => kind === 'decided')).toHaveLength(1)
 })
 
-test('time to decide and time to run are up by the store’s clock, and the ticket says expired', async () => {
+test('a ticket expires when the time to decide or to run is up', async () => {
   const { desk, clock, propose } = open()
   const [undecided, unused] = [await propose(), await propose()]
   await desk.decide(unused, { approved: true }, bob)
@@ -124,7 +124,7 @@ test('time to decide and time to run are up by the store’s clock, and the tick
   expect((await desk.list({ status: 'expired' })).tickets).toHaveLength(2)
 })
 
-test('where two of three are needed, each counts once, and one denial is enough', async () => {
+test('if two of three must approve, each person counts once, and one denial denies', async () => {
   const { desk, propose } = open()
   const rule = { needed: 2, of: ['bob', 'eve', 'zoe'] }
   const [first, second] = [await propose(rule), await propose(rule)]
@@ -141,7 +141,7 @@ test('where two of three are needed, each counts once, and one denial is enough'
   expect(await desk.decide(second, { approved: false, note: 'no' }, eve)).toMatchObject({ status: 'denied' })
 })
 
-test('a part of the votes does not give the ticket more time', async () => {
+test('an approval that is not yet enough does not extend the time to decide', async () => {
   const { desk, clock, propose } = open()
   const id = await propose({ needed: 2 })
   await clock.advance(9 * minute)
@@ -150,19 +150,19 @@ test('a part of the votes does not give the ticket more time', async () => {
   await expect(desk.decide(id, { approved: true }, eve)).rejects.toMatchObject({ reason: 'approvalInvalid' })
 })
 
-test('whoever watches hears of each change', async () => {
+test('notifies watchers of each change until they unsubscribe', async () => {
   const { desk, propose } = open()
-  const heard = vi.fn()
-  const silence = desk.watch(heard)
+  const listener = vi.fn()
+  const unsubscribe = desk.watch(listener)
   const [one, two] = [await propose(), await propose()]
   await desk.decide(one, { approved: true }, bob)
-  expect(heard).toHaveBeenLastCalledWith({ id: one, status: 'approved' })
-  silence()
+  expect(listener).toHaveBeenLastCalledWith({ id: one, status: 'approved' })
+  unsubscribe()
   await desk.decide(two, { approved: false }, bob)
-  expect(heard).toHaveBeenCalledTimes(1)
+  expect(listener).toHaveBeenCalledTimes(1)
 })
 
-test('a ticket shows the last approved call like it, and where to decide', async () => {
+test('a ticket shows the last approved similar call and the URL of its page', async () => {
   const { desk, propose } = open({ url: 'https://console.example/' })
   const before = await propose({ arguments: '{"amount":1}' })
   await desk.decide(before, { approved: true }, bob)
@@ -173,7 +173,7 @@ test('a ticket shows the last approved call like it, and where to decide', async
   })
 })
 
-test('a note is kept short and whole', async () => {
+test('shortens a note, and does not split a surrogate pair', async () => {
   const { desk, propose } = open()
   const id = await propose()
   const { decisions } = await desk.decide(id, { approved: false, note: `${'x'.repeat(5000)}\ud800` }, bob)

@@ -1,15 +1,15 @@
-/** Waits a little for a quick human, so that the caller need not come back. */
+/** Waits briefly for a quick decision, so that the caller does not need to call again. */
 
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Desk } from './desk.ts'
 
-/** How often the client hears that it still waits. */
+/** The interval of progress notifications while a call waits. */
 const progressIntervalMs = 5_000
 
 /**
- * Until the ticket is no longer undecided, `waitMs` have passed or the call is over. At most half of the tool's own time,
- * so that some is left to run in. Who misses the word about a decision just waits for nothing.
+ * Resolves when the ticket is decided, `waitMs` have passed or the call has ended. Waits at most half of the tool's
+ * timeout, so that time remains to run. A call that misses the notification of a decision just waits longer.
  */
 export function waitForDecision(
   call: Call,
@@ -30,10 +30,10 @@ export function waitForDecision(
       resolve()
     }
     const tick = (): void => {
-      const left = until - clock.now()
-      if (left > 0) {
-        notifyProgress(call, left)
-        cancelTimer = clock.after(Math.min(progressIntervalMs, left), tick)
+      const remainingMs = until - clock.now()
+      if (remainingMs > 0) {
+        notifyProgress(call, remainingMs)
+        cancelTimer = clock.after(Math.min(progressIntervalMs, remainingMs), tick)
       } else end()
     }
     const unsubscribe = desk.watch((change) => {
@@ -41,7 +41,7 @@ export function waitForDecision(
     })
     tick()
     removeStopListener = call.stop.onStop(() => end())
-    // Decided between the last look and now.
+    // The ticket may have been decided between the last read and the subscription.
     desk.get(id).then(
       (ticket) => {
         if (ticket?.status !== 'pending') end()
@@ -51,14 +51,14 @@ export function waitForDecision(
   })
 }
 
-/** Seconds left, below zero, so that it grows and whatever the tool reports is more. */
-function notifyProgress({ meta, notify, revision }: Call, leftMs: number): void {
+/** Reports the remaining seconds as a negative number, so that it grows and is lower than the tool's own progress. */
+function notifyProgress({ meta, notify, revision }: Call, remainingMs: number): void {
   const { progressToken } = meta
   if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return
   const message = revision === '2024-11-05' ? undefined : 'Waiting for a person to approve this call'
   notify('notifications/progress', {
     progressToken,
-    progress: -Math.ceil(leftMs / 1000),
+    progress: -Math.ceil(remainingMs / 1000),
     ...(message !== undefined && { message }),
   })
 }
