@@ -94,7 +94,7 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
     const other = await aContext()
     const late = await other.newPage()
     await late.goto(link)
-    await late.getByRole('alert').getByText('not good').waitFor()
+    await late.getByRole('alert').getByText('invalid or has expired').waitFor()
   })
 
   test('an operator key does, a wrong one is told so', async () => {
@@ -104,7 +104,7 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
     await page.goto(fixture.url)
     await page.getByLabel('Or an operator key').fill('op_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').getByText('not good').waitFor()
+    await page.getByRole('alert').getByText('invalid or has expired').waitFor()
     await page.getByLabel('Or an operator key').fill(secret)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.locator('.who', { hasText: 'olga' }).waitFor()

@@ -1,4 +1,4 @@
-/** All that the console shows of the servers it watches, in one place: what handlers and feeds read. */
+/** The state that the console shows of its servers. Handlers and event streams read it. */
 
 import type { Desk } from '../../approvals/desk.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -9,15 +9,15 @@ import type { ApiKeyAdmin } from '../../layers/identities/api-keys.ts'
 import type { CountReading } from './api.ts'
 import type { LiveStats } from './live-stats.ts'
 
-/** One server, as its part knows it. */
+/** One server that the console shows. */
 export interface WatchedServer {
   readonly name: string
   definition(): Defined
-  /** Numbers its other parts keep. */
+  /** Gauges of the server's other plugins. */
   readonly gauges: readonly Counted[]
   readonly quotas: readonly Use[]
   record(tenant: string, kind: string, fields: { readonly [field: string]: unknown }): void
-  /** Sign the checkpoints of the audit. */
+  /** Secrets that sign the checkpoints of the audit. */
   readonly secrets: () => readonly string[]
 }
 
@@ -27,16 +27,16 @@ export interface ConsoleState {
   readonly logger: Logger
   readonly live: LiveStats
   readonly keys: ApiKeyAdmin
-  /** Left out where no server has approvals. */
+  /** `undefined` if no server has approvals. */
   readonly desk: Desk | undefined
-  /** In the order they came. */
+  /** The servers, in the order they were added. */
   readonly servers: readonly WatchedServer[]
-  /** Tickets that wait and that an operator of these tenants may see. */
+  /** Counts the pending tickets that an operator of these tenants may see. */
   countPending(tenants: readonly string[]): Promise<number>
   onTicketChange(listener: () => void): () => void
-  /** Puts what an operator did into the audit of a tenant. */
+  /** Records an operator's action in the audit of a tenant. */
   record(tenant: string, kind: string, fields: { readonly [field: string]: unknown }): void
-  /** Numbers of whole servers: nothing for who may see some tenants alone. */
+  /** Gauges of whole servers. Empty for operators who may see only some tenants. */
   gauges(tenants: readonly string[]): readonly CountReading[]
 }
 
