@@ -220,12 +220,12 @@ describe('a module', () => {
     const slow = `import { writeFileSync } from 'node:fs'
 import { defineServer, tool } from 'sluice'
 import * as z from 'zod'
-const heard = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
+const signalled = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
 export default defineServer({ info: { name: 'x', version: '1' }, tools: [tool({
   name: 'slow', description: 'd', input: z.object({}),
   async run() {
     writeFileSync('started', '')
-    await heard
+    await signalled
     await new Promise((resolve) => setTimeout(resolve, 1500))
     return 'done'
   },

@@ -34,12 +34,12 @@ function rowsOf(schema: Schema, path = ''): readonly string[] {
     isNullable && '`null` turns it off',
   ].filter(Boolean)
   const standard = isGroup || schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``
-  const own =
+  const ownRows =
     path === '' || (isGroup && about.length === 0) ? [] : [`| \`${path}\` | ${standard} | ${about.join('; ')} |`]
-  const below = Object.entries((isGroup && group.properties) || {})
+  const childRows = Object.entries((isGroup && group.properties) || {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, each]) => rowsOf(each, path === '' ? name : `${path}.${name}`))
-  return [...own, ...below]
+  return [...ownRows, ...childRows]
 }
 
 test('the table in docs/command.md has every setting with its default and description', () => {

@@ -41,15 +41,15 @@ export function useQuery<T>(load: () => Promise<T>, key: string): QueryResult<T>
   const latest = useRef(load)
   latest.current = load
   const reload = useCallback(() => {
-    const own = ++counter.current
+    const request = ++counter.current
     latest.current().then(
       (found) => {
-        if (own !== counter.current) return
+        if (request !== counter.current) return
         setData(found)
         setProblem(undefined)
       },
       (thrown) => {
-        if (own === counter.current) setProblem(problemOf(thrown))
+        if (request === counter.current) setProblem(problemOf(thrown))
       },
     )
   }, [])

@@ -38,7 +38,7 @@ beforeAll(() => {
   tarball = join(work, packed?.filename ?? '')
 }, 120_000)
 
-function made(template: string): string {
+function createProject(template: string): string {
   const folder = join(work, `my-${template}`)
   execFileSync(node, [main, folder, '--yes', '--template', template, '--sluice', `file:${tarball}`])
   return folder
@@ -47,7 +47,7 @@ const shouted = async (client: Client): Promise<unknown> =>
   client.callTool({ name: 'shout', arguments: { text: 'hi' } })
 
 test('Node: the project’s test passes, and it answers the official client over stdio and HTTP', slowTest, async () => {
-  const folder = made('node')
+  const folder = createProject('node')
   npm(folder, 'install', '--no-audit', '--no-fund', '--omit=dev', '--prefer-offline')
   expect(npm(folder, 'test')).toContain('pass 2')
   const overStdio = new Client({ name: 'a-client', version: '1.0.0' })
@@ -78,7 +78,7 @@ test('Node: the project’s test passes, and it answers the official client over
 })
 
 test('workerd: the project’s test passes, it builds, and it answers on a real workerd', slowTest, async () => {
-  const folder = made('workerd')
+  const folder = createProject('workerd')
   for (const file of ['server.ts', 'server.test.ts', 'worker.ts', 'workerd.capnp', 'package.json', 'README.md'])
     expect(existsSync(join(folder, file)), file).toBe(true)
   expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toMatchObject({

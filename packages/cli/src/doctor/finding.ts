@@ -4,7 +4,7 @@ export interface Finding {
   readonly state: 'good' | 'note' | 'bad'
   readonly what: string
   readonly found: string
-  /** What to do; always set if the state is `bad`. */
+  /** The advice; always set if the state is `bad`. */
   readonly fix?: string
 }
 

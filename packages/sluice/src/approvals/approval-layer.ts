@@ -121,10 +121,10 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         if (outcome === 'again') continue
         if (outcome !== 'new') return outcome
         if (named !== undefined) throw invalidTicket()
-        const made = await propose(draft, id)
-        if (!made) continue
-        call.facts['ticket'] = made.id
-        return { answer: await replyApprovalRequired(call, made, current) }
+        const proposal = await propose(draft, id)
+        if (!proposal) continue
+        call.facts['ticket'] = proposal.id
+        return { answer: await replyApprovalRequired(call, proposal, current) }
       }
       throw new RpcError(
         'storeUnavailable',
@@ -340,7 +340,8 @@ function replaySettled(call: Call, settled: RunOutcome): TicketOutcome {
  * user.
  */
 export function refuseAnonymous({ caller, tenant, via }: Call): void {
-  const stranger = caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
-  if (stranger || tenant.id === '')
+  const isAnonymous =
+    caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
+  if (isAnonymous || tenant.id === '')
     throw new RpcError('forbidden', 'This call needs an approval, and an approval needs a known caller: sign in first')
 }

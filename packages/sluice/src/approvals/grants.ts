@@ -151,7 +151,7 @@ export function createGrants(
       if (others.length >= maxPerTool)
         throw new RpcError('rateLimited', `This caller has ${maxPerTool} grants for this tool already: revoke some`)
       const id = [...prefix.slice(2), crypto.randomUUID()].map(encodeURIComponent).join('~')
-      const made: Grant = {
+      const grant: Grant = {
         ...{ id, tenant, caller: caller.subject, server, tool, definition, answers },
         ...(effect && { effect }),
         arguments: argumentsOf(request.arguments, proposal),
@@ -161,10 +161,10 @@ export function createGrants(
         createdBy: by.subject,
         epoch,
       }
-      await store.set(keyOf(id), JSON.stringify(made), durationMs)
+      await store.set(keyOf(id), JSON.stringify(grant), durationMs)
       const entry = { grant: id, ticket: proposal.id, by: by.subject, via: by.via, tool, caller: caller.subject }
       record(tenant, 'granted', entry)
-      return made
+      return grant
     },
     async revoke(id, by) {
       const grant = await read(id)

@@ -75,9 +75,9 @@ const supportsUrlElicitation = ({ revision, capabilities }: Call): boolean =>
 /** Makes the error for the model, so that it does not simply try again. */
 export function approvalDenied({ tool }: Proposal, decisions: readonly Decision[]): RpcError {
   const note = decisions.find(({ approved }) => !approved)?.note
-  const because = note === undefined ? '' : ` They said: ${note}`
+  const reason = note === undefined ? '' : ` Their note: ${note}`
   return new RpcError(
     'approvalDenied',
-    `A person denied this call of ${tool}, and it did not run. Do not repeat it unless the user asks you to.${because}`,
+    `A person denied this call of ${tool}, and it did not run. Do not repeat it unless the user asks you to.${reason}`,
   )
 }

@@ -74,18 +74,18 @@ export function createRules(rules: readonly Rule[] = []): Rules {
     known.set(target, perServer)
     const found = perServer.get(server)
     if (found) return found
-    const fitting = compiled.filter((rule) => rule.matchesTool(target, server))
-    const last = fitting.findIndex(({ matchesCall }) => matchesCall === undefined)
-    const made = last === -1 ? fitting : fitting.slice(0, last + 1)
-    perServer.set(server, made)
-    return made
+    const matching = compiled.filter((rule) => rule.matchesTool(target, server))
+    const last = matching.findIndex(({ matchesCall }) => matchesCall === undefined)
+    const reachable = last === -1 ? matching : matching.slice(0, last + 1)
+    perServer.set(server, reachable)
+    return reachable
   }
   return {
     views: rules.map((rule, place) => ({ ...rule, place, text: describeRule(rule) })),
     mayNeedApproval(tool, server) {
-      const fitting = candidates(tool, server)
-      const isLast = fitting.at(-1)?.matchesCall === undefined && fitting.length > 0
-      const verdicts = [...fitting.map(({ verdict }) => verdict), ...(isLast ? [] : [toolDefault])]
+      const matching = candidates(tool, server)
+      const isLast = matching.at(-1)?.matchesCall === undefined && matching.length > 0
+      const verdicts = [...matching.map(({ verdict }) => verdict), ...(isLast ? [] : [toolDefault])]
       return verdicts.some(
         ({ approval }) => approval === 'always' || (approval === 'tool' && tool.policy.approval !== 'never'),
       )

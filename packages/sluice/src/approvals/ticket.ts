@@ -16,7 +16,7 @@ export type TicketStatus =
   | 'denied'
   /** It was not decided in time, or not run in time. */
   | 'expired'
-  /** What it acts on changed before it ran. */
+  /** The state it acts on changed before it ran. */
   | 'void'
   | 'running'
   | 'done'

@@ -1,6 +1,6 @@
 /**
- * The Server-Sent Events of an open page. They are limited to two batches a second and a screenful each, so that a
- * browser keeps up with a busy server and a slow one does not fill the server's memory.
+ * The Server-Sent Events of an open page, at most two batches a second and a screenful each. Otherwise a browser could
+ * not keep up with a busy server, and a slow one would fill the server's memory.
  */
 
 import type { Clock } from '../../core/clock.ts'
