@@ -24,7 +24,7 @@ const nodeOnly: readonly RegExp[] = [
   /^transports\/(stdio|lines|line-writer|turn|stdout-guard|json-logger|log-writer)\.ts$/,
   /^transports\/http\/(node|node-message|listen|fastify|pressure|pipelined|socket-life|unsent)\.ts$/,
   /^transports\/websocket\/node\.ts$/,
-  /^stores\/(sqlite|redis|contract|private-files)/,
+  /^stores\/(sqlite|redis|postgres|contract|private-files)/,
   /^operate\/console\//,
 ]
 

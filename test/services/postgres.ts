@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,10 +15,16 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** After `kill`: the same socket and folder. */
   start(): Promise<void>
+  /** Stops in order, as an upgrade does: connections are closed, everything is on the disk. Then starts again. */
+  restart(): Promise<void>
+  /** The kernel still accepts connections and bytes, but no process answers. */
+  pause(): void
+  resume(): void
   stop(): Promise<void>
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** `settings` as in postgresql.conf: `['fsync=on']`. */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
   const programs = findOrInstall()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   const account = unprivileged()
@@ -32,15 +38,21 @@ export async function startPostgres(): Promise<PostgresServer> {
     { ...account, env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   // Nothing listens but the socket, and only processes are killed here, never the machine: no need to wait for the disk.
-  const settings = ['-k', folder, '-h', '', '-c', 'fsync=off', '-c', 'max_connections=50']
+  const settings = [
+    '-k',
+    folder,
+    '-h',
+    '',
+    ...['fsync=off', 'max_connections=50', ...more].flatMap((each) => ['-c', each]),
+  ]
   let server: ChildProcess | undefined
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = server
     server = undefined
     if (!ending?.pid || ending.exitCode !== null || ending.signalCode !== null) return
     const gone = once(ending, 'exit')
-    // Its own process group: the backends end with it.
-    process.kill(signal === 'SIGKILL' ? -ending.pid : ending.pid, signal)
+    if (signal === 'SIGKILL') sendToAll(ending.pid, signal)
+    else ending.kill(signal)
     await gone
   }
   const start = async (): Promise<void> => {
@@ -64,11 +76,26 @@ export async function startPostgres(): Promise<PostgresServer> {
     url: `postgresql://sluice@/postgres?host=${encodeURIComponent(folder)}`,
     kill: () => end('SIGKILL'),
     start,
+    async restart() {
+      await end('SIGINT')
+      await start()
+    },
+    pause: () => sendToAll(server?.pid, 'SIGSTOP'),
+    resume: () => sendToAll(server?.pid, 'SIGCONT'),
     async stop() {
       await end('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Each of its processes is in a session of its own, so a signal to the group would reach the first alone. */
+function sendToAll(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  // The first one first: otherwise it would start another, or end all of them in order.
+  process.kill(pid, signal)
+  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' '))
+    if (child !== '') process.kill(Number(child), signal)
 }
 
 /** Debian keeps each version's programs in a folder of its own, outside PATH. */

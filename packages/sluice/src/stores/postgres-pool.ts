@@ -1,0 +1,191 @@
+/**
+ * A few connections to one PostgreSQL, replaced when they break or stop answering.
+ *
+ * Each operation has a deadline. The server itself gives up a slow statement before it (`statement_timeout`), so an
+ * operation that passes the deadline means that the server or the network is silent: every connection is given up. Nothing
+ * is sent twice: whether a statement without an answer took effect is not known, and `storeUnavailable` says so.
+ *
+ * After a failover an address may lead to a standby, or to a server that was made read-only. Both still answer reads, with
+ * old values. So each connection is asked whether it accepts writes: when it is opened, and every second while it is used.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import type { ConnectionOptions, Parameter, PostgresConnection, Row, Statement } from './postgres-connection.ts'
+import { createConnection } from './postgres-connection.ts'
+import { isUseless, toUnavailable, toUnopened, unavailable } from './postgres-errors.ts'
+
+/** Where the database is, and how patient its callers are. */
+export interface PostgresOptions {
+  /** `postgresql://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. */
+  readonly url: string
+  /** The schema that holds the tables, which is created on first use: `sluice` by default. */
+  readonly schema?: string
+  /** How long one operation may take before every connection is given up: 2 s by default. */
+  readonly deadlineMs?: number
+  /** How many connections a store may open: 4 by default. Writes on different connections share a commit to the disk. */
+  readonly connections?: number
+  readonly clock?: Clock
+}
+
+export interface PostgresPool {
+  run(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>
+  /** After what is running. */
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  /** Runs on every new connection before anything else may use it. */
+  opened?(connection: PostgresConnection): Promise<void>
+  /** How long `opened` may take: the deadline of an operation by default. */
+  readonly openedMs?: number
+  /** With `any` a standby will do: for questions about the server itself. */
+  readonly role?: 'primary' | 'any'
+  readonly connections?: number
+  readonly notified?: ConnectionOptions['notified']
+}
+
+const defaultDeadlineMs = 2000
+/** Between two attempts while the server is away. Calls meanwhile are refused at once and do not wait for the next one. */
+const retryMs = 200
+/** The deadline is counted in ticks: a tool that blocks the event loop for seconds must not cost a healthy connection. */
+const ticksToDeadline = 5
+/** Between two checks whether the server still accepts writes. */
+const checkMs = 1000
+
+export function createPool(options: PostgresOptions, poolOptions: PoolOptions = {}): PostgresPool {
+  const { url, deadlineMs = defaultDeadlineMs, clock = systemClock } = options
+  const { opened, openedMs = deadlineMs, role = 'primary', notified } = poolOptions
+  const maxConnections = poolOptions.connections ?? options.connections ?? 4
+  const ready = new Set<PostgresConnection>()
+  const waiting = new Set<{ since: number }>()
+  let opening: Promise<PostgresConnection> | undefined
+  /** The last attempt failed with no connection left, or an operation passed its deadline. */
+  let away = false
+  let resting = false
+  let closed = false
+  let ticks = 0
+  let ticking = false
+
+  const lose = (connection: PostgresConnection): void => {
+    ready.delete(connection)
+    connection.destroy()
+  }
+  const check = async (connection: PostgresConnection): Promise<void> => {
+    if (role === 'any') return
+    connection.checkedAt = clock.now()
+    await connection.check()
+  }
+  async function open(): Promise<PostgresConnection> {
+    const { connection, connect } = createConnection({
+      url,
+      application: 'sluice',
+      statementMs: deadlineMs * 0.8,
+      closed: () => lose(connection),
+      ...(notified && { notified }),
+    })
+    let cancelTimer = clock.after(deadlineMs, () => lose(connection))
+    let isOpen = false
+    try {
+      await connect()
+      await check(connection)
+      cancelTimer()
+      cancelTimer = clock.after(openedMs, () => lose(connection))
+      await opened?.(connection)
+      if (closed) throw unavailable('closed')
+      isOpen = true
+      away = false
+      ready.add(connection)
+      return connection
+    } catch (thrown) {
+      if (ready.size === 0) away = true
+      resting = true
+      clock.after(retryMs, () => {
+        resting = false
+      })
+      throw toUnopened(thrown)
+    } finally {
+      cancelTimer()
+      if (!isOpen) lose(connection)
+      opening = undefined
+    }
+  }
+  const begin = (): Promise<PostgresConnection> => {
+    if (!opening) {
+      opening = open()
+      opening.catch(() => {})
+    }
+    return opening
+  }
+  /** The connection with the least to do. While all are busy one more is opened, and used from then on. */
+  const pick = (): PostgresConnection | Promise<PostgresConnection> => {
+    if (closed) throw unavailable('closed')
+    let best: PostgresConnection | undefined
+    for (const each of ready) if (!best || each.pending < best.pending) best = each
+    if (best) {
+      if (best.pending > 0 && ready.size < maxConnections && !resting) begin().catch(() => {})
+      return best
+    }
+    if (resting) throw unavailable('away')
+    const next = begin()
+    if (away) throw unavailable('away')
+    return next
+  }
+  const tick = (): void => {
+    ticks++
+    const [oldest] = waiting
+    ticking = oldest !== undefined
+    if (!oldest) return
+    if (ready.size > 0 && ticks - oldest.since >= ticksToDeadline) {
+      away = true
+      for (const each of [...ready]) lose(each)
+    }
+    clock.after(deadlineMs / ticksToDeadline, tick)
+  }
+  return {
+    async run(statement, values) {
+      const operation = { since: ticks }
+      let connection: PostgresConnection | undefined
+      try {
+        const picked = pick()
+        const used = 'then' in picked ? await picked : picked
+        connection = used
+        if (Math.abs(clock.now() - used.checkedAt) >= checkMs)
+          check(used).catch((thrown: unknown) => {
+            if (isUseless(thrown)) lose(used)
+          })
+        operation.since = ticks
+        waiting.add(operation)
+        if (!ticking) {
+          ticking = true
+          clock.after(deadlineMs / ticksToDeadline, tick)
+        }
+        return await used.run(statement, values)
+      } catch (thrown) {
+        if (connection && role === 'primary' && isUseless(thrown)) lose(connection)
+        throw toUnavailable(thrown)
+      } finally {
+        waiting.delete(operation)
+      }
+    },
+    async close() {
+      closed = true
+      await opening?.catch(() => {})
+      const ending = [...ready]
+      // A silent server would never answer what is pending.
+      const cancelTimer = clock.after(deadlineMs, () => {
+        for (const each of ending) lose(each)
+      })
+      await Promise.all(ending.map((each) => each.end()))
+      ready.clear()
+      cancelTimer()
+    },
+  }
+}
+
+/** The schema's name, quoted. Checked, because it stands in the text of every statement. */
+export function schemaOf({ schema = 'sluice' }: PostgresOptions): string {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
+    throw new Error(`The schema "${schema}" must be of lower-case letters, digits and "_", and not begin with "pg_"`)
+  return `"${schema}"`
+}

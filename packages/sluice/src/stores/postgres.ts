@@ -1,0 +1,137 @@
+/**
+ * The store and the bus of several processes on PostgreSQL: each verb is one statement and one transaction, by the
+ * database's clock.
+ *
+ * An acknowledged write is as safe as the server is told to keep it: `checkPostgresDurability` looks. Values are kept as
+ * text, so that a person can read the table.
+ */
+
+import { createHash } from 'node:crypto'
+import { RpcError } from '../core/error.ts'
+import { sharedHub } from '../core/shared-hub.ts'
+import type { Key, Store } from '../core/store.ts'
+import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
+import { createAppender } from './postgres-append.ts'
+import type { Parameter, Row, Statement } from './postgres-connection.ts'
+import { checkPostgresDurability } from './postgres-durability.ts'
+import type { PostgresOptions } from './postgres-pool.ts'
+import { createPool, schemaOf } from './postgres-pool.ts'
+import { migrate, migrationMs } from './postgres-schema.ts'
+import { createSweeper } from './postgres-sweep.ts'
+import { fromColumn, toColumn } from './postgres-text.ts'
+
+export type { PostgresBus } from './postgres-bus.ts'
+export { postgresBus } from './postgres-bus.ts'
+export { checkPostgresDurability } from './postgres-durability.ts'
+export type { PostgresOptions } from './postgres-pool.ts'
+
+/** A store that processes share. */
+export interface PostgresStore extends Store {
+  /** After what is running. Verbs called later are refused with `storeUnavailable`. */
+  close(): Promise<void>
+}
+
+/** Connects on first use. While the server is away verbs are refused with `storeUnavailable`, and it is tried again. */
+export function postgresStore(options: PostgresOptions): PostgresStore {
+  const schema = schemaOf(options)
+  let isMigrated = false
+  const pool = createPool(options, {
+    openedMs: migrationMs,
+    async opened(connection) {
+      if (isMigrated) return
+      await migrate(connection, schema)
+      isMigrated = true
+    },
+  })
+  const sql = statementsOf(schema)
+  const sweeper = createSweeper(pool, schema)
+  const write = async (statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]> => {
+    const rows = await pool.run(statement, values)
+    sweeper.wrote()
+    return rows
+  }
+  const append = createAppender((values) => write(sql.append, values))
+  return {
+    shared: sharedHub,
+    durable: () => checkPostgresDurability(options),
+    async get(key) {
+      const [row] = await pool.run(sql.get, [toName(key)])
+      return row && fromColumn(row[0] ?? '')
+    },
+    async set(key, value, ttlMs) {
+      await write(sql.set, [toName(key), toColumn(checked(value)), toLife(ttlMs)])
+    },
+    async swap(key, from, to, ttlMs) {
+      const values = [toName(key), toColumn(checked(to)), toLife(ttlMs)]
+      const rows =
+        from === undefined
+          ? await write(sql.create, values)
+          : await write(sql.replace, [...values, toColumn(checked(from))])
+      return rows.length === 1
+    },
+    async delete(key) {
+      await write(sql.delete, [toName(key)])
+    },
+    async take(key, bucket) {
+      // Rejected here as in every store: a rate of 0 would make a bucket that never fills.
+      draw(undefined, bucket, 0)
+      const [row] = await pool.run(sql.take, [toBucketName(key), bucket.capacity, bucket.perSecond])
+      sweeper.took()
+      return Number(row?.[0])
+    },
+    async append(key, value, ttlMs): Promise<Key> {
+      return [...key, await append(toName(key), toColumn(checked(value)), toLife(ttlMs))]
+    },
+    async list(prefix, { limit, after }) {
+      const [below, size] = [toName(prefix), sizeOf(limit)]
+      const start = after ? encodeKey(after) : below
+      const from = compareEncoded(start, below) > 0 ? start : below
+      const rows = await pool.run(sql.list, [from, endOf(below), size])
+      return rows.map(([key, value]) => ({ key: decodeKey(key ?? ''), value: fromColumn(value ?? '') }))
+    },
+    close: () => pool.close(),
+  }
+}
+
+function statementsOf(schema: string): Readonly<Record<Verb, Statement>> {
+  const live = '(expires_at IS NULL OR expires_at > clock_timestamp())'
+  const insert = `INSERT INTO ${schema}.entries AS found
+    VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`
+  const texts: Readonly<Record<Verb, string>> = {
+    get: `SELECT value FROM ${schema}.entries WHERE key = $1 AND ${live}`,
+    set: insert,
+    create: `${insert} WHERE found.expires_at <= clock_timestamp() RETURNING 1`,
+    replace: `UPDATE ${schema}.entries
+      SET value = $2, expires_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
+      WHERE key = $1 AND value = $4 AND ${live} RETURNING 1`,
+    delete: `DELETE FROM ${schema}.entries WHERE key = $1`,
+    take: `SELECT ${schema}.take($1, $2, $3)`,
+    append: `SELECT ${schema}.append($1, $2, $3)`,
+    list: `SELECT key, value FROM ${schema}.entries WHERE key > $1 AND key < $2 AND ${live} ORDER BY key LIMIT $3::bigint`,
+  }
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { name, text }])) as Readonly<
+    Record<Verb, Statement>
+  >
+}
+type Verb = 'get' | 'set' | 'create' | 'replace' | 'delete' | 'take' | 'append' | 'list'
+
+/** PostgreSQL refuses an index entry of more than a third of its page. */
+const maxKeyBytes = 2600
+
+function toName(key: Key): string {
+  const name = encodeKey(key)
+  if (isLong(name)) throw new RpcError('invalidParams', `A key of more than ${maxKeyBytes} bytes cannot be stored`)
+  return name
+}
+/** Buckets are never listed, so a long name may be a hash. No encoded key begins with a letter. */
+function toBucketName(key: Key): string {
+  const name = encodeKey(key)
+  return isLong(name) ? `sha256 ${createHash('sha256').update(name).digest('hex')}` : name
+}
+const isLong = (name: string): boolean => name.length > maxKeyBytes / 3 && Buffer.byteLength(name) > maxKeyBytes
+
+const toLife = (ttlMs: number | undefined): number | null => {
+  const ms = lifeOf(ttlMs)
+  return ms === Number.POSITIVE_INFINITY ? null : Math.max(0, ms)
+}
