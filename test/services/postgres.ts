@@ -5,12 +5,14 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { install } from './machine.ts'
 
 export interface PostgresServer {
   readonly url: string
+  /** The path of its socket. */
+  readonly socket: string
   /** kill −9 of every process of it. What it had committed is in its folder. */
   kill(): Promise<void>
   /** After `kill`: the same socket and folder. */
@@ -23,8 +25,24 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** `settings` as in postgresql.conf: `['fsync=on']`. */
-export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
+/** `settings` as in postgresql.conf: `['fsync=on']`. They overrule what `ALTER SYSTEM` says. */
+export const startPostgres = (settings: readonly string[] = []): Promise<PostgresServer> =>
+  launch(settings, (data) => [
+    'initdb',
+    ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+  ])
+
+/** A standby that follows a primary, which answers reads. */
+export const startStandby = (primary: PostgresServer): Promise<PostgresServer> =>
+  launch([], (data) => [
+    'pg_basebackup',
+    ['-D', data, '-U', 'sluice', '-h', dirname(primary.socket), '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+  ])
+
+async function launch(
+  more: readonly string[],
+  prepare: (data: string) => readonly [program: string, args: readonly string[]],
+): Promise<PostgresServer> {
   const programs = findOrInstall()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   const account = unprivileged()
@@ -32,11 +50,13 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
   if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid)
   const data = join(folder, 'data')
   const env = { ...process.env, LC_ALL: 'C.UTF-8', TZ: 'UTC' }
-  execFileSync(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-    { ...account, env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-  )
+  const [program, args] = prepare(data)
+  execFileSync(join(programs, program), args, {
+    ...account,
+    env,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   // Nothing listens but the socket, and only processes are killed here, never the machine: no need to wait for the disk.
   const settings = [
     '-k',
@@ -74,6 +94,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
   await start()
   return {
     url: `postgresql://sluice@/postgres?host=${encodeURIComponent(folder)}`,
+    socket: join(folder, '.s.PGSQL.5432'),
     kill: () => end('SIGKILL'),
     start,
     async restart() {
@@ -92,10 +113,15 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
 /** Each of its processes is in a session of its own, so a signal to the group would reach the first alone. */
 function sendToAll(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   // The first one first: otherwise it would start another, or end all of them in order.
   process.kill(pid, signal)
-  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' '))
-    if (child !== '') process.kill(Number(child), signal)
+  for (const child of children.filter((each) => each !== ''))
+    try {
+      process.kill(Number(child), signal)
+    } catch {
+      // It ended by itself.
+    }
 }
 
 /** Debian keeps each version's programs in a folder of its own, outside PATH. */

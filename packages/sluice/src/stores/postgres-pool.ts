@@ -48,6 +48,8 @@ export interface PoolOptions {
 const defaultDeadlineMs = 2000
 /** Between two attempts while the server is away. Calls meanwhile are refused at once and do not wait for the next one. */
 const retryMs = 200
+/** Between two attempts to open a further connection: calls wait for them. */
+const fullMs = 10_000
 /** The deadline is counted in ticks: a tool that blocks the event loop for seconds must not cost a healthy connection. */
 const ticksToDeadline = 5
 /** Between two checks whether the server still accepts writes. */
@@ -63,6 +65,8 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   /** The last attempt failed with no connection left, or an operation passed its deadline. */
   let away = false
   let resting = false
+  /** The server refused a further connection. */
+  let full = false
   let closed = false
   let ticks = 0
   let ticking = false
@@ -98,11 +102,17 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       ready.add(connection)
       return connection
     } catch (thrown) {
-      if (ready.size === 0) away = true
-      resting = true
-      clock.after(retryMs, () => {
-        resting = false
-      })
+      if (ready.size === 0) {
+        away = resting = true
+        clock.after(retryMs, () => {
+          resting = false
+        })
+      } else {
+        full = true
+        clock.after(fullMs, () => {
+          full = false
+        })
+      }
       throw toUnopened(thrown)
     } finally {
       cancelTimer()
@@ -117,19 +127,28 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
     }
     return opening
   }
-  /** The connection with the least to do. While all are busy one more is opened, and used from then on. */
-  const pick = (): PostgresConnection | Promise<PostgresConnection> => {
-    if (closed) throw unavailable('closed')
+  const leastBusy = (): PostgresConnection | undefined => {
     let best: PostgresConnection | undefined
     for (const each of ready) if (!best || each.pending < best.pending) best = each
-    if (best) {
-      if (best.pending > 0 && ready.size < maxConnections && !resting) begin().catch(() => {})
-      return best
-    }
-    if (resting) throw unavailable('away')
+    return best
+  }
+  /**
+   * A connection to use now, or `undefined` after waiting for one more to open. A statement is sent behind another one only
+   * while no further connection can be had: the first may wait for a lock.
+   */
+  const pick = (): PostgresConnection | Promise<undefined> => {
+    if (closed) throw unavailable('closed')
+    const best = leastBusy()
+    if (best && (best.pending === 0 || ready.size >= maxConnections || full)) return best
+    if (!best && resting) throw unavailable('away')
     const next = begin()
+    if (best)
+      return next.then(
+        () => undefined,
+        () => undefined,
+      )
     if (away) throw unavailable('away')
-    return next
+    return next.then(() => undefined)
   }
   const tick = (): void => {
     ticks++
@@ -147,12 +166,16 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       const operation = { since: ticks }
       let connection: PostgresConnection | undefined
       try {
-        const picked = pick()
-        const used = 'then' in picked ? await picked : picked
+        let used: PostgresConnection | undefined
+        while (!used) {
+          const picked = pick()
+          used = 'then' in picked ? await picked : picked
+        }
         connection = used
-        if (Math.abs(clock.now() - used.checkedAt) >= checkMs)
-          check(used).catch((thrown: unknown) => {
-            if (isUseless(thrown)) lose(used)
+        const asked = used
+        if (Math.abs(clock.now() - asked.checkedAt) >= checkMs)
+          check(asked).catch((thrown: unknown) => {
+            if (isUseless(thrown)) lose(asked)
           })
         operation.since = ticks
         waiting.add(operation)
@@ -160,7 +183,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
           ticking = true
           clock.after(deadlineMs / ticksToDeadline, tick)
         }
-        return await used.run(statement, values)
+        return await asked.run(statement, values)
       } catch (thrown) {
         if (connection && role === 'primary' && isUseless(thrown)) lose(connection)
         throw toUnavailable(thrown)
