@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { crowds, orders, playCrowd, proposeTogether } from './model/crowd.ts'
 import { play, schedules } from './model/schedule.ts'
 import type { InWorld } from './model/stores.ts'
-import { inMemory, inSqlite, startRedisWorlds } from './model/stores.ts'
+import { inMemory, inSqlite, startPostgresWorlds, startRedisWorlds } from './model/stores.ts'
 import type { World } from './model/world.ts'
 import { operator, startProcess } from './model/world.ts'
 
@@ -33,6 +33,13 @@ test('tickets in Redis do what the model says', patient, async () => {
   onTestFinished(stop)
   await check(schedules, inRedis, 20, play)
   await check(crowds, inRedis, 20, playCrowd)
+})
+
+test('tickets in PostgreSQL do what the model says', patient, async () => {
+  const { inPostgres, stop } = await startPostgresWorlds()
+  onTestFinished(stop)
+  await check(schedules, inPostgres, 20, play)
+  await check(crowds, inPostgres, 20, playCrowd)
 })
 
 test('a ticket that many use at once is spent once or never, in every order', patient, async () => {

@@ -1,9 +1,10 @@
-/** kill −9 before and after each write of a ticket's life and each effect, 50 times each, on SQLite and Redis. */
+/** kill −9 before and after each write of a ticket's life and each effect, 50 times each, on SQLite, Redis and PostgreSQL. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundled, livesUntil, pointsOf, takeOver } from '../../approvals/crash.ts'
+import { startPostgres } from '../../services/postgres.ts'
 import { startRedis } from '../../services/redis.ts'
 import type { Report, Soak } from '../soak.ts'
 
@@ -13,6 +14,7 @@ const remove = (folder: string): void => rmSync(folder, { recursive: true, force
 export const run: Soak = async ({ times, say }) => {
   const rounds = times(50)
   const redis = await startRedis(['--databases', String(rounds)])
+  const server = await startPostgres(['fsync=on'])
   const home = temporary()
   const program = await bundled(home)
 
@@ -37,11 +39,15 @@ export const run: Soak = async ({ times, say }) => {
     return { counted, lost }
   }
 
-  const [sqlite, shared] = await Promise.all([
+  const [sqlite, shared, postgres] = await Promise.all([
     rounded('sqlite', () => 'sqlite'),
     rounded('redis', (round) => `${redis.url}/${round}`),
+    rounded('postgres', (round) => `${server.url}#round_${round}`),
   ])
-  await redis.stop()
+  await Promise.all([redis.stop(), server.stop()])
   remove(home)
-  return { counted: { ...sqlite.counted, ...shared.counted }, lost: [...sqlite.lost, ...shared.lost] }
+  return {
+    counted: { ...sqlite.counted, ...shared.counted, ...postgres.counted },
+    lost: [...sqlite.lost, ...shared.lost, ...postgres.lost],
+  }
 }
