@@ -51,9 +51,16 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
     return rows
   }
   const append = createAppender((values) => write(sql.append, values))
+  let checking: Promise<readonly string[]> | undefined
   return {
     shared: sharedHub,
-    durable: () => checkPostgresDurability(options),
+    durable() {
+      // One connection for all callers: at start-up hundreds of calls may ask at once.
+      checking ??= checkPostgresDurability(options).finally(() => {
+        checking = undefined
+      })
+      return checking
+    },
     async get(key) {
       const [row] = await pool.run(sql.get, [toName(key)])
       return row && fromColumn(row[0] ?? '')
@@ -95,16 +102,16 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
 
 function statementsOf(schema: string): Readonly<Record<Verb, Statement>> {
   const live = '(expires_at IS NULL OR expires_at > clock_timestamp())'
-  const insert = `INSERT INTO ${schema}.entries AS found
-    VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`
+  const expiry = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
+  const replace = 'ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at'
   const texts: Readonly<Record<Verb, string>> = {
     get: `SELECT value FROM ${schema}.entries WHERE key = $1 AND ${live}`,
-    set: insert,
-    create: `${insert} WHERE found.expires_at <= clock_timestamp() RETURNING 1`,
-    replace: `UPDATE ${schema}.entries
-      SET value = $2, expires_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
-      WHERE key = $1 AND value = $4 AND ${live} RETURNING 1`,
+    set: `INSERT INTO ${schema}.entries VALUES ($1, $2, ${expiry}) ${replace}`,
+    // Looks first: ON CONFLICT locks the row that it finds, and a lock is written to the disk like a change.
+    create: `INSERT INTO ${schema}.entries AS found SELECT $1, $2, ${expiry}
+      WHERE NOT EXISTS (SELECT FROM ${schema}.entries WHERE key = $1 AND ${live})
+      ${replace} WHERE found.expires_at <= clock_timestamp() RETURNING 1`,
+    replace: `UPDATE ${schema}.entries SET value = $2, expires_at = ${expiry} WHERE key = $1 AND value = $4 AND ${live} RETURNING 1`,
     delete: `DELETE FROM ${schema}.entries WHERE key = $1`,
     take: `SELECT ${schema}.take($1, $2, $3)`,
     append: `SELECT ${schema}.append($1, $2, $3)`,
