@@ -5,12 +5,12 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { apiKeys } from 'sluice'
-import { redisBus, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openSocket } from '../hostile/channels.ts'
 import { envelope } from '../interop/envelope.ts'
 import { eventsOf, modernHeaders, post } from '../interop/http.ts'
 import type { Params } from '../interop/messages.ts'
+import { openShared } from '../kit/shared-store.ts'
 import { begin, get, next, rest, run, tools } from './client.ts'
 import type { Fleet, Member } from './fleet.ts'
 import { startFleet } from './fleet.ts'
@@ -200,11 +200,8 @@ test('a session belongs to whoever opened it, on every process', async () => {
 })
 
 test('streams, sockets and subscriptions end everywhere when their key is revoked', async () => {
-  const settings = { url: fleet.redis.url }
-  const [store, bus] = [redisStore(settings), redisBus(settings)]
-  onTestFinished(async () => {
-    await Promise.all([store.close(), bus.close()])
-  })
+  const { store, bus, close } = openShared(fleet.storeUrl)
+  onTestFinished(close)
   const keys = apiKeys(store, { bus })
   const { secret, key: carol } = await keys.create({ subject: 'carol' })
   const bearer = { authorization: `Bearer ${secret}` }
