@@ -35,40 +35,43 @@ const migrations = (schema: string): readonly string[] => [
      END LOOP;
    END $$;
 
-   -- The arithmetic of takeToken in memory.ts, by this server's clock. A refusal writes nothing. Not synced to the disk: a
-   -- crash of the server may undo the last moments, which loosens a limit for as long as a bucket takes to fill.
-   CREATE FUNCTION ${schema}.take(name text, burst float8, rate float8) RETURNS float8 LANGUAGE plpgsql AS $$
+   -- Takes up to counts[i] tokens from each bucket: how many it got, and how long the others have to wait. The arithmetic of
+   -- takeToken in memory.ts, by this server's clock. A refusal writes nothing. Not synced to the disk: a crash of the server
+   -- may undo the last moments, which loosens a limit for as long as a bucket takes to fill. The names must be sorted, or two
+   -- calls could wait for each other.
+   CREATE FUNCTION ${schema}.take(names text[], bursts float8[], rates float8[], counts float8[])
+     RETURNS TABLE (granted float8, wait_ms float8) LANGUAGE plpgsql AS $$
    DECLARE
      enough CONSTANT float8 := 1 - 1e-6;
      was record;
      filled float8;
      now_ms float8;
    BEGIN
-     LOOP
-       SELECT level, at INTO was FROM ${schema}.buckets WHERE key = name;
-       now_ms := extract(epoch FROM clock_timestamp()) * 1000;
-       IF NOT FOUND THEN
-         PERFORM set_config('synchronous_commit', 'off', true);
-         INSERT INTO ${schema}.buckets VALUES (name, burst - 1, now_ms, now_ms + 1000 / rate) ON CONFLICT DO NOTHING;
-         IF FOUND THEN RETURN 0; END IF;
-         CONTINUE;
-       END IF;
-       filled := least(burst, was.level + greatest(0, now_ms - was.at) / 1000 * rate);
-       IF filled < enough AND now_ms >= was.at THEN
-         RETURN greatest(1, ceil((enough - filled) / rate * 1000));
-       END IF;
-       PERFORM set_config('synchronous_commit', 'off', true);
-       -- Only where the level is still what was read; otherwise another call was first, and this one looks again.
-       IF filled >= enough THEN
-         UPDATE ${schema}.buckets SET level = filled - 1, at = now_ms, full_at = now_ms + (burst - filled + 1) / rate * 1000
-           WHERE key = name AND level = was.level AND at = was.at;
-         IF FOUND THEN RETURN 0; END IF;
-       ELSE
-         -- A clock that was set back must not starve the bucket until it has caught up.
-         UPDATE ${schema}.buckets SET at = now_ms, full_at = now_ms + (burst - level) / rate * 1000
-           WHERE key = name AND level = was.level AND at = was.at;
-         IF FOUND THEN RETURN greatest(1, ceil((enough - filled) / rate * 1000)); END IF;
-       END IF;
+     PERFORM set_config('synchronous_commit', 'off', true);
+     FOR i IN 1 .. array_length(names, 1) LOOP
+       LOOP
+         SELECT level, at INTO was FROM ${schema}.buckets WHERE key = names[i];
+         now_ms := extract(epoch FROM clock_timestamp()) * 1000;
+         filled := CASE WHEN was IS NULL THEN bursts[i]
+           ELSE least(bursts[i], was.level + greatest(0, now_ms - was.at) / 1000 * rates[i]) END;
+         granted := greatest(0, least(counts[i], floor(filled + 1 - enough)));
+         filled := filled - granted;
+         wait_ms := greatest(1, ceil((enough - filled) / rates[i] * 1000));
+         IF was IS NULL THEN
+           INSERT INTO ${schema}.buckets VALUES (names[i], filled, now_ms, now_ms + (bursts[i] - filled) / rates[i] * 1000)
+             ON CONFLICT DO NOTHING;
+         ELSE
+           EXIT WHEN granted = 0 AND now_ms >= was.at;
+           -- A clock that was set back must not starve the bucket until it has caught up.
+           filled := CASE granted WHEN 0 THEN was.level ELSE filled END;
+           UPDATE ${schema}.buckets
+             SET level = filled, at = now_ms, full_at = now_ms + (bursts[i] - filled) / rates[i] * 1000
+             WHERE key = names[i] AND level = was.level AND at = was.at;
+         END IF;
+         -- Not found: another call was first, and this one looks again.
+         EXIT WHEN FOUND;
+       END LOOP;
+       RETURN NEXT;
      END LOOP;
    END $$;`,
 ]

@@ -9,8 +9,8 @@ import type { PostgresPool } from './postgres-pool.ts'
 export interface Sweeper {
   /** After each write of an entry. */
   wrote(): void
-  /** After each draw from a bucket. */
-  took(): void
+  /** After so many draws from buckets. */
+  took(count: number): void
 }
 
 const writesPerSlice = 64
@@ -38,8 +38,10 @@ export function createSweeper(pool: PostgresPool, schema: string): Sweeper {
     wrote() {
       if (++writes % writesPerSlice === 0) pool.run(entries).catch(() => {})
     },
-    took() {
-      if (++draws % writesPerSlice > 0) return
+    took(count) {
+      draws += count
+      if (draws < writesPerSlice) return
+      draws = 0
       pool.run(buckets, [cursor]).then(
         ([row]) => {
           cursor = row?.[0] ?? ''

@@ -11,13 +11,14 @@ import { RpcError } from '../core/error.ts'
 import { sharedHub } from '../core/shared-hub.ts'
 import type { Key, Store } from '../core/store.ts'
 import { checked, compareEncoded, decodeKey, draw, encodeKey, endOf, lifeOf, sizeOf } from './memory.ts'
-import { createAppender } from './postgres-append.ts'
+import { createBatcher } from './postgres-batch.ts'
 import type { Parameter, Row, Statement } from './postgres-connection.ts'
 import { checkPostgresDurability } from './postgres-durability.ts'
 import type { PostgresOptions } from './postgres-pool.ts'
 import { createPool, schemaOf } from './postgres-pool.ts'
 import { migrate, migrationMs } from './postgres-schema.ts'
 import { createSweeper } from './postgres-sweep.ts'
+import { createTaker } from './postgres-take.ts'
 import { fromColumn, toColumn } from './postgres-text.ts'
 
 export type { PostgresBus } from './postgres-bus.ts'
@@ -50,7 +51,25 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
     sweeper.wrote()
     return rows
   }
-  const append = createAppender((values) => write(sql.append, values))
+  const take = createTaker((values) => pool.run(sql.take, values), sweeper)
+  /** Only for logs with a statement in flight. One at a time each: the server would make the second wait for the first. */
+  const logs = new Map<string, (line: Line) => Promise<string>>()
+  const append = (log: string, line: Line): Promise<string> => {
+    let batcher = logs.get(log)
+    if (!batcher) {
+      batcher = createBatcher<Line, string>({
+        inFlight: 1,
+        sizeOf: ({ text }) => text.length,
+        async send(lines) {
+          const rows = await write(sql.append, [log, lines.map(({ text }) => text), lines.map(({ life }) => life)])
+          return rows.map(([part]) => part ?? '')
+        },
+        idle: () => logs.delete(log),
+      })
+      logs.set(log, batcher)
+    }
+    return batcher(line)
+  }
   let checking: Promise<readonly string[]> | undefined
   return {
     shared: sharedHub,
@@ -82,12 +101,10 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
     async take(key, bucket) {
       // Rejected here as in every store: a rate of 0 would make a bucket that never fills.
       draw(undefined, bucket, 0)
-      const [row] = await pool.run(sql.take, [toBucketName(key), bucket.capacity, bucket.perSecond])
-      sweeper.took()
-      return Number(row?.[0])
+      return take(toBucketName(key), bucket)
     },
     async append(key, value, ttlMs): Promise<Key> {
-      return [...key, await append(toName(key), toColumn(checked(value)), toLife(ttlMs))]
+      return [...key, await append(toName(key), { text: toColumn(checked(value)), life: toLife(ttlMs) })]
     },
     async list(prefix, { limit, after }) {
       const [below, size] = [toName(prefix), sizeOf(limit)]
@@ -98,6 +115,12 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
     },
     close: () => pool.close(),
   }
+}
+
+interface Line {
+  readonly text: string
+  /** In milliseconds; `null` for an entry that does not expire. */
+  readonly life: number | null
 }
 
 function statementsOf(schema: string): Readonly<Record<Verb, Statement>> {
@@ -113,7 +136,7 @@ function statementsOf(schema: string): Readonly<Record<Verb, Statement>> {
       ${replace} WHERE found.expires_at <= clock_timestamp() RETURNING 1`,
     replace: `UPDATE ${schema}.entries SET value = $2, expires_at = ${expiry} WHERE key = $1 AND value = $4 AND ${live} RETURNING 1`,
     delete: `DELETE FROM ${schema}.entries WHERE key = $1`,
-    take: `SELECT ${schema}.take($1, $2, $3)`,
+    take: `SELECT granted, wait_ms FROM ${schema}.take($1, $2, $3, $4)`,
     append: `SELECT ${schema}.append($1, $2, $3)`,
     list: `SELECT key, value FROM ${schema}.entries WHERE key > $1 AND key < $2 AND ${live} ORDER BY key LIMIT $3::bigint`,
   }
