@@ -44,10 +44,9 @@ export function postgresBus(options: PostgresOptions): PostgresBus {
   const pool = createPool(options, {
     connections: 1,
     async opened(connection) {
-      for (const [name, { parts }] of channels) {
-        parts.clear()
-        await connection.script(`LISTEN ${name}`)
-      }
+      // The rest of a message whose first parts came on the connection before will not come.
+      for (const { parts } of channels.values()) parts.clear()
+      if (channels.size > 0) await connection.script([...channels.keys()].map((name) => `LISTEN ${name}`).join('; '))
     },
     notified(name, payload) {
       const channel = channels.get(name)

@@ -19,7 +19,7 @@ export type Row = readonly (string | null)[]
 export interface PostgresConnection {
   /** How many statements have been sent and not answered. */
   readonly pending: number
-  /** By this clock's time it was last known to accept writes. */
+  /** When the pool last asked whether the server accepts writes. */
   checkedAt: number
   run(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>
   /** Runs several statements, without parameters, in one round trip. */

@@ -40,7 +40,7 @@ const states = new Map([
   ['XX001', 'damaged'],
   ['XX002', 'damaged'],
 ])
-/** The server answers, but not as a primary, or not to this connection any more: only a new connection can help. */
+/** The server answers, but not as a primary, or not on this connection any more: only a new connection can help. */
 const useless = new Set(['08', '25006', '26000', '57P01', '57P02', '57P03', '57P04', '57P05'])
 
 function stateOf(thrown: unknown): string | undefined {
@@ -50,9 +50,10 @@ function stateOf(thrown: unknown): string | undefined {
   return states.get(code) ?? states.get(code.slice(0, 2))
 }
 
+/** Also if the driver or the socket failed: then the connection is in an unknown state. */
 export function isUseless(thrown: unknown): boolean {
   const code = codeOf(thrown)
-  return useless.has(code) || useless.has(code.slice(0, 2))
+  return !isSqlState(code) || useless.has(code) || useless.has(code.slice(0, 2))
 }
 
 /** The tables, or their schema, are not there yet. */

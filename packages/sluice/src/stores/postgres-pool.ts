@@ -10,9 +10,10 @@
  */
 
 import type { Clock } from '../core/clock.ts'
-import { systemClock } from '../core/clock.ts'
+import { steadyNow, systemClock } from '../core/clock.ts'
 import type { ConnectionOptions, Parameter, PostgresConnection, Row, Statement } from './postgres-connection.ts'
 import { createConnection } from './postgres-connection.ts'
+import { createDeadline } from './postgres-deadline.ts'
 import { isUseless, toUnavailable, toUnopened, unavailable } from './postgres-errors.ts'
 
 /** Where the database is, and how patient its callers are. */
@@ -48,10 +49,8 @@ export interface PoolOptions {
 const defaultDeadlineMs = 2000
 /** Between two attempts while the server is away. Calls meanwhile are refused at once and do not wait for the next one. */
 const retryMs = 200
-/** Between two attempts to open a further connection: calls wait for them. */
-const fullMs = 10_000
-/** The deadline is counted in ticks: a tool that blocks the event loop for seconds must not cost a healthy connection. */
-const ticksToDeadline = 5
+/** After a further connection could not be opened: calls wait for each attempt. */
+const growMs = 10_000
 /** Between two checks whether the server still accepts writes. */
 const checkMs = 1000
 
@@ -60,16 +59,18 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   const { opened, openedMs = deadlineMs, role = 'primary', notified } = poolOptions
   const maxConnections = poolOptions.connections ?? options.connections ?? 4
   const ready = new Set<PostgresConnection>()
-  const waiting = new Set<{ since: number }>()
   let opening: Promise<PostgresConnection> | undefined
   /** The last attempt failed with no connection left, or an operation passed its deadline. */
   let away = false
-  let resting = false
-  /** The server refused a further connection. */
-  let full = false
+  /** Not before this time is the server tried again, or asked for a further connection. */
+  let [retryAt, growAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let closed = false
-  let ticks = 0
-  let ticking = false
+  const now = (): number => steadyNow(clock)
+  const deadline = createDeadline(clock, deadlineMs, () => {
+    if (ready.size === 0) return
+    away = true
+    for (const each of [...ready]) lose(each)
+  })
 
   const lose = (connection: PostgresConnection): void => {
     ready.delete(connection)
@@ -77,7 +78,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   }
   const check = async (connection: PostgresConnection): Promise<void> => {
     if (role === 'any') return
-    connection.checkedAt = clock.now()
+    connection.checkedAt = now()
     await connection.check()
   }
   async function open(): Promise<PostgresConnection> {
@@ -102,16 +103,10 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       ready.add(connection)
       return connection
     } catch (thrown) {
-      if (ready.size === 0) {
-        away = resting = true
-        clock.after(retryMs, () => {
-          resting = false
-        })
-      } else {
-        full = true
-        clock.after(fullMs, () => {
-          full = false
-        })
+      if (ready.size > 0) growAt = now() + growMs
+      else {
+        away = true
+        retryAt = now() + retryMs
       }
       throw toUnopened(thrown)
     } finally {
@@ -139,8 +134,8 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   const pick = (): PostgresConnection | Promise<undefined> => {
     if (closed) throw unavailable('closed')
     const best = leastBusy()
-    if (best && (best.pending === 0 || ready.size >= maxConnections || full)) return best
-    if (!best && resting) throw unavailable('away')
+    if (best && (best.pending === 0 || ready.size >= maxConnections || now() < growAt)) return best
+    if (!best && now() < retryAt) throw unavailable('away')
     const next = begin()
     if (best)
       return next.then(
@@ -150,45 +145,24 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
     if (away) throw unavailable('away')
     return next.then(() => undefined)
   }
-  const tick = (): void => {
-    ticks++
-    const [oldest] = waiting
-    ticking = oldest !== undefined
-    if (!oldest) return
-    if (ready.size > 0 && ticks - oldest.since >= ticksToDeadline) {
-      away = true
-      for (const each of [...ready]) lose(each)
-    }
-    clock.after(deadlineMs / ticksToDeadline, tick)
-  }
   return {
     async run(statement, values) {
-      const operation = { since: ticks }
-      let connection: PostgresConnection | undefined
+      let picked = pick()
+      // No await between the choice and the use: calls that wait together would all choose the same connection.
+      while ('then' in picked) picked = (await picked) ?? pick()
+      const connection = picked
+      if (now() - connection.checkedAt >= checkMs)
+        check(connection).catch((thrown: unknown) => {
+          if (isUseless(thrown)) lose(connection)
+        })
+      const end = deadline.begin()
       try {
-        let used: PostgresConnection | undefined
-        while (!used) {
-          const picked = pick()
-          used = 'then' in picked ? await picked : picked
-        }
-        connection = used
-        const asked = used
-        if (Math.abs(clock.now() - asked.checkedAt) >= checkMs)
-          check(asked).catch((thrown: unknown) => {
-            if (isUseless(thrown)) lose(asked)
-          })
-        operation.since = ticks
-        waiting.add(operation)
-        if (!ticking) {
-          ticking = true
-          clock.after(deadlineMs / ticksToDeadline, tick)
-        }
-        return await asked.run(statement, values)
+        return await connection.run(statement, values)
       } catch (thrown) {
-        if (connection && role === 'primary' && isUseless(thrown)) lose(connection)
+        if (isUseless(thrown)) lose(connection)
         throw toUnavailable(thrown)
       } finally {
-        waiting.delete(operation)
+        end()
       }
     },
     async close() {
