@@ -257,6 +257,21 @@ test('a line of a log is not visible before one that got its position earlier', 
   expect((await store.list(['log'], { limit: 9 })).map(({ value }) => value)).toEqual(['first', 'second'])
 })
 
+test('calls that take from the same buckets in different orders do not wait for each other in a circle', async () => {
+  const stores = Array.from({ length: 3 }, () => open({ schema: 'circle' }))
+  const bucket = { capacity: 1_000_000, perSecond: 1 }
+  const names = Array.from({ length: 30 }, (_, i) => String(i))
+  const takes = stores.flatMap((store, i) =>
+    Array.from({ length: 20 }, (_, round) => {
+      const order = (i + round) % 2 === 0 ? names : names.toReversed()
+      return order.map((name) => store.take([name], bucket))
+    }).flat(),
+  )
+  expect(new Set(await Promise.all(takes))).toEqual(new Set([0]))
+  expect(await ask('SELECT sum(1000000 - round(level))::text FROM circle.buckets')).toBe(String(takes.length))
+  expect(await ask('SELECT deadlocks::text FROM pg_stat_database WHERE datname = current_database()')).toBe('0')
+})
+
 test('with no connection left the store is refused at first, and works with what it has', async () => {
   const store = open()
   await store.set(['a'], '1')

@@ -37,10 +37,10 @@ const succeeds = async (schema: string): Promise<boolean> => (await once(start(s
 async function rowsOf(client: pg.Client, sql: string): Promise<readonly unknown[]> {
   return (await client.query({ text: sql, rowMode: 'array' })).rows.flat()
 }
+const waitingForLock = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
 /** Until a step waits in its middle. */
 async function inTheMiddle(): Promise<void> {
-  const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = ${middle} AND NOT granted`
-  while ((await rowsOf(admin, waiting)).length === 0) await sleep(10)
+  while ((await rowsOf(admin, `${waitingForLock} AND objid = ${middle}`)).length === 0) await sleep(10)
 }
 async function expectUpToDate(schema: string): Promise<void> {
   expect(await rowsOf(admin, `SELECT n FROM ${schema}.new ORDER BY n`)).toEqual([1, 2, 3, 4])
@@ -75,8 +75,13 @@ test.each(['the process is killed', 'the connection is terminated', 'the server 
 
 test('of several processes that start at once one does each step', { timeout: 60_000 }, async () => {
   const schema = `m${++schemas}`
-  const all = await Promise.all(Array.from({ length: 4 }, () => succeeds(schema)))
-  expect(all).toEqual([true, true, true, true])
+  const lock = `hashtextextended('sluice migration of ${schema}', 0)`
+  await admin.query(`SELECT pg_advisory_lock(${lock})`)
+  const all = Promise.all(Array.from({ length: 4 }, () => succeeds(schema)))
+  // All have seen that there is nothing yet.
+  while ((await rowsOf(admin, waitingForLock)).length < 4) await sleep(10)
+  await admin.query('SELECT pg_advisory_unlock_all()')
+  expect(await all).toEqual([true, true, true, true])
   await expectUpToDate(schema)
 })
 
