@@ -22,7 +22,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 const nodeOnly: readonly RegExp[] = [
   /^(node|main)\.ts$/,
   /^transports\/node\//,
-  /^stores\/(sqlite|redis|contract|private-files)/,
+  /^stores\/(sqlite|redis|postgres|contract|private-files)/,
   /^operate\/console\//,
 ]
 

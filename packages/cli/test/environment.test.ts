@@ -15,6 +15,7 @@ const secrets = {
   SLUICE_SECRET: marker,
   SLUICE_WEBHOOK_SECRET: marker,
   SLUICE_REDIS_PASSWORD: marker,
+  SLUICE_POSTGRES_PASSWORD: marker,
   SLUICE_MEMORY_EMBEDDINGS_KEY: marker,
   SLUICE_MEMORY_POSTGRES: `postgres://ann:${marker}@db/memory`,
   FITNESS_KEY: marker,
@@ -81,7 +82,7 @@ test('what a tool starts without a word about its environment inherits nothing t
   // The module's own variables stay its own; the host's secrets are not handed to it.
   const given = await textOf(client, 'given')
   expect(given).toContain('OPENAI_API_KEY')
-  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD/)
+  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD|SLUICE_POSTGRES_PASSWORD/)
 })
 
 test('sluice call gives the command it starts the variables that --env names, and no others', async () => {

@@ -11,19 +11,24 @@ import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import { idempotency } from 'sluice/plugins'
+import { postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { z } from 'zod'
 
 export const cashier: Decider = { subject: 'olga', via: 'command', tenants: 'all', operator: true }
 
-/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis. */
+/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis or a PostgreSQL, whose `#name` is the schema. */
 export type StoreKind = string
 
 export type OpenStore = Store & { close?(): Promise<void> }
 export const openStore = (kind: StoreKind, folder: string): OpenStore => {
   if (kind === 'memory') return memoryStore()
-  return kind === 'sqlite' ? sqliteStore(join(folder, 'tickets.db')) : redisStore({ url: kind, deadlineMs: 30_000 })
+  if (kind === 'sqlite') return sqliteStore(join(folder, 'tickets.db'))
+  const [url = '', schema = 'sluice'] = kind.split('#')
+  return url.startsWith('postgresql:')
+    ? postgresStore({ url, schema, deadlineMs: 30_000 })
+    : redisStore({ url, deadlineMs: 30_000 })
 }
 
 export interface PaymentServer {

@@ -76,13 +76,19 @@ export const configSchema = z.strictObject({
   origins: z.array(z.string()).optional().describe('Web pages that may call it'),
   data: path.default('.sluice').describe('The folder for everything that is kept'),
   store: z
-    .union([z.enum(['sqlite', 'memory']), z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) })])
+    .union([
+      z.enum(['sqlite', 'memory']),
+      z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) }),
+      z.strictObject({ postgres: z.string().regex(/^postgres(ql)?:\/\//) }),
+    ])
     .default('sqlite')
-    .describe('Where state is kept; Redis for several processes. Its password comes from SLUICE_REDIS_PASSWORD'),
+    .describe(
+      'Where state is kept; Redis or PostgreSQL for several processes. The password comes from SLUICE_REDIS_PASSWORD or SLUICE_POSTGRES_PASSWORD',
+    ),
   sharedData: z
     .boolean()
     .default(false)
-    .describe('Every process that shares Redis has this same data folder, so files in it are shared too'),
+    .describe('Every process that shares the store has this same data folder, so files in it are shared too'),
   secretFile: path
     .optional()
     .describe('Seals what travels through clients; otherwise SLUICE_SECRET, or a file in the data folder'),
@@ -262,6 +268,7 @@ export const secretNames = [
   'SLUICE_SECRET_FILE',
   'SLUICE_TOKEN',
   'SLUICE_REDIS_PASSWORD',
+  'SLUICE_POSTGRES_PASSWORD',
   'SLUICE_WEBHOOK_SECRET',
   'SLUICE_CONFIG',
   'SLUICE_TENANT',

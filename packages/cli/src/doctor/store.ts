@@ -1,7 +1,7 @@
-/** The store: whether it opens, writes and keeps; for Redis also what its configuration would forget. */
+/** The store: whether it opens, writes and keeps; for Redis and PostgreSQL also what their configuration would forget. */
 
 import type { Config } from '../config/schema.ts'
-import { openStore, redisUrl } from '../host/store.ts'
+import { openStore, postgresUrl, redisUrl } from '../host/store.ts'
 import { checkApprovals } from './approvals.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
@@ -16,9 +16,12 @@ export async function checkStore(
   // Of one that is away nothing more can be said.
   if (found.state === 'bad') return [found]
   const approvals = await checkApprovals(config, env)
-  return config.store === 'sqlite'
-    ? [found, ...approvals]
-    : [found, ...approvals, ...(await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
+  if (config.store === 'sqlite') return [found, ...approvals]
+  const durability =
+    'redis' in config.store
+      ? await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD'])
+      : await checkPostgres(config.store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
+  return [found, ...approvals, ...durability]
 }
 
 async function checkWrites(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
@@ -55,6 +58,24 @@ async function checkRedis(address: string, password: string | undefined): Promis
         'Redis',
         thrown instanceof Error ? thrown.message : String(thrown),
         'Set appendonly yes and maxmemory-policy noeviction in redis.conf: tickets and keys must outlive a restart',
+      ),
+    ]
+  }
+}
+
+async function checkPostgres(address: string, password: string | undefined): Promise<readonly Finding[]> {
+  const { checkPostgresDurability } = await import('sluice/postgres')
+  try {
+    const warnings = await checkPostgresDurability({ url: postgresUrl(address, password) })
+    return warnings.length === 0
+      ? [good('PostgreSQL', 'keeps what it acknowledged')]
+      : warnings.map((each) => note('PostgreSQL', each, 'Acceptable if losing the last decisions is'))
+  } catch (thrown) {
+    return [
+      bad(
+        'PostgreSQL',
+        thrown instanceof Error ? thrown.message : String(thrown),
+        'Change the setting and restart or reload the server: tickets and keys must outlive a crash',
       ),
     ]
   }
