@@ -6,8 +6,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Params, Server, ServerOptions, Store } from 'sluice'
+import type { Params, Server, Store } from 'sluice'
 import { apiKeys, audit, authenticate, defineServer, rateLimit, tenants, tool } from 'sluice'
+import type { AuditOptions } from 'sluice/audit'
 import { verifyAudit } from 'sluice/audit'
 import { toTransportServer } from 'sluice/extend'
 import { createServer, nodeClock } from 'sluice/node'
@@ -42,7 +43,7 @@ const byName = {
 }
 let made = 0
 
-async function serve(more: Partial<ServerOptions> = {}) {
+async function serve(auditOptions: AuditOptions = {}) {
   const store = faulty.open(`layers${++made}`)
   const keys = apiKeys(store)
   const { secret: key } = await keys.create({ subject: 'machine', tenants: ['acme'] })
@@ -67,16 +68,14 @@ async function serve(more: Partial<ServerOptions> = {}) {
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    ...more,
     use: [
       authenticate({ verifiers: [byName, keys] }),
       tenants({ claim: ({ claims }) => claims['org'] ?? claims['tenants'] }),
       rateLimit({ tools: { limited: { burst: 3, perSecond: 0.001 } } }),
       idempotency(),
-      audit(),
+      audit(auditOptions),
       metrics(),
       health(),
-      ...(more.use ?? []),
     ],
   })
   onTestFinished(async () => {
@@ -160,7 +159,7 @@ describe.each(states)('while the store is %s', (state) => {
   }, 60_000)
 
   test('an audit that must come first refuses what it cannot record', async () => {
-    const { server, runs } = await serve({ use: [audit({ blocking: true })] })
+    const { server, runs } = await serve({ blocking: true })
     await fail(state)
     expect(await call(server, 'plain')).toBe('storeUnavailable')
     expect(runs).toEqual([])
@@ -169,7 +168,7 @@ describe.each(states)('while the store is %s', (state) => {
   }, 60_000)
 
   test('records past what may wait are dropped and counted', async () => {
-    const { server } = await serve({ use: [audit({ maxQueued: 4 })] })
+    const { server } = await serve({ maxQueued: 4 })
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
     const { body } = (await toTransportServer(server).page('/metrics', '127.0.0.1')) ?? { body: '' }
