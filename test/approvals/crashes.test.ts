@@ -40,7 +40,7 @@ test.each(['SQLite', 'PostgreSQL'])(
     const lives = await killAtEach(steps, program, store, folder)
     const { lost, ends } = await takeOver(store, folder, lives)
     expect(lost).toEqual([])
-    // Killed between the spending and the record nobody can know; everything else ends well.
+    // Killed between the spending and the record: whether the effect happened is unknown. Every other kill ends well.
     expect(ends).toEqual({ paid: 8, 'in doubt': 4 })
   },
 )

@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 let opened = 0
-/** Patient by default: a server that gets no processor for a second is not at fault. */
+/** A long deadline by default: a server that gets no processor for a second is not at fault. */
 const open = (options: Partial<PostgresOptions> = {}): PostgresStore => {
   const store = postgresStore({ url: server.url, schema: `f${++opened}`, deadlineMs: 20_000, ...options })
   closing.push(() => store.close())
@@ -79,8 +79,8 @@ test('after a kill −9 what was acknowledged is there, and the same store finds
 test('a restart of the server costs the calls in flight, and nothing after it', async () => {
   const [store, bus] = [open(), postgresBus({ url: server.url })]
   closing.push(() => bus.close())
-  const heard: string[] = []
-  bus.subscribe('a', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('a', (message) => received.push(message))
   await store.set(['a'], '1')
   expect(await store.take(['t'], { burst: 1, perSecond: 0.001 })).toBe(0)
   await server.restart()
@@ -88,7 +88,7 @@ test('a restart of the server costs the calls in flight, and nothing after it', 
   expect(await store.take(['t'], { burst: 1, perSecond: 0.001 })).toBeGreaterThan(0)
   await eventually(async () => {
     await bus.publish('a', 'again')
-    return heard.includes('again')
+    return received.includes('again')
   })
 })
 
@@ -211,13 +211,13 @@ test('after a failover nothing is lost and nothing stays with the old server: wr
   const [writer, reader] = [postgresStore(options), postgresStore(options)]
   const [bus, other] = [postgresBus(options), postgresBus(options)]
   for (const each of [writer, reader, bus, other]) closing.unshift(() => each.close())
-  const heard: string[] = []
-  bus.subscribe('news', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('news', (message) => received.push(message))
   await Promise.all(Array.from({ length: 50 }, (_, i) => writer.set(['k', String(i)], 'old')))
   expect(await reader.get(['k', '0'])).toBe('old')
   await eventually(async () => {
     await other.publish('news', 'before')
-    return heard.includes('before')
+    return received.includes('before')
   })
   await pair.failOver()
   await eventually(async () => {
@@ -229,7 +229,7 @@ test('after a failover nothing is lost and nothing stays with the old server: wr
   await eventually(async () => {
     await clock.advance(1000)
     await other.publish('news', 'after')
-    return heard.includes('after')
+    return received.includes('after')
   })
 }, 120_000)
 
@@ -397,28 +397,28 @@ test('a bus receives again after its server was killed, and after it was silent'
     () => bus.close(),
     () => other.close(),
   )
-  const heard: string[] = []
-  bus.subscribe('a', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('a', (message) => received.push(message))
   let sent = 0
-  /** Sends until something of it is heard. */
-  const hearsAgain = (): Promise<void> => {
+  /** Publishes until a message arrives. */
+  const receivesAgain = (): Promise<void> => {
     const before = sent
     return eventually(async () => {
       await clock.advance(100)
       await other.publish('a', String(++sent))
-      return heard.some((word) => Number(word) > before)
+      return received.some((word) => Number(word) > before)
     })
   }
-  await hearsAgain()
+  await receivesAgain()
   await server.kill()
   await server.start()
-  await hearsAgain()
+  await receivesAgain()
   server.pause()
   // A heartbeat, and the deadline of its answer: the connection is given up.
   await clock.advance(4000)
   server.resume()
-  await hearsAgain()
-  expect(heard).toEqual([...new Set(heard)])
+  await receivesAgain()
+  expect(received).toEqual([...new Set(received)])
 })
 
 async function portOf(listener: Server): Promise<number> {

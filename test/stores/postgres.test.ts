@@ -16,7 +16,7 @@ afterAll(() => server?.stop())
 let opened = 0
 
 storeContract('postgres', () => {
-  // Patient: the contract is about what is answered, and a busy machine may take its time.
+  // A long deadline: the contract is about what is answered, and a busy machine may take its time.
   const where = { url: server.url, schema: `test_${++opened}`, deadlineMs: 10_000 }
   const stores: PostgresStore[] = []
   const open = (): PostgresStore => {

@@ -49,7 +49,7 @@ export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; s
   }
 }
 
-/** One PostgreSQL for all schedules, each below a prefix of its own. */
+/** One PostgreSQL for all schedules, a prefix for each. */
 export async function startPostgresWorlds(): Promise<{ readonly inPostgres: InWorld; stop(): Promise<void> }> {
   const server = await startPostgres(['fsync=on'])
   const store = postgresStore({ url: server.url, deadlineMs: 20_000 })

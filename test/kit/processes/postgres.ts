@@ -110,7 +110,7 @@ async function launch(
   }
 }
 
-/** Each of its processes is in a session of its own, so a signal to the group would reach the first alone. */
+/** Signals each process: PostgreSQL starts a session for each, so a signal to the group would reach only the first. */
 function sendToAll(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')

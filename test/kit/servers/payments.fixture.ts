@@ -10,7 +10,7 @@ import { defineServer, memoryStore, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
-import { idempotency } from 'sluice/plugins'
+import { idempotency, log } from 'sluice/plugins'
 import { postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
@@ -30,6 +30,9 @@ export const openStore = (kind: StoreKind, folder: string): OpenStore => {
     ? postgresStore({ url, schema, deadlineMs: 30_000 })
     : redisStore({ url, deadlineMs: 30_000 })
 }
+
+/** Thousands of calls would each log a line. */
+const silent = { info() {}, warn() {}, error() {} }
 
 export interface PaymentServer {
   readonly approvals: Approvals
@@ -76,7 +79,7 @@ export function openPaymentServer(
     store,
     ...(clock && { clock }),
     secret: 'a secret that all processes share',
-    use: [desk, idempotency()],
+    use: [log(silent), desk, idempotency()],
   })
   let ids = 0
   return {

@@ -74,9 +74,9 @@ export function postgresBus(options: PostgresOptions): PostgresBus {
     async publish(channel, message) {
       await pool.run(notify, [nameOf(channel), toParts(checkedValue(message))])
     },
-    subscribe(channel, hear) {
+    subscribe(channel, receive) {
       const name = nameOf(channel)
-      const listener = (message: string): void => hear(message)
+      const listener = (message: string): void => receive(message)
       let known = channels.get(name)
       if (!known) {
         known = { listeners: new Set(), parts: partialMessage() }

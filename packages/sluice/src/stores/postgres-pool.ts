@@ -16,7 +16,7 @@ import { createConnection } from './postgres-connection.ts'
 import { createDeadline } from './postgres-deadline.ts'
 import { isUseless, toUnavailable, toUnopened, unavailable } from './postgres-errors.ts'
 
-/** Where the database is, and how patient its callers are. */
+/** The address of the database, its schema, and the limits of one store or bus. */
 export interface PostgresOptions {
   /** `postgresql://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. */
   readonly url: string

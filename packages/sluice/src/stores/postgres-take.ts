@@ -35,18 +35,18 @@ export function createTaker(
         groups.map(({ count }) => count),
       ])
       sweeper.took(requests.length)
-      const left = new Map(groups.map((group, index) => [keyOf(group), toLeft(rows[index])]))
+      const grants = new Map(groups.map((group, index) => [keyOf(group), toGrant(rows[index])]))
       // The first ones get what was granted.
       return requests.map((request) => {
-        const of = left.get(keyOf(request))
-        return of && of.granted-- > 0 ? 0 : (of?.waitMs ?? Number.NaN)
+        const grant = grants.get(keyOf(request))
+        return grant && grant.granted-- > 0 ? 0 : (grant?.waitMs ?? Number.NaN)
       })
     },
   })
   return (name, bucket) => take({ name, bucket })
 }
 
-const toLeft = (row: Row | undefined): { granted: number; readonly waitMs: number } => ({
+const toGrant = (row: Row | undefined): { granted: number; readonly waitMs: number } => ({
   granted: Number(row?.[0]),
   waitMs: Number(row?.[1]),
 })
