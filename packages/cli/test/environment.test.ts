@@ -15,6 +15,7 @@ const secrets = {
   SLUICE_SECRET: marker,
   SLUICE_WEBHOOK_SECRET: marker,
   SLUICE_REDIS_PASSWORD: marker,
+  SLUICE_POSTGRES_PASSWORD: marker,
   SLUICE_MEMORY_EMBEDDINGS_KEY: marker,
   SLUICE_MEMORY_POSTGRES: `postgres://ann:${marker}@db/memory`,
   FITNESS_KEY: marker,
@@ -65,7 +66,7 @@ test('a process that a tool starts inherits no variable that Sluice read', slowT
      import { defineServer, tool } from ${JSON.stringify(library)}
      const input = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }), jsonSchema: { input: () => ({ type: 'object' }) } } }
      export const open = async ({ env }) => ({
-       definition: defineServer({ info: { name: 'x', version: '1' }, tools: [
+       definition: defineServer({ name: 'x', version: '1', tools: [
          tool({ name: 'child', description: 'd', input, run: () => execFileSync('env', { encoding: 'utf8' }) }),
          tool({ name: 'given', description: 'd', input, run: () => JSON.stringify(env) }),
        ] }),
@@ -81,7 +82,7 @@ test('a process that a tool starts inherits no variable that Sluice read', slowT
   // The module keeps its own variables, and does not get the host's secrets.
   const given = await textOf(client, 'given')
   expect(given).toContain('OPENAI_API_KEY')
-  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD/)
+  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD|SLUICE_POSTGRES_PASSWORD/)
 })
 
 test('sluice call passes the variables of --env to the command it starts, and no others', async () => {

@@ -78,13 +78,19 @@ export const configSchema = z.strictObject({
   origins: z.array(z.string()).optional().describe('Origins of web pages that may call it'),
   data: path.default('.sluice').describe('The data folder'),
   store: z
-    .union([z.enum(['sqlite', 'memory']), z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) })])
+    .union([
+      z.enum(['sqlite', 'memory']),
+      z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) }),
+      z.strictObject({ postgres: z.string().regex(/^postgres(ql)?:\/\//) }),
+    ])
     .default('sqlite')
-    .describe('The store of all state; Redis for several processes. Its password comes from SLUICE_REDIS_PASSWORD'),
+    .describe(
+      'The store of all state; Redis or PostgreSQL for several processes. The password comes from SLUICE_REDIS_PASSWORD or SLUICE_POSTGRES_PASSWORD',
+    ),
   sharedData: z
     .boolean()
     .default(false)
-    .describe('Set to true if all processes that share Redis also share this data folder'),
+    .describe('Set to true if all processes that share the store also share this data folder'),
   secretFile: path
     .optional()
     .describe('The secret that seals state sent to clients; by default SLUICE_SECRET, or a file in the data folder'),
@@ -269,6 +275,7 @@ export const secretNames = [
   'SLUICE_SECRET_FILE',
   'SLUICE_TOKEN',
   'SLUICE_REDIS_PASSWORD',
+  'SLUICE_POSTGRES_PASSWORD',
   'SLUICE_WEBHOOK_SECRET',
   'SLUICE_CONFIG',
   'SLUICE_TENANT',

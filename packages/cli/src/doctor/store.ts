@@ -1,7 +1,7 @@
-/** Checks the store: whether it opens and accepts writes, and for Redis whether its configuration can lose data. */
+/** Checks the store: whether it opens and accepts writes, and for Redis and PostgreSQL whether its configuration can lose data. */
 
 import type { Config } from '../config/schema.ts'
-import { openStore, redisUrl } from '../host/store.ts'
+import { openStore, postgresUrl, redisUrl } from '../host/store.ts'
 import { checkApprovals } from './approvals.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
@@ -18,9 +18,12 @@ export async function checkStore(
   // The other checks need a store that works.
   if (found.state === 'bad') return [found]
   const approvals = await checkApprovals(config, env)
-  return config.store === 'sqlite'
-    ? [found, ...approvals]
-    : [found, ...approvals, ...(await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD']))]
+  if (config.store === 'sqlite') return [found, ...approvals]
+  const durability =
+    'redis' in config.store
+      ? await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD'])
+      : await checkPostgres(config.store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
+  return [found, ...approvals, ...durability]
 }
 
 async function checkWrites(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
@@ -57,6 +60,24 @@ async function checkRedis(address: string, password: string | undefined): Promis
         'Redis',
         thrown instanceof Error ? thrown.message : String(thrown),
         'Set appendonly yes and maxmemory-policy noeviction in redis.conf, because tickets and keys must survive a restart',
+      ),
+    ]
+  }
+}
+
+async function checkPostgres(address: string, password: string | undefined): Promise<readonly Finding[]> {
+  const { checkPostgresDurability } = await import('sluice/postgres')
+  try {
+    const warnings = await checkPostgresDurability({ url: postgresUrl(address, password) })
+    return warnings.length === 0
+      ? [good('PostgreSQL', 'keeps what it acknowledged')]
+      : warnings.map((each) => note('PostgreSQL', each, 'Acceptable if losing the last decisions is'))
+  } catch (thrown) {
+    return [
+      bad(
+        'PostgreSQL',
+        thrown instanceof Error ? thrown.message : String(thrown),
+        'Change the setting and restart or reload the server: tickets and keys must outlive a crash',
       ),
     ]
   }

@@ -83,7 +83,7 @@ export function refuseSplitData(named: readonly NamedServer[], { store, sharedDa
   if (lines.length === 0) return
   throw new CommandError(
     [
-      'The store is Redis, which several processes share, but these servers keep data in local files:',
+      `The store is ${'redis' in store ? 'Redis' : 'PostgreSQL'}, which several processes share, but these servers keep data in local files:`,
       ...lines,
       'If every process uses this same data folder, set "sharedData" to true.',
     ].join('\n'),

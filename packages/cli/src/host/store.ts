@@ -26,6 +26,19 @@ export async function openStore({ store, data }: Config, env: Environment): Prom
     const opened = sqliteStore(file)
     return { store: opened, name: `sqlite ${file}`, close: () => opened.close() }
   }
+  if ('postgres' in store) {
+    const url = postgresUrl(store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
+    const { postgresStore, postgresBus } = await import('sluice/postgres')
+    const [opened, bus] = [postgresStore({ url }), postgresBus({ url })]
+    return {
+      store: opened,
+      bus,
+      name: `postgres ${store.postgres}`,
+      async close() {
+        await Promise.all([opened.close(), bus.close()])
+      },
+    }
+  }
   const url = redisUrl(store.redis, env['SLUICE_REDIS_PASSWORD'])
   const { redisStore, redisBus } = await import('sluice/redis')
   const opened = redisStore({ url })
@@ -63,6 +76,14 @@ export function redisUrl(text: string, password: string | undefined): string {
   return url.href
 }
 
+/** The same for PostgreSQL, whose addresses may name a socket, which `URL` does not read. */
+export function postgresUrl(text: string, password: string | undefined): string {
+  const [, scheme = '', user = '', colon, rest = ''] = /^(\w+:\/\/)(?:([^/@:?]*)(:[^/@?]*)?@)?(.*)$/.exec(text) ?? []
+  if (colon !== undefined || /[?&]password=/.test(rest))
+    throw new CommandError('store.postgres holds a password; put it into SLUICE_POSTGRES_PASSWORD instead')
+  return password ? `${scheme}${user}:${encodeURIComponent(password)}@${rest}` : text
+}
+
 /**
  * Reads the secret from the environment, from the configured file, or from a file in the data folder. That file is made
  * once, so that sealed state survives a restart. Processes that share Redis must be given the same secret.
@@ -73,7 +94,7 @@ export function secretOf({ secretFile, data, store }: Config, env: Environment):
   if (secretFile !== undefined) return linesOf(readFileSync(secretFile, 'utf8'))
   if (typeof store === 'object')
     throw new CommandError(
-      'Processes that share Redis must share a secret: set SLUICE_SECRET or "secretFile" (make one with: openssl rand -hex 32)',
+      `Processes that share ${'redis' in store ? 'Redis' : 'PostgreSQL'} must share a secret: set SLUICE_SECRET or "secretFile" (make one with: openssl rand -hex 32)`,
     )
   const file = join(dataFolder(data), 'secret')
   return linesOf(createPrivateFile(file, () => `${randomBytes(32).toString('hex')}\n`))
