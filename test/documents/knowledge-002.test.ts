@@ -11,7 +11,7 @@ import { toFetch } from 'sluice/fetch'
 import { createServer } from 'sluice/node'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import type { App } from '../../servers/knowledge/src/app.ts'
+import type { KnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { asdlc } from '../../servers/knowledge/src/asdlc.ts'
 import { flatInfo, handleMethod, knowledge } from '../../servers/knowledge/src/index.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
@@ -56,7 +56,7 @@ const tools = [
   },
 ]
 
-const brittle: App = {
+const brittle: KnowledgeBase = {
   ...asdlc,
   search(query) {
     if (query === 'broken index') throw new Error('ENOENT: /srv/data/index.json')

@@ -47,7 +47,7 @@ test('build writes nothing where a file is wrong, and names file and field', asy
   const { code, stderr } = await run(['build', folder, '--out', out])
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^sluice-knowledge: nothing was written:\n {2}notes\/b\.md: status: /),
+    expect.stringMatching(/^sluice-knowledge: nothing was written; fix these files first:\n {2}notes\/b\.md: status: /),
   ])
   await expect(readFile(out)).rejects.toThrow('ENOENT')
 })
@@ -55,7 +55,7 @@ test('build writes nothing where a file is wrong, and names file and field', asy
 test.each([
   [['build'], 1, /usage: build <folder>/],
   [['build', '/nowhere/at/all'], 1, /sluice-knowledge: .*\/nowhere\/at\/all/],
-  [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all is not there; name a folder/],
+  [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all does not exist; name a folder/],
   [['a', 'b'], 2, /'b' is a second one/],
   [['--bogus'], 2, /--bogus[\s\S]*sluice-knowledge \[folder\]/],
 ])('%j is answered with what to do instead', async (args, code, said) => {
@@ -86,7 +86,7 @@ test('--version and --help are answered on stdout', async () => {
 
 test('whoever starts it learns what is missing', async () => {
   const empty = await aFolder()
-  expect((await run([empty])).stderr).toContain(`no articles yet: put Markdown files into ${empty}`)
+  expect((await run([empty])).stderr).toContain(`no articles yet; put Markdown files into ${empty}`)
   const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })
   expect((await run([drafts])).stderr).toContain('none of them says status: Live or Experimental')
   const wrong = await aFolder({ 'a.md': '# A', 'b.md': '---\ntitle: B\n---\n' })
@@ -97,7 +97,7 @@ test('whoever starts it learns what is missing', async () => {
   expect(await run([join(broken, 'index.json')])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(
-      'index.json: Not an index of this version; make it again with "sluice-knowledge build"',
+      'index.json: The index file has another format; build it again with "sluice-knowledge build"',
     ),
   })
 })

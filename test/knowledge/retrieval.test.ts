@@ -1,13 +1,13 @@
 /** Whether Sluice's own documents, as the knowledge server ships them, answer what people ask about Sluice. */
 
 import { expect, test } from 'vitest'
-import { createApp } from '../../servers/knowledge/src/app.ts'
 import { openFolder } from '../../servers/knowledge/src/folder.ts'
+import { createKnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { questions, scoreRetrieval } from './questions.ts'
 
 const docs = new URL('../../docs/', import.meta.url).pathname
 const { put, problems } = await openFolder(docs)()
-const base = createApp('Sluice', put)
+const base = createKnowledgeBase('Sluice', put)
 
 test('every page of the documents is an article', () => {
   expect(problems).toEqual([])

@@ -11,7 +11,7 @@ import { type FetchHandler, type HttpOptions, toFetch } from 'sluice/fetch'
 import { flatInfo, knowledge } from './definition.ts'
 import { fromIndex } from './index-file.ts'
 
-/** Without sessions: the next request may meet another isolate, and nothing here needs one. */
+/** Serves without sessions: the next request may reach another isolate, and nothing here needs a session. */
 export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
   const definition = knowledge(fromIndex(index))
   return toFetch(createServer(definition, { layers: [flatInfo(definition)] }), options)
