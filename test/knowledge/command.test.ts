@@ -35,7 +35,7 @@ test('build makes one file of what may be seen', async () => {
   const out = join(folder, 'index.json')
   const { code, stdout, stderr } = await run(['build', folder, '--out', out, '--title', 'My notes'])
   expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden one left out\n$/)
+  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden article left out\n$/)
   const text = await readFile(out, 'utf8')
   expect(text).not.toContain('Secret')
   expect(fromIndex(JSON.parse(text)).articles).toMatchObject([{ slug: 'a', title: 'A' }])
@@ -88,7 +88,7 @@ test('whoever starts it learns what is missing', async () => {
   const empty = await aFolder()
   expect((await run([empty])).stderr).toContain(`no articles yet; put Markdown files into ${empty}`)
   const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })
-  expect((await run([drafts])).stderr).toContain('none of them says status: Live or Experimental')
+  expect((await run([drafts])).stderr).toContain('none has the status Live or Experimental')
   const wrong = await aFolder({ 'a.md': '# A', 'b.md': '---\ntitle: B\n---\n' })
   expect((await run([], { SLUICE_KNOWLEDGE_FOLDER: wrong })).stderr).toContain(
     'a file is left out: b.md: lastUpdated: ',

@@ -7,8 +7,8 @@ import { clearCommand, exportCommand, graphCommand, importCommand } from './comm
 import { open } from './open.ts'
 import { description, version } from './package.ts'
 
-// On a pipe there is one client, and it asks its own human. Over HTTP callers are strangers here, so what needs an
-// approval is refused; `sluice serve memory --http` knows its callers and has a console.
+// A pipe has one client, and it asks its own user. Over HTTP this binary cannot identify its callers, so it refuses
+// calls that need an approval. `sluice serve memory --http` identifies its callers and has a console.
 const runtime: Runtime = process.argv.includes('--http') ? {} : { approvals: approvals({ approver: 'client' }) }
 
 await runMain(open, {
