@@ -1,4 +1,4 @@
-/** A tool that a person must allow first, the desk where people do, and a chat that may say it too. */
+/** A tool that needs an approval, the service that manages approvals, and a chat that may send decisions. */
 
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
@@ -13,14 +13,14 @@ const transfer = tool({
   description: 'Transfers money',
   annotations: { destructiveHint: true },
   input: z.object({ to: z.string(), amount: z.number().positive() }),
-  // Small sums need nobody. Anything but exactly false, and a function that throws, means yes.
+  // Small sums need no approval. Only `false` skips it; a function that throws requires it.
   approval: ({ amount }) => amount > 100,
   stateless: true,
   run: ({ to, amount }) => `Transferred ${amount} to ${to}`,
 })
 const balance = tool({
   name: 'balance',
-  description: 'How much there is',
+  description: 'The balance of the account',
   annotations: { readOnlyHint: true },
   run: () => 'Enough',
 })
@@ -30,7 +30,7 @@ export interface Bank {
   readonly approvals: Approvals
 }
 
-/** `chat` is told of every ticket and may send decisions back; both ways are signed with the secret. */
+/** `chat` is notified of every ticket and may send decisions back; both directions are signed with the secret. */
 export function openBank(store: Store, secret: string, chat: { url: string; secret: string }): Bank {
   const desk = approvals({
     // Before what the tools say; the first that matches decides.
@@ -55,7 +55,7 @@ export function openBank(store: Store, secret: string, chat: { url: string; secr
   return { server, approvals: desk }
 }
 
-/** Where the chat sends what its people decided. Listens when you tell it to, on an address of its own. */
+/** Receives the decisions of the chat. It listens on a separate address, when the program calls `listen`. */
 export const webhookServer = (desk: Approvals): HttpServer =>
   createHttpServer((request, response) => {
     handleWebhook(desk, request, response).catch(() => response.destroy())
@@ -66,7 +66,7 @@ async function handleWebhook(desk: Approvals, request: IncomingMessage, response
     let body = ''
     for await (const chunk of request) {
       body += String(chunk)
-      if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
+      if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'The body is too large for a decision')
     }
     const header = (name: string): string | undefined => request.headers[name]?.toString()
     const { id, status } = await desk.handleWebhook(header, body)

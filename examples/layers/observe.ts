@@ -1,4 +1,4 @@
-/** A line per call, without arguments; counts for Prometheus; health for an orchestrator. */
+/** A log line per call, without arguments; metrics for Prometheus; health for an orchestrator. */
 
 import assert from 'node:assert/strict'
 import type { LogLine } from 'sluice'
@@ -24,5 +24,5 @@ assert.ok(!JSON.stringify(lines).includes('a secret'))
 const metricsPage = await server.page('/metrics', '127.0.0.1')
 assert.match(metricsPage?.body ?? '', /sluice_requests_total\{.*target="shout",outcome="complete"\} 1/)
 assert.equal((await server.page('/readyz', '127.0.0.1'))?.status, 200)
-// To strangers these pages are not there.
+// Other machines cannot see these pages.
 assert.equal(await server.page('/metrics', '203.0.113.7'), undefined)

@@ -1,4 +1,4 @@
-/** Articles from wherever you keep them, as an MCP server. */
+/** Articles from any source, as an MCP server. */
 
 import assert from 'node:assert/strict'
 import { type Article, createKnowledgeBase, knowledge } from '@sluice/knowledge'

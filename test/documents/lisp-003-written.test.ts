@@ -147,7 +147,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
         request_id: expect.any(String),
         message: 'User approval required for tool: repl_eval',
       })
-      expect(textOf(await send(callOf('repl_inspect', { variable: '*never*' })))).toContain('There is no')
+      expect(textOf(await send(callOf('repl_inspect', { variable: '*never*' })))).toContain('Symbol not found')
     },
     async 'step 3: a tool that requires none runs at once'() {
       expect(textOf(await (await lispServer())(callOf('repl_status', {})))).toContain('"connected":false')

@@ -1,4 +1,4 @@
-/** Sluice in process through its two doors, `handle` and `text`, with few and with many tools. */
+/** Sluice in process through its two entry points, `handle` and `text`, with few and with many tools. */
 import { createServer } from 'sluice/node'
 import { callMessage, echoText, listMessage } from '../../lib/messages.ts'
 import { type Case, serveCases } from '../cases.ts'

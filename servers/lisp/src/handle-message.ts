@@ -1,6 +1,6 @@
 /**
- * The entry point that the Lisp document describes: a JSON-RPC text in, the text of its answer out. A thin adapter over the
- * server; docs/documents.md#003 says what it does as written.
+ * The entry point that the Lisp document describes: it takes a JSON-RPC text and returns the text of its answer. A thin
+ * adapter over the server; docs/documents.md#003 lists what it does as written.
  */
 
 import type { HostContext, Server } from 'sluice'
@@ -11,7 +11,7 @@ import { open } from './open.ts'
 
 /** Handles messages until it is closed. */
 export interface MessageHandler {
-  /** The answer, or `null` for a notification. Never rejects. */
+  /** Returns the answer, or `null` for a notification. Never rejects. */
   handleMessage(text: string): Promise<string | null>
   /** Ends the image, if one was started. */
   close(): Promise<void>
@@ -23,13 +23,13 @@ export const toHandleMessage =
   (text) =>
     handleText(server, text, { adapt: withoutNullId })
 
-/** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
-export async function openMessageHandler(site: HostContext): Promise<MessageHandler> {
-  const { definition, close } = await open(site)
+/** Opens a separate handler. The program that calls it is the client, and asks its own user (`approval/respond`). */
+export async function openMessageHandler(host: HostContext): Promise<MessageHandler> {
+  const { definition, close } = await open(host)
   const server = createServer(definition, {
-    ...nodeRuntime(site.logger),
+    ...nodeRuntime(host.logger),
     errors: 'json-rpc',
-    clock: site.clock,
+    clock: host.clock,
     approvals: approvals({ approver: 'client' }),
   })
   return {
@@ -41,7 +41,7 @@ export async function openMessageHandler(site: HostContext): Promise<MessageHand
   }
 }
 
-/** In the document a message whose id is null is a notification, as one without an id. MCP refuses it. */
+/** In the document a message with a null id is a notification, like one without an id. MCP refuses it. */
 function withoutNullId(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('id' in message) || message.id !== null) return message
   const { id: _, ...notification } = message
@@ -50,7 +50,7 @@ function withoutNullId(message: unknown): unknown {
 
 let handler: Promise<MessageHandler> | undefined
 
-/** Serves one message on this account's data folder. The first one opens it; an image ends with the process. */
+/** Serves one message on this account's data folder. The first message opens it; an image ends with the process. */
 export async function handleMessage(text: string): Promise<string | null> {
   handler ??= openDefaultHandler().catch((thrown: unknown) => {
     handler = undefined
