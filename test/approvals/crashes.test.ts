@@ -20,7 +20,7 @@ const steps = [
   'after swap approvals state done',
 ]
 
-test('P10: killed at each step of a ticket’s life: never two effects, nothing acknowledged lost', {
+test("P10: killed at each step of a ticket's life: never two effects, nothing acknowledged lost", {
   timeout: 240_000,
 }, async () => {
   const folder = temporaryFolder()
@@ -29,6 +29,6 @@ test('P10: killed at each step of a ticket’s life: never two effects, nothing 
   const lives = await killAtEach(steps, program, 'sqlite', folder)
   const { lost, ends } = await takeOver('sqlite', folder, lives)
   expect(lost).toEqual([])
-  // Killed between the spending and the record nobody can know; everything else ends well.
+  // Killed between spending and recording, the outcome is unknown; every other one ends well.
   expect(ends).toEqual({ paid: 8, 'in doubt': 4 })
 })

@@ -1,4 +1,4 @@
-/** Tickets on stores that forget, and on one that is away. */
+/** Tickets on stores that lose data, and on one that is unavailable. */
 
 import { defineServer, once, tool } from 'sluice'
 import { approvals } from 'sluice/approvals'
@@ -31,7 +31,7 @@ async function open(redis: RedisServer) {
 
 describe.each([
   ['without an append-only file', ['--appendonly', 'no'], /append-only/],
-  ['that drops keys when it is full', ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'], /drops keys/],
+  ['that evicts keys when it is full', ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'], /drops keys/],
 ])('a Redis %s', (_, config, why) => {
   test('is refused for tickets: the server does not start, and no call runs', { timeout: 120_000 }, async () => {
     const redis = await startRedis([...config])
@@ -45,7 +45,7 @@ describe.each([
   })
 })
 
-test('a decision in one process is heard and honoured in another', { timeout: 120_000 }, async () => {
+test('a decision in one process takes effect in another', { timeout: 120_000 }, async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const [one, other] = [await open(redis), await open(redis)]

@@ -1,9 +1,9 @@
 /**
- * What the fitness platform's document says about the way of a request: handshake, ping, lists, notifications, the
- * checks on a message and what errors may say. `docs/documents.md` says where Sluice differs.
+ * The fitness platform's document on request handling: handshake, ping, lists, notifications, message checks and error
+ * texts. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: tokens in the header or in params, tenants, `user_id` and `tenant_id` in the log, and the TOON format come
- * with their layers; WebSocket and SSE with their transports.
+ * Tested elsewhere: tokens in the header or in params, tenants, `user_id` and `tenant_id` in the log, and the TOON
+ * format with their layers; WebSocket and SSE with their transports.
  */
 
 import type { Layer, Runtime, Server, ServerDefinition } from 'sluice'
@@ -34,7 +34,7 @@ const broken = tool({
     throw new Error(`connection to postgres://pierre:${secret}@db failed`)
   },
 })
-/** Repeats what it was given, to the model. */
+/** Repeats its input to the model. */
 const link = tool({
   name: 'link_provider',
   description: 'Connect a provider',
@@ -82,7 +82,7 @@ const toolsOnly = serve({}, { info, tools: [getAthlete] })
 /** The revision the document is about. */
 const revision = '2025-06-18'
 const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 const hello = (protocolVersion?: unknown) =>
   aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'claude', version: '1' } })
@@ -109,7 +109,7 @@ describe('the handshake', () => {
     },
   )
 
-  asFirst('a server claims only what it has', toolsOnly, async (send) => {
+  asFirst('a server declares only the capabilities it has', toolsOnly, async (send) => {
     expect((await send(hello(revision)))?.result?.['capabilities']).toEqual({
       tools: { listChanged: true },
       logging: {},
@@ -121,7 +121,7 @@ describe('the handshake', () => {
     ['2025-03-26', '2025-03-26'],
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
-    // Reached without a handshake, so it cannot be agreed on in one.
+    // Reached without a handshake, so it cannot be negotiated in one.
     ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
     [7, '2025-11-25'],
@@ -131,7 +131,7 @@ describe('the handshake', () => {
       expect((await send(hello(asked)))?.result?.['protocolVersion']).toBe(given)
     })
 
-  test('a client hears when the list of tools changes, as the capabilities say', async () => {
+  test('a client is notified when the list of tools changes, as the capabilities say', async () => {
     const server = serve()()
     const { next, close } = await openStdio(server, revision)
     server.update({ ...fitness, tools: [getAthlete] })
@@ -139,7 +139,7 @@ describe('the handshake', () => {
     await close()
   })
 
-  test('a client hears when a resource it subscribed to changes, as the capabilities say', async () => {
+  test('a client is notified when a subscribed resource changes, as the capabilities say', async () => {
     const server = serve()()
     const { write, next, close } = await openStdio(server, revision)
     write(aRequest('resources/subscribe', { uri: 'fitness://zones' }))
@@ -166,7 +166,7 @@ describe('methods', () => {
     })
   })
 
-  test('a tool that needs a scope is in an open list only where its author listed it', async () => {
+  test('a tool that needs a scope is in a public list only if its author listed it', async () => {
     const scoped = { description: 'Private', scopes: ['fitness:read'], run: () => 'never' }
     const tools = [tool({ ...scoped, name: 'shown', listed: true }), tool({ ...scoped, name: 'hidden' })]
     const server = createServer({ info, tools })
@@ -177,7 +177,7 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('a tool that returns an object gives it as data and as JSON text', serve(), async (send) => {
+  overEveryDoor('a tool that returns an object returns it as data and as JSON text', serve(), async (send) => {
     const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
     expect((await send(aCallOf('get_activities', { limit: 5 })))?.result).toEqual({
       content: [{ type: 'text', text: JSON.stringify({ activities }) }],
@@ -234,7 +234,7 @@ describe('methods', () => {
   })
 })
 
-describe('the checks on a message', () => {
+describe('message checks', () => {
   overEveryDoor(
     'another version of JSON-RPC is refused with what came and what was expected',
     serve(),
@@ -281,14 +281,14 @@ describe('notifications', () => {
   })
 
   overEveryDoor(
-    'the id makes a request, not the name: with an id a notification is a method nobody has',
+    'the id makes a request, not the name: with an id a notification is an unknown method',
     serve(),
     async (send) => {
       expect(await send(aRequest('notifications/progress', {}, 8))).toMatchObject({ id: 8, error: { code: -32601 } })
     },
   )
 
-  test('a cancelled call is not answered, and its tool is told', async () => {
+  test('a cancelled call is not answered, and its tool is notified', async () => {
     let told = false
     const running = Promise.withResolvers<void>()
     const endless = tool({
@@ -313,7 +313,7 @@ describe('notifications', () => {
   })
 })
 
-describe('what errors say', () => {
+describe('error texts', () => {
   const reference = expect.stringMatching(/^\S{8,}$/)
 
   overEveryDoor(
@@ -335,7 +335,7 @@ describe('what errors say', () => {
     },
   )
 
-  test('a layer of your own that breaks gives nothing away either', async () => {
+  test('a custom layer that throws reveals nothing either', async () => {
     const breaking: Layer = () => () => Promise.reject(new Error(secret))
     const server = serve({ layers: [breaking] })()
     for (const message of [aCallOf('get_athlete'), aRequest('ping'), aRequest('tools/list'), hello()])
@@ -355,7 +355,7 @@ describe('what errors say', () => {
       expect((await send(message))?.error?.data).toMatchObject({ reason, reference })
   })
 
-  test('the log has no arguments and no params, whatever becomes of the request', async () => {
+  test('the log has no arguments and no params, whatever the outcome', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const { logger, lines } = recordingLogger()
       const server = serve({ log: log(logger), errors })()

@@ -1,9 +1,9 @@
 /**
- * What the knowledge base's document asks of its protocol handler, held against the knowledge server itself: its whole
- * test file in our words. `docs/documents.md` says where Sluice differs.
+ * The knowledge base's document on its protocol handler, checked on the knowledge server itself: its whole test file in
+ * our words. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: what the tools find and how they word it is in `servers/knowledge`; that it runs on the edge is shown on
- * real runtimes in `test/runtimes`. Nothing of this document is about tokens, overload, approvals or timeouts.
+ * Tested elsewhere: what the tools find and their texts in `servers/knowledge`; the edge on real runtimes in
+ * `test/runtimes`. This document says nothing about tokens, overload, approvals or timeouts.
  */
 
 import type { Runtime, Server } from 'sluice'
@@ -11,9 +11,9 @@ import { toFetch } from 'sluice/fetch'
 import { createServer } from 'sluice/node'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import type { KnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { asdlc } from '../../servers/knowledge/src/asdlc.ts'
 import { flatInfo, handleMethod, knowledge } from '../../servers/knowledge/src/index.ts'
+import type { KnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
 import { aCallOf, aRequest, openHttp, transportsAfter } from '../kit/clients/scenario.client.ts'
 
@@ -72,7 +72,7 @@ const serve =
 
 const revision = '2024-11-05'
 const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 
 describe('initialize', () => {
@@ -100,14 +100,14 @@ describe('initialize', () => {
     },
   )
 
-  test('a client that says nothing about itself is served as 2024-11-05', async () => {
+  test('a client without a revision is served as 2024-11-05', async () => {
     const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'initialize' })
     assertJsonRpcSuccess(answer)
     expect(answer.result).toMatchObject({ name, version, protocolVersion: '2024-11-05', serverInfo: { name, version } })
     expect(answer.result.capabilities).toHaveProperty('tools')
   })
 
-  test('without the small layer there is only the standard place', async () => {
+  test('without the small layer the info is only in the standard field', async () => {
     const answer = await createServer(definition).handle(aRequest('initialize'))
     expect(answer).toMatchObject({ result: { serverInfo: { name, version } } })
     expect(answer).not.toHaveProperty('result.name')
@@ -138,12 +138,12 @@ describe('tools/list', () => {
     expect(answer?.result?.['tools']).toMatchObject(tools)
   })
 
-  test('to a client of the document’s revision they have no more than that', async () => {
+  test("a client of the document's revision gets no more than that", async () => {
     const { post } = await openHttp(serve()(), revision)
     expect((await post(aRequest('tools/list'))).answer?.result).toEqual({ tools })
   })
 
-  test('through the document’s entry point there are three', async () => {
+  test("through the document's entry point there are three", async () => {
     const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
     assertJsonRpcSuccess(answer)
     expect(answer.result.tools).toHaveLength(3)
@@ -242,7 +242,7 @@ describe('errors and envelopes', () => {
   })
 })
 
-test('the document’s entry point refuses as the document says', async () => {
+test("the document's entry point refuses as the document says", async () => {
   for (const [method, params, code] of [
     ['tools/call', { arguments: {} }, -32602],
     ['tools/call', { name: 'nonexistent_tool', arguments: {} }, -32602],
@@ -254,7 +254,7 @@ test('the document’s entry point refuses as the document says', async () => {
   }
 })
 
-test('requests are independent: no answer depends on what was asked before', async () => {
+test('requests are independent: no answer depends on an earlier request', async () => {
   const used = serve()()
   const message = aCallOf('list_articles', { category: 'concepts' })
   const fresh = await serve()().handle(message)
@@ -290,7 +290,7 @@ test('the same server answers as a fetch handler, for the edge', async () => {
   await handler.close()
 })
 
-test('over HTTP a bad message has a status of its own, and a bad call has not', async () => {
+test('over HTTP a bad message has its own status, and a bad call has not', async () => {
   const { post } = await openHttp(serve()(), revision)
   for (const [body, status, code] of [
     ['{"jsonrpc":', 400, -32700],

@@ -1,8 +1,9 @@
 /**
- * What the live-Lisp server's document says about its handlers: the methods, the codes, what a refused argument says
- * about itself, and what a failure leaves behind. `docs/documents.md` says where Sluice differs.
+ * The live-Lisp server's document on its handlers: the methods, the codes, the details of a refused argument, and the
+ * state after a failure. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds of a tool with deadlines.
+ * Tested elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds
+ * of a tool with deadlines.
  */
 
 import type { Runtime, Server, Tool } from 'sluice'
@@ -26,7 +27,7 @@ import { recordingLogger } from '../kit/servers/recording-logger.ts'
 const info = { name: 'cl-tron-mcp', version: '0.1.0' }
 const guide = '# For agents\n\nConnect first.'
 
-/** The same arguments by two schema libraries: what a client reads must not depend on the author's choice. */
+/** The same arguments in two schema libraries, because the client's text must not depend on the author's choice. */
 const breakpoints: readonly Tool[] = [
   tool({
     name: 'breakpoint_set',
@@ -88,7 +89,7 @@ const serve =
     createServer(lisp, runtime)
 const revision = '2024-11-05'
 const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 
 describe('methods', () => {
@@ -171,7 +172,7 @@ describe('codes', () => {
     },
   )
 
-  test('a client of 2026-07-28 gets the code its revision has for a missing document', async () => {
+  test("a client of 2026-07-28 gets its revision's code for a missing document", async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -200,7 +201,7 @@ describe('codes', () => {
     },
   )
 
-  test('a line or body that is not JSON is answered, on stdio too', async () => {
+  test('a line or body that is not JSON is answered, also over stdio', async () => {
     const broken = '(jsonrpc "2.0")'
     const refusal = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error: the message is not valid JSON' } }
     expect(await overStdio(serve()(), [broken], revision)).toMatchObject([refusal])
@@ -214,7 +215,7 @@ describe('codes', () => {
   })
 })
 
-describe('what a refused argument says about itself', () => {
+describe('the details of a refused argument', () => {
   const refusals: readonly (readonly [what: string, args: Json, details: Json])[] = [
     ['a missing one', {}, { code: 'MISSING_REQUIRED_PARAMETER', param: 'functionName' }],
     ['a text too short', { functionName: 'f' }, { code: 'PARAMETER_TOO_SHORT', param: 'functionName', minLength: 2 }],
@@ -294,7 +295,7 @@ describe('messages without an id', () => {
       expect(await send({ jsonrpc: '2.0', method, params: {} })).toBeNull()
   })
 
-  overEveryDoor('an id of null makes no notification: it is refused, without an id', serve(), async (send) => {
+  overEveryDoor('an id of null does not make a notification: it is refused, without an id', serve(), async (send) => {
     for (const method of ['tools/call', 'notifications/initialized']) {
       const answer = await send(aRequest(method, { name: 'health_check', arguments: {} }, null))
       expect(answer).toMatchObject({ error: { code: -32600, message: expect.stringContaining('id must be') } })
@@ -308,8 +309,8 @@ describe('messages without an id', () => {
   })
 })
 
-describe('what a failure leaves behind', () => {
-  test('a failed call leaves the connection and the other calls on it alone', async () => {
+describe('the state after a failure', () => {
+  test('a failed call does not affect the connection and the other calls on it', async () => {
     const clock = fakeClock()
     const held = Promise.withResolvers<string>()
     const slow = tool({ name: 'slow', description: 'Waits', run: () => held.promise })
@@ -328,7 +329,7 @@ describe('what a failure leaves behind', () => {
     expect(received).toHaveLength(4)
   })
 
-  test('calls still pending when the client goes are stopped, not answered, and logged', async () => {
+  test('calls that are pending when the client disconnects are stopped, not answered, and logged', async () => {
     const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const stopped: string[] = []

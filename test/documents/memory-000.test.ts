@@ -1,9 +1,9 @@
 /**
- * What the memory server's document asks of its request handler: seventeen scenarios, seven edge cases, its error texts.
- * `docs/documents.md` says row by row where Sluice does the same and where it differs.
+ * The memory server's document on its request handler: seventeen scenarios, seven edge cases, its error texts.
+ * `docs/documents.md` lists row by row where Sluice does the same and where it differs.
  *
- * Elsewhere: the time figures (under 5 ms overhead, 10 ms for a list) are printed by `npm run bench`; the deadline of a
- * request, limits and authentication come with their layers.
+ * Tested elsewhere: `npm run bench` prints the time figures (under 5 ms overhead, 10 ms for a list); deadlines, limits
+ * and authentication are tested with their layers.
  */
 
 import type { Runtime, Server, ServerDefinition } from 'sluice'
@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { aCallOf, aRequest, openHttp, overEveryTransport, overStdio } from '../kit/clients/scenario.client.ts'
 import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
-/** What the tools were given, in order. */
+/** The inputs of the tools, in order. */
 type Ran = unknown[]
 
 const memory = (ran: Ran = []): ServerDefinition => {
@@ -78,7 +78,7 @@ const inJsonRpc = serve({ errors: 'json-rpc' })
 
 const textOf = (text: string) => [{ type: 'text', text }]
 
-describe('a call that goes well', () => {
+describe('a successful call', () => {
   overEveryTransport('a tool is run and its text comes back as a result that is no error', inMcp, async (send) => {
     expect(await send(aCallOf('add_memory', { text: 'Python is great' }))).toEqual({
       jsonrpc: '2.0',
@@ -87,7 +87,7 @@ describe('a call that goes well', () => {
     })
   })
 
-  overEveryTransport('the list names every tool, says what it is for and what it takes', inMcp, async (send) => {
+  overEveryTransport('the list has the name, description and schema of every tool', inMcp, async (send) => {
     const answer = await send(aRequest('tools/list', {}, 2))
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 2, result: { tools: names.map((name) => ({ name })) } })
     expect(answer?.result?.['tools']).toContainEqual({
@@ -134,7 +134,7 @@ describe('a call that goes well', () => {
   })
 })
 
-describe('a call that is refused', () => {
+describe('a refused call', () => {
   overEveryTransport('an empty object is told that the method is missing, without an id', inMcp, async (send) => {
     const answer = await send({})
     expect(answer).toMatchObject({ error: { code: -32600, message: 'Invalid request: missing method field' } })
@@ -149,13 +149,13 @@ describe('a call that is refused', () => {
       })
   })
 
-  test('the missing method is reported before anything else that is wrong', async () => {
+  test('the missing method is reported before any other error', async () => {
     expect(await inMcp().handle({ jsonrpc: '1.0', id: null, params: 7 })).toMatchObject({
       error: { code: -32600, message: 'Invalid request: missing method field' },
     })
   })
 
-  overEveryTransport('a method nobody serves is not found, and the answer names it', inMcp, async (send) => {
+  overEveryTransport('an unknown method is not found, and the answer names it', inMcp, async (send) => {
     for (const method of ['foo/bar', 'unknown/action', 'Tools/Call', 'tools/list ', 'toString', '__proto__'])
       expect(await send(aRequest(method, {}))).toMatchObject({
         id: 1,
@@ -232,7 +232,7 @@ describe('a call that is refused', () => {
     },
   )
 
-  test('nothing runs for a call that is refused', async () => {
+  test('nothing runs for a refused call', async () => {
     const ran: Ran = []
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const server = serve({ errors }, ran)()
@@ -246,7 +246,7 @@ describe('a call that is refused', () => {
   })
 })
 
-test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out arguments', async () => {
+test('plain JSON-RPC is for clients before 2026-07-28: later ones may omit arguments', async () => {
   const server = serve({ errors: 'json-rpc' })()
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -257,8 +257,8 @@ test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out 
   })
 })
 
-describe('a tool that breaks', () => {
-  overEveryTransport('the model reads that it failed and a reference, not why', inMcp, async (send) => {
+describe('a tool that throws', () => {
+  overEveryTransport('the model reads that it failed and a reference, not the cause', inMcp, async (send) => {
     const answer = await send(aCallOf('buggy_tool'))
     expect(answer?.result).toMatchObject({
       isError: true,
@@ -293,12 +293,12 @@ describe('a tool that breaks', () => {
       },
     )
 
-  test('a tool may throw what is no error, and its caller is still answered', async () => {
+  test('a tool may throw something other than an error, and its caller is still answered', async () => {
     for (const thrown of ['a string', null, undefined, { code: 1 }]) {
       const run = (): never => {
         throw thrown
       }
-      const broken = tool({ name: 'broken', description: 'Throws what is no error', run })
+      const broken = tool({ name: 'broken', description: 'Throws something other than an error', run })
       const server = createServer({ info: { name: 'm', version: '1' }, tools: [broken] }, { errors: 'json-rpc' })
       expect(await server.handle(aCallOf('broken'))).toMatchObject({
         error: { code: -32603, message: 'Tool execution failed: broken' },
@@ -313,7 +313,7 @@ describe('a tool that breaks', () => {
   })
 })
 
-describe('at the edges', () => {
+describe('edge cases', () => {
   const empty = (): Server => createServer({ info: { name: 'empty', version: '1.0.0' } })
 
   overEveryTransport('a server without tools lists none, and that is no error', empty, async (send) => {
@@ -341,7 +341,7 @@ describe('at the edges', () => {
     expect(answer).not.toHaveProperty('id')
   })
 
-  test('handle answers whatever it is given and never throws', async () => {
+  test('handle answers any value and never throws', async () => {
     for (const message of [undefined, null, true, 12, 'tools/list', [], [[]], () => 1, new Date(0)])
       expect(await inMcp().handle(message)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
@@ -350,12 +350,12 @@ describe('at the edges', () => {
     expect(await send([aRequest('tools/list'), aCallOf('get_stats')])).toMatchObject({ error: { code: -32600 } })
   })
 
-  test('several messages in one are answered in one on 2025-03-26, which demands it', async () => {
+  test('a batch is answered with a batch on 2025-03-26, which demands it', async () => {
     const batch = JSON.stringify([aRequest('ping', {}, 1), aCallOf('get_stats', {}, 2)])
     expect(await overStdio(inMcp(), [batch], '2025-03-26')).toMatchObject([[{ id: 1 }, { id: 2, result: {} }]])
   })
 
-  test('calls run side by side, and each answer keeps the id of its call', async () => {
+  test('calls run concurrently, and each answer has the id of its call', async () => {
     const order: string[] = []
     const held = Promise.withResolvers<void>()
     const slow = tool({
@@ -393,7 +393,7 @@ describe('the log', () => {
     ])
   })
 
-  test('every door logs the requests that come through it', async () => {
+  test('every entry point logs its requests', async () => {
     const { logger, lines } = recordingLogger()
     await serve({ log: log(logger) })().handle(aRequest('tools/list', {}, 'by handle'))
     await overStdio(serve({ log: log(logger) })(), [aRequest('tools/list', {}, 'by stdio')])
@@ -415,7 +415,7 @@ describe('the log', () => {
   })
 
   for (const errors of ['mcp', 'json-rpc'] as const)
-    test(`a tool that breaks is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
+    test(`a tool that throws is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
       const { logger, lines } = recordingLogger()
       const answer = JSON.stringify(await serve({ log: log(logger), errors })().handle(aCallOf('buggy_tool', {}, 5)))
       expect(lines).toHaveLength(1)
@@ -431,7 +431,7 @@ describe('the log', () => {
       expect(answer).toContain(lines[0]?.['reference'])
     })
 
-  test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
+  test('a refusal leaves a warning with its reason, and with id and method if they could be read', async () => {
     const { logger, lines } = recordingLogger()
     const server = serve({ log: log(logger) })()
     for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])

@@ -1,6 +1,6 @@
 /**
- * The routing document as it is written: its example, its log line, its required cases and its sample cases, through the
- * entry point that it describes. `routes-004.test.ts` holds the same questions against `handle` and over the transports.
+ * The routing document as written: its example, its log line, its required cases and its sample cases, through its own
+ * entry point. `routes-004.test.ts` checks the same with `handle` and over the transports.
  */
 
 import { apiKeys, authenticate, concurrency, memoryStore } from 'sluice'
@@ -21,7 +21,7 @@ function listening(runtime: ListenOptions['runtime'] = {}) {
   return { listenRequest, lines, hear: (text: string) => listenRequest(text, connection) }
 }
 
-/** §4, to the letter. */
+/** §4, verbatim. */
 const example = `{
   "jsonrpc": "2.0",
   "id": "req-123",
@@ -42,7 +42,7 @@ const forwarded = {
 }
 
 describe('its example', () => {
-  test('the input is handed on as the output it shows', async () => {
+  test('the input is passed on as the output it shows', async () => {
     expect(await listening().hear(example)).toEqual(forwarded)
   })
   test('the log line on receipt', async () => {
@@ -135,7 +135,7 @@ describe('its required cases', () => {
   for (const [name, check] of Object.entries(cases)) test(name, check)
 })
 
-/** §6.3, to the letter. */
+/** §6.3, verbatim. */
 describe('its sample cases', () => {
   test('Test Case 1: Valid Request', async () => {
     const input = `{
@@ -195,7 +195,7 @@ test('parsing a request takes less than 100 ms of CPU', async () => {
   expect((user + system) / 1000 / times).toBeLessThan(100)
 })
 
-test('what it hands on is what the server’s own tools are called, and take', async () => {
+test("the passed-on names and arguments are those of the server's own tools", async () => {
   const { definition, call } = await openRoutes()
   expect(definition.tools?.map(({ name }) => name).sort()).toEqual([...toolNames].sort())
   const heard = await listening().hear(example)

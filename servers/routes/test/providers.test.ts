@@ -212,7 +212,7 @@ test('of more than thirty steps the first and the last are shown, all are in the
 test('an invalid address is reported at the start', () => {
   const from = (env: Record<string, string>): Provider => providerFrom({ env, clock })
   expect(() => from({ OSRM_URL: 'localhost:5000' })).toThrow('OSRM_URL must be an http or https address')
-  expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL is no http')
+  expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL must be an http')
   expect(from({ OSRM_URL: 'http://127.0.0.1:5000' }).name).toBe('osrm')
   expect(from({ OSRM_URL: '', TOMTOM_API_KEY: '' }).name).toBe('offline')
 })

@@ -10,7 +10,7 @@ export async function openMemory(server: Server, options: ProtocolClientOptions)
   const heard = new Inbox<Params>()
   let greeting: Params = {}
   const controllers = new Map<unknown, AbortController>()
-  // Between the client and the server, since the client keeps what it hears to itself until it is asked.
+  // Wraps the server, because the client keeps received messages to itself until it is asked.
   const overheard: Server = {
     ...server,
     attach: (connection, send) =>

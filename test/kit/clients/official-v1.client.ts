@@ -1,4 +1,4 @@
-/** `@modelcontextprotocol/sdk` v1: what most clients in the world are built on. */
+/** `@modelcontextprotocol/sdk` v1, on which most clients are built. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'

@@ -1,6 +1,6 @@
 /**
- * One process of a fleet: tools that say which process ran them, on a shared Redis. Configured by the environment and
- * run on the build, as examples/fleet.ts is; says where it listens on stdout.
+ * One process of a fleet: tools that report which process ran them, on a shared Redis. It is configured by the
+ * environment and runs on the build, like examples/fleet.ts; it prints its address on stdout.
  */
 
 import { apiKeys, authenticate, form, health, limit, resource, sample, tool } from 'sluice'
@@ -19,7 +19,7 @@ const silent = { info() {}, warn() {}, error: (line: object) => process.stderr.w
 const keyed = z.object({ key: z.string() })
 const name = z.object({ name: z.string() })
 
-/** Until another process, or this one, says so. */
+/** Waits until another process, or this one, releases the key. */
 async function released(key: string, signal: AbortSignal): Promise<void> {
   while ((await store.get(['released', key])) === undefined && !signal.aborted)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -1,4 +1,4 @@
-/** A real PostgreSQL of the test's own: on a socket in a folder of its own, as a user without rights. */
+/** A real PostgreSQL for one test: on a socket in a temporary folder, as an unprivileged user. */
 
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
@@ -11,9 +11,9 @@ import { installProgram } from './programs.ts'
 
 export interface PostgresServer {
   readonly url: string
-  /** kill −9 of every process of it. What it had committed is in its folder. */
+  /** Kills all its processes with −9. Its commits are in its folder. */
   kill(): Promise<void>
-  /** After `kill`: the same socket and folder. */
+  /** After `kill`: starts on the same socket and folder. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -31,17 +31,17 @@ export async function startPostgres(): Promise<PostgresServer> {
     ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
     { ...account, env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   )
-  // Nothing listens but the socket, and only processes are killed here, never the machine: no need to wait for the disk.
+  // It listens only on the socket. Only processes are killed here, never the machine, so it need not wait for the disk.
   const settings = ['-k', folder, '-h', '', '-c', 'fsync=off', '-c', 'max_connections=50']
   let server: ChildProcess | undefined
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = server
     server = undefined
     if (!ending?.pid || ending.exitCode !== null || ending.signalCode !== null) return
-    const gone = once(ending, 'exit')
-    // Its own process group: the backends end with it.
+    const exited = once(ending, 'exit')
+    // Its own process group, so that the backends end with it.
     process.kill(signal === 'SIGKILL' ? -ending.pid : ending.pid, signal)
-    await gone
+    await exited
   }
   const start = async (): Promise<void> => {
     const started = spawn(join(programs, 'postgres'), ['-D', data, ...settings], {
@@ -71,13 +71,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-/** Debian keeps each version's programs in a folder of its own, outside PATH. */
+/** Debian installs each version's programs in a separate folder, outside PATH. */
 function findOrInstall(): string {
   const found = find()
   if (found) return found
   installProgram('PostgreSQL', 'postgresql')
   const installed = find()
-  if (!installed) throw new Error('PostgreSQL was installed, but initdb is not to be found')
+  if (!installed) throw new Error('PostgreSQL was installed, but initdb was not found')
   return installed
 }
 function find(): string | undefined {
@@ -98,7 +98,7 @@ function unprivileged(): { uid?: number; gid?: number } {
       // The next one.
     }
   }
-  throw new Error('There is no user to run PostgreSQL as: it refuses to be run by root')
+  throw new Error('PostgreSQL refuses to run as root, and no other user exists')
 }
 
 function isReady(programs: string, folder: string): boolean {

@@ -1,11 +1,13 @@
-/** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
+/**
+ * The attacked server: every function that a developer can write is there once as a bug whose text must stay inside.
+ */
 
 import type { LogLine, Runtime, Server, ServerDefinition } from 'sluice'
 import { ask, defineServer, form, log, once, prompt, resource, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
-/** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */
+/** Part of every exception here, and of no input: if it appears in an answer, an exception's text has leaked. */
 export const canary = 'CANARY-51f0'
 
 const bug = (): Error => new TypeError(`${canary}: cannot read /srv/app/secret.ts`)
@@ -13,7 +15,7 @@ const bug = (): Error => new TypeError(`${canary}: cannot read /srv/app/secret.t
 export interface AttackedServer {
   readonly server: Server
   readonly definition: ServerDefinition
-  /** Tools that really ran, by name. */
+  /** Counts of the tools that ran, by name. */
   readonly runs: Map<string, number>
   readonly log: LogLine[]
 }
@@ -29,7 +31,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
     tools: [
       tool({
         name: 'echo',
-        description: 'The text, back',
+        description: 'Returns the text',
         input: z.object({ text: z.string() }),
         run({ text }) {
           note('echo')
@@ -38,7 +40,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'any',
-        description: 'Any value, back as data',
+        description: 'Returns any value as data',
         input: z.object({ value: z.unknown() }),
         run({ value }) {
           note('any')
@@ -47,7 +49,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'strict',
-        description: 'Is particular about its arguments',
+        description: 'Has strict arguments',
         input: z.object({
           count: z.number().int().min(1).max(10),
           kind: z.enum(['a', 'b']),
@@ -68,7 +70,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'bug-late',
-        description: 'Rejects with something that is no Error',
+        description: 'Rejects with something that is not an Error',
         async run() {
           note('bug-late')
           await null
@@ -77,7 +79,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'bug-output',
-        description: 'Breaks its own promise',
+        description: 'Violates its own output schema',
         output: z.object({ n: z.number({ error: () => canary }) }),
         run() {
           note('bug-output')
@@ -86,7 +88,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'bug-print',
-        description: 'Returns what cannot be printed',
+        description: 'Returns an unserializable value',
         run() {
           note('bug-print')
           return [
@@ -121,7 +123,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'gated',
-        description: 'Needs an approval nobody can give',
+        description: 'Needs an approval that cannot be given',
         approval: 'always',
         stateless: true,
         run() {
@@ -143,7 +145,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'scoped',
-        description: 'Not for everybody',
+        description: 'Hidden from most callers',
         scopes: ['secret:read'],
         run() {
           note('scoped')
@@ -152,7 +154,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'routed',
-        description: 'Its region is repeated as a header',
+        description: 'Repeats its region as a header',
         input: z.object({
           region: z.string().meta({ 'x-mcp-header': 'Region' }),
           size: z.int().meta({ 'x-mcp-header': 'Size' }).optional(),
@@ -164,7 +166,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
       }),
       tool({
         name: 'wait',
-        description: 'Until it is stopped',
+        description: 'Runs until it is cancelled',
         run(_, { signal }) {
           note('wait')
           return new Promise((_resolve, reject) => {
@@ -227,7 +229,7 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
     ],
   })
   const keep = (line: LogLine): void => {
-    // Enough to look at, not enough to fill the memory of a long run.
+    // Enough for the assertions, without filling the memory of a long run.
     if (lines.length < 1000) lines.push(line)
   }
   const server = createServer(definition, {
@@ -239,6 +241,6 @@ export function createAttackedServer(runtime: Runtime = {}): AttackedServer {
   return { server, definition, runs, log: lines }
 }
 
-/** Nothing of the inside may be in what leaves: no exception's text, no stack, no path of ours. */
+/** No internal detail may leave: no exception's text, no stack, no path of ours. */
 export const internalDetail =
   /CANARY|\n\s+at |\\n\s+at |node_modules|file:\/\/|\/srv\/app|\/packages\/|\.[tj]s:\d|(?:Type|Range|Syntax|Reference)Error|is not a function|Cannot read prop/

@@ -1,4 +1,4 @@
-/** A server with gated tools, its console and people who use it: what every test here begins with. */
+/** A server with gated tools, its console and its users, for all console tests. */
 
 import { request } from 'node:http'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
@@ -23,10 +23,10 @@ import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
-/** Real time, which a test can leap over. */
+/** Real time that a test can advance. */
 export interface AdjustableClock extends Clock {
   advance(ms: number): void
-  /** From now on each look at it takes so long. */
+  /** From now on each reading takes this long. */
   tickBy(ms: number): void
 }
 export function adjustableClock(): AdjustableClock {
@@ -90,7 +90,7 @@ export const stuckDefinition = defineServer({
       input: z.object({ order: z.string() }),
       approval: 'always',
       stateless: true,
-      // Longer than any test takes: only a clock that leaps comes past it.
+      // Longer than any test takes; only an advanced clock passes it.
       timeoutMs: 4 * 60_000,
       run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
     }),
@@ -105,9 +105,9 @@ export interface ConsoleFixture {
   readonly serving: ConsoleServing
   readonly server: Server
   readonly approvals: ReturnType<typeof approvals>
-  /** The secret of a new caller's key. */
+  /** Returns the secret of a new caller's key. */
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
-  /** A call of a tool with such a key; the result, or the error. */
+  /** Calls a tool with such a key; returns the result or the error. */
   call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
   close(): Promise<void>
 }
@@ -203,7 +203,7 @@ export interface ConsoleRequest {
   readonly body?: unknown
 }
 
-/** Below fetch, which would not let a test lie about Host, Origin or cookies. */
+/** Sends without fetch, which would not let a test forge Host, Origin or cookies. */
 export function send(
   url: string,
   path: string,
@@ -234,7 +234,7 @@ export function send(
   })
 }
 
-/** A browser as far as the API is concerned: it keeps the cookie, says where it comes from, and repeats the token. */
+/** A browser from the API's view: it keeps the cookie, sends its origin, and repeats the token. */
 export interface BrowserSession {
   readonly cookie: string
   get(path: string): Promise<ConsoleResponse>
@@ -270,7 +270,7 @@ export async function signIn(
 
 export const cookieOf = ({ headers }: ConsoleResponse): string => String(headers['set-cookie']).split(';')[0] ?? ''
 
-/** The owner, by a link. */
+/** Signs in as the owner, by a link. */
 export async function signInAsOwner(house: ConsoleFixture): Promise<BrowserSession> {
   return signIn(house, { link: linkToken(await house.consoleApp.link()) })
 }

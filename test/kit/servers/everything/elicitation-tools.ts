@@ -1,4 +1,4 @@
-/** Tools that need an answer first, each in one of the ways there is to ask. */
+/** Tools that need an answer first, one per kind of question. */
 
 import type { Store, Tool } from 'sluice'
 import { form, roots, sample, tool, url, visit } from 'sluice'
@@ -98,9 +98,9 @@ export const elicitationTools: readonly Tool[] = [
     name: 'plan',
     description: 'Asks the person twice, the second time about the first answer, and counts its runs',
     input: keyed,
-    ask: (_input, given) => ({
+    ask: (_input, answers) => ({
       where: form('Where to?', city),
-      ...('where' in given && { when: form(`When to ${textOf(given['where'])}?`, day) }),
+      ...('where' in answers && { when: form(`When to ${textOf(answers['where'])}?`, day) }),
     }),
     run: async ({ key }, { answers: { where, when }, store }) =>
       `${where.city} on ${when?.day}, run ${await began(store, key)}`,
@@ -109,9 +109,9 @@ export const elicitationTools: readonly Tool[] = [
     name: 'survey',
     description: 'Asks for roots, then the model about them, and counts its runs: possible in every revision',
     input: keyed,
-    ask: (_input, given) => ({
+    ask: (_input, answers) => ({
       folders: roots(),
-      ...('folders' in given && { summary: summarize(textOf(given['folders'])) }),
+      ...('folders' in answers && { summary: summarize(textOf(answers['folders'])) }),
     }),
     run: async ({ key }, { answers: { folders, summary }, store }) =>
       `${folders.length} folders, ${summary?.model}, run ${await began(store, key)}`,
