@@ -1,4 +1,4 @@
-/** The one-way rule for imports: what a file may touch is told by the folder it is in. */
+/** The one-way rule for imports: the folder of a file decides what it may import. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../../packages/sluice/src')
 
-/** Folder → folders of ours it may import. `server` and the entries put everything together. */
+/** Maps a folder to our folders that it may import. `server` and the entries assemble everything. */
 const mayImport: { readonly [folder: string]: readonly string[] } = {
   core: ['core'],
   protocol: ['core', 'protocol'],
@@ -18,7 +18,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   transports: ['core', 'protocol', 'transports'],
 }
 
-/** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
+/** Files that run on Node only; everything else must run on workerd, Deno, Bun and in browsers. */
 const nodeOnly: readonly RegExp[] = [
   /^(node|main)\.ts$/,
   /^transports\/node\//,
@@ -44,11 +44,11 @@ test.each(files.filter((file) => folderOf(file) in mayImport))('%s imports only 
   expect(targets.filter((target) => !allowed.includes(target))).toEqual([])
 })
 
-test.each(files.filter((file) => !nodeOnly.some((name) => name.test(file))))('%s needs nothing of Node', (file) => {
+test.each(files.filter((file) => !nodeOnly.some((name) => name.test(file))))('%s does not need Node', (file) => {
   expect(importsOf(file).filter((source) => source.startsWith('node:'))).toEqual([])
 })
 
-test('the rule is about something: the folders and their imports are found', () => {
+test('the rule covers something: the folders and their imports are found', () => {
   expect(files.length).toBeGreaterThan(30)
   expect(importsOf('protocol/dispatch.ts')).toContain('../core/call.ts')
 })

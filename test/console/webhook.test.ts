@@ -1,4 +1,4 @@
-/** A chat that is told of tickets, and sends back what its people decided, to the console's own port. */
+/** A chat that is notified of tickets, and sends decisions back to the console's own port. */
 
 import { createHmac } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,7 +8,7 @@ import { openConsoleFixture, send, signInAsOwner } from '../kit/servers/console.
 const key = 'a secret that the chat and the server share'
 const path = 'hooks/approvals'
 
-/** A house whose webhook is told into `told`. */
+/** A console whose webhook deliveries are collected in `told`. */
 async function openChat(): Promise<{ house: ConsoleFixture; agent: string; told: string[] }> {
   const told: string[] = []
   const post = async (_: string, __: unknown, body: string): Promise<number> => {
@@ -31,7 +31,7 @@ const deliver = (
   headers: Record<string, string> = signed(house, body),
 ): Promise<ConsoleResponse> => send(house.url, path, { method: 'POST', headers, body })
 
-test('what the chat was told is decided by what it sends back, and the call runs', async () => {
+test('a ticket sent to the chat is decided by its reply, and the call runs', async () => {
   const { house, agent, told } = await openChat()
   await house.call(agent, 'refund', { order: 'from-chat' })
   await expect.poll(() => told.length, { timeout: 25_000 }).toBe(1)
@@ -40,7 +40,7 @@ test('what the chat was told is decided by what it sends back, and the call runs
   const yes = decisionOf({ id: data.id, approved: true, by: 'olga', note: 'fine' })
   expect(await deliver(house, yes)).toMatchObject({ status: 200, body: { id: data.id, status: 'approved' } })
   expect(JSON.stringify(await house.call(agent, 'refund', { order: 'from-chat' }))).toContain('refunded from-chat')
-  // Sent again because the answer was lost, it is the same decision; another one comes too late.
+  // Sent again because the answer was lost, it is the same decision; a different one comes too late.
   expect(await deliver(house, yes)).toMatchObject({ status: 200, body: { status: 'done' } })
   const no = decisionOf({ id: data.id, approved: false, by: 'olga' })
   expect(await deliver(house, no)).toMatchObject({ status: 409, body: { reason: 'conflict' } })
@@ -48,7 +48,7 @@ test('what the chat was told is decided by what it sends back, and the call runs
   expect(page.body).toMatchObject({ status: 'done', decisions: [{ by: 'olga', via: 'webhook', note: 'fine' }] })
 })
 
-test('without the signature nothing else opens it: no cookie, no operator key, no agent’s key', async () => {
+test("only the signature opens it: no cookie, no operator key, no agent's key", async () => {
   const { house, agent } = await openChat()
   await house.call(agent, 'refund', { order: 'forged' })
   const [ticket] = (await house.approvals.list()).tickets
@@ -75,7 +75,7 @@ test('without the signature nothing else opens it: no cookie, no operator key, n
   expect(await house.approvals.get(ticket?.id ?? '')).toMatchObject({ status: 'pending', decisions: [] })
 })
 
-test('who guesses signatures has to wait, and the chat itself does not', async () => {
+test('guessing signatures is slowed down, and the chat itself is not', async () => {
   const { house, agent } = await openChat()
   await house.call(agent, 'refund', { order: 'guessed' })
   const [ticket] = (await house.approvals.list()).tickets
@@ -87,7 +87,7 @@ test('who guesses signatures has to wait, and the chat itself does not', async (
   expect((await deliver(house, body)).status).toBe(200)
 })
 
-test('where no webhook is configured there is no such place', async () => {
+test('without a webhook in the configuration the route does not exist', async () => {
   const house = await openConsoleFixture()
   onTestFinished(() => house.close())
   expect((await deliver(house, decisionOf({ id: 'x', approved: true, by: 'olga' }))).status).toBe(404)

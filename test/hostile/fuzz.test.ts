@@ -1,7 +1,7 @@
 /**
- * Random messages by the hundred thousand, through every door: always exactly one answer, none for notifications, and
- * never a crash, a hang, an unhandled rejection or a word of an exception. Vitest fails a run that leaves a rejection
- * unhandled; fast-check prints the seed of what fails (`npm run soak -- fuzz` tries others).
+ * Hundreds of thousands of random messages through every entry point: always exactly one answer, none for
+ * notifications, and never a crash, a hang, an unhandled rejection or an exception's text. Vitest fails a run that
+ * leaves a rejection unhandled; fast-check prints the seed of a failure (`npm run soak -- fuzz` tries others).
  */
 
 import fc from 'fast-check'
@@ -34,7 +34,7 @@ async function fuzz<T>(...given: Parameters<typeof heaps<T>>): Promise<void> {
 
 const long = { timeout: 300_000 }
 
-test('the canaries are planted: every bug is met on the way', async () => {
+test('the canaries are planted: every bug is reached', async () => {
   const { server, runs, log } = createAttackedServer()
   const answers = await Promise.all(validMessages.map((message) => server.handle(message)))
   for (const answer of answers) if (answer) checkAnswer(answer)
@@ -60,7 +60,7 @@ test('handle answers any JSON value', long, async () => {
   })
 })
 
-test('handle answers honest messages that were changed', long, async () => {
+test('handle answers mutated valid messages', long, async () => {
   const { server } = createAttackedServer()
   await fuzz(60_000, mutatedMessage, async (messages) => {
     const answers = await Promise.all(messages.map(({ sent }) => server.handle(sent)))
@@ -90,7 +90,7 @@ test('handle answers batches of 2025-03-26 element by element', long, async () =
     ),
     async (messages) => {
       for (let from = 0; from < messages.length; from += 50) {
-        // A batch with a handshake or an envelope is refused as a whole, and so is one that is nothing.
+        // A batch with a handshake or an envelope is refused as a whole, and so is an empty one.
         const batch = messages
           .slice(from, from + 50)
           .filter((message) => !/initialize|io.modelcontextprotocol/.test(JSON.stringify(message)))
@@ -171,17 +171,17 @@ test('HTTP answers any body, each once and in order', long, async () => {
         throw new Error(`${sent.toString()}: ${status} ${text}`)
       if (text !== '') checkAnswer(JSON.parse(text), text)
       if (cancelled.has(sent) && status === 202) continue
-      // Refusing a notification is allowed here: the status says so, and the answer has no id.
+      // A refused notification is allowed here: the status says so, and the answer has no id.
       if (bytesWantAnswer(sent) ? text === '' : status < 400 && status !== 202)
         throw new Error(`${sent.toString()}: ${status} ${text}`)
     }
   })
-  // Still there, and still the same session.
+  // Still alive, and still the same session.
   expect((await http.post(JSON.stringify(request(1, 'ping')), session)).status).toBe(200)
   http.destroy()
   await serving.close()
 })
 
-test('that was at least a hundred thousand messages', () => {
+test('at least a hundred thousand messages were sent', () => {
   expect(total).toBeGreaterThanOrEqual(100_000)
 })

@@ -1,4 +1,4 @@
-/** What every door that HTTP opens must refuse, asked of each: a transport or mount is one more row of `http-entry-points.ts`. */
+/** What every HTTP entry point must refuse; a transport or mount is one more row of `http-entry-points.ts`. */
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { authenticate } from 'sluice'
@@ -13,10 +13,10 @@ import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 const maxBodyBytes = 64 * 1024
 
-/** Entries that are transports, and no way into a server. */
+/** Entries that are transports, but not into a server. */
 const otherEnds: readonly string[] = ['./websocket-client']
 
-test('every transport the package exports has its door and its leg here', () => {
+test('every transport that the package exports has its entry point and its path here', () => {
   const transports = Object.entries(library.exports)
     .filter(([entry, { types }]) => entry === './node' || types.startsWith('./dist/transports/'))
     .map(([entry]) => entry)
@@ -39,13 +39,13 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
   const knock = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
     door.request([['host', `127.0.0.1:${door.port}`], ...headers], body ? { body } : {})
 
-  test('a proper knock is let in', async () => {
+  test('a valid request is accepted', async () => {
     const before = ran()
     expect(await knock()).toBe(200)
     expect(ran()).toBe(before + 1)
   })
 
-  test('no other method does anything', async () => {
+  test('other methods do nothing', async () => {
     const before = ran()
     const host: HeaderLine = ['host', `127.0.0.1:${door.port}`]
     for (const method of ['PUT', 'PATCH', 'TRACE', 'PROPFIND'])
@@ -71,7 +71,7 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       expect(ran()).toBe(before)
     })
 
-    test('a body of no type is refused, and nothing runs', async () => {
+    test('a body without a type is refused, and nothing runs', async () => {
       const before = ran()
       expect(await knock([['no-content-type', 'x']])).toBe(415)
       expect(ran()).toBe(before)
@@ -90,7 +90,7 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ['br', brotliCompressSync(zeros)],
       ['gzip, gzip', gzipSync(gzipSync(zeros))],
       ['x-unknown', Buffer.from('{}')],
-    ])('a body encoded as %j is refused without being opened', async (encoding, bytes) => {
+    ])('a body encoded as %j is refused without being decoded', async (encoding, bytes) => {
       const before = ran()
       expect(await knock([['content-encoding', encoding]], bytes)).toBe(415)
       expect(ran()).toBe(before)
@@ -116,7 +116,7 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
   }
 })
 
-describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
+describe.each(httpEntryPoints)('$name with credentials', ({ open }) => {
   const { server, runs } = createAttackedServer({
     authenticate: authenticate({ verifiers: [verifier], publicMethods: [] }),
   })
@@ -136,7 +136,7 @@ describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
       { token: 'good-ann', query },
     )
 
-  test('the right one is let in', async () => {
+  test('a valid one is accepted', async () => {
     expect(await knock(['Bearer good-ann'])).toBe(200)
   })
 
@@ -155,7 +155,7 @@ describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
   })
 
   test.each(['?token=good-ann', '?access_token=good-ann', '?authorization=Bearer%20good-ann'])(
-    'one in the address (%s) is not looked at',
+    'one in the address (%s) is ignored',
     async (query) => {
       const before = ran()
       expect(await knock([], query)).toBe(401)

@@ -1,5 +1,5 @@
 /**
- * Who may knock: Host and Origin on every leg that speaks HTTP. A leg is a row: the next transport gets the whole matrix
+ * Host and Origin checks on every HTTP entry point. An entry point is a row: the next transport gets the whole matrix
  * by adding one.
  */
 
@@ -41,7 +41,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
     test.each([
       ['localhost', [['Host', 'localhost:PORT']]],
       ['127.0.0.1', [['Host', '127.0.0.1:PORT']]],
-      ['127.0.0.2, which is this machine, too', [['Host', '127.0.0.2:PORT']]],
+      ['127.0.0.2, which is also this machine', [['Host', '127.0.0.2:PORT']]],
       ['[::1]', [['Host', '[::1]:PORT']]],
       ['in capitals', [['HOST', 'LocalHost:PORT']]],
       [
@@ -112,14 +112,14 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       ],
       ...['localhost:', 'localhost:x', 'localhost:PORT\tevil', 'undefined', 'ｌocalhost:PORT', 'localhost%00:PORT'],
     ]
-    // A URL is normalised before the fetch leg sees it, and then these are other names of the same thing.
+    // A URL is normalized before the fetch handler sees it, and then these are other forms of the same name.
     const sameAsUrl =
       /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
 
     test.each(evil.filter((host) => seesRawHeaders || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
       const before = ran()
       const status = await leg.request(filled([['Host', host]])).catch(() => 403)
-      // Where a URL is made of it first, it may be none.
+      // If a URL is made of it first, it may be invalid.
       expect(status === 403 || (status === 400 && (!seesRawHeaders || /[^\x20-\x7e]/.test(host)))).toBe(true)
       expect(ran()).toBe(before)
     })
@@ -162,7 +162,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
 
     test.each(foreign)('refuses a page of the origin %j, though the host is right', async (origin) => {
       const before = ran()
-      // One that passed just before must not help.
+      // An earlier accepted request must not help.
       expect(await leg.request(filled([['Host', 'localhost:PORT']]))).toBe(200)
       expect(
         await leg.request(
@@ -188,7 +188,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
     })
 
     test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])(
-      'refuses strangers before it looks at the method: %s',
+      'refuses foreign hosts before it looks at the method: %s',
       async (method) => {
         expect(await leg.request(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
         expect(
@@ -203,7 +203,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       },
     )
 
-    test('gives no page leave to ask', async () => {
+    test('gives no CORS permission to any page', async () => {
       const preflight: readonly HeaderLine[] = [
         ['Host', 'localhost:PORT'],
         ['Origin', 'http://localhost:PORT'],
@@ -249,7 +249,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
         expect(ran()).toBe(before)
       })
 
-      test('refuses two origins, also if one is welcome', async () => {
+      test('refuses two origins, even if one is allowed', async () => {
         expect(
           await leg.request(
             filled([
@@ -261,14 +261,14 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
         ).toBe(403)
       })
 
-      test('refuses a request without a host, of either version of HTTP', async () => {
+      test('refuses a request without a host, in either version of HTTP', async () => {
         const before = ran()
         expect([400, 403]).toContain(await leg.request([]))
         expect([400, 403]).toContain(await leg.request([], { version: 'HTTP/1.0' }))
         expect(ran()).toBe(before)
       })
 
-      test('believes no header that a proxy might have set', async () => {
+      test('trusts no header that a proxy might have set', async () => {
         for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host', 'X-Original-Host'])
           expect(
             await leg.request(
@@ -375,7 +375,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       expect(runs.get('echo') ?? 0).toBe(before)
     })
 
-    test('lets a page that is welcome ask first', async () => {
+    test('answers the preflight of an allowed page', async () => {
       const preflight: readonly HeaderLine[] = [
         ['Host', 'mcp.example.com'],
         ['Origin', 'https://app.example.com'],
@@ -386,7 +386,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
   })
 })
 
-test('the origin of a welcome page comes back in its own words, and no other', async () => {
+test('the origin of an allowed page comes back unchanged, and no other', async () => {
   const { server } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0, origins: ['https://app.example.com'] })
   const http = await rawHttp(Number(new URL(serving.url).port))
@@ -448,7 +448,7 @@ test('a path that is not the endpoint serves nothing, however it is written', as
   await serving.close()
 })
 
-test('a session is no way around the guard', async () => {
+test('a session does not bypass the guard', async () => {
   const { server, runs } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)

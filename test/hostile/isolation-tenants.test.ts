@@ -7,14 +7,14 @@ import { initialize, request } from '../kit/clients/valid-messages.ts'
 import { canariesIn, canaryOf, createTwoTenants, tenants } from '../kit/servers/two-tenants.fixture.ts'
 import { hammer } from './isolation-load.ts'
 
-test('two tenants on every way in, with the same ids, keys and texts: nobody gets a byte of the other', async () => {
+test('two tenants on every transport, with the same ids, keys and texts, get no byte of each other', async () => {
   const world = await createTwoTenants({ audited: true })
   const { answers, canaries, changes, problems } = await hammer(world, 10_000)
   expect(problems).toEqual([])
   expect(answers).toBeGreaterThanOrEqual(10_000)
   expect(canaries).toBeGreaterThan(answers)
   expect(changes).toBeGreaterThan(1000)
-  // What is left behind lies below its tenant, audit and idempotency records included.
+  // Stored data lies below its tenant, including audit and idempotency records.
   for (const tenant of tenants) {
     const own = new Set([...Array(400).keys(), 'tool'].map((text) => canaryOf(tenant, String(text))))
     const elsewhere = (await world.store.list([], { limit: 100_000 })).filter(({ key }) => !key.includes(tenant))
@@ -23,12 +23,12 @@ test('two tenants on every way in, with the same ids, keys and texts: nobody get
   }
 }, 180_000)
 
-test('cancelling an id in one session leaves the call of the same id in another, of either tenant, alone', async () => {
+test('cancelling an id in one session does not affect the call with that id in another, of either tenant', async () => {
   const gate = Promise.withResolvers<void>()
   const started: string[] = []
   const hold = tool({
     name: 'hold',
-    description: 'Ends when it is let go, or stopped',
+    description: 'Ends when it is released or stopped',
     async run(_, { call, signal }) {
       started.push(call.tenant.id)
       await Promise.race([gate.promise, once(signal, 'abort')])

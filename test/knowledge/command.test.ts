@@ -18,7 +18,7 @@ interface Ran {
   readonly stdout: string
   readonly stderr: string
 }
-/** With nothing on stdin: a server that starts ends at once. */
+/** Without input, so that a started server ends at once. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
   const home = await aFolder()
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promis
   })
 }
 
-test('build makes one file of what may be seen', async () => {
+test('build makes one file of the visible articles', async () => {
   const folder = await aFolder({ 'a.md': '# A', 'b.md': anArticle('Secret', 'status: Draft') })
   const out = join(folder, 'index.json')
   const { code, stdout, stderr } = await run(['build', folder, '--out', out, '--title', 'My notes'])
@@ -41,7 +41,7 @@ test('build makes one file of what may be seen', async () => {
   expect(fromIndex(JSON.parse(text)).articles).toMatchObject([{ slug: 'a', title: 'A' }])
 })
 
-test('build writes nothing where a file is wrong, and names file and field', async () => {
+test('build writes nothing if a file is invalid, and names file and field', async () => {
   const folder = await aFolder({ 'a.md': '# A', 'notes/b.md': anArticle('B', 'status: Lvie') })
   const out = join(folder, 'index.json')
   const { code, stderr } = await run(['build', folder, '--out', out])
@@ -65,7 +65,7 @@ test.each([
   expect(ran.stderr).not.toMatch(/ {4}at /)
 })
 
-test('a port that is taken is named, with the way out', async () => {
+test('a port that is in use is named, with what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => {
     taken.close()
@@ -84,7 +84,7 @@ test('--version and --help are answered on stdout', async () => {
   expect(await run(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('build <folder>') })
 })
 
-test('whoever starts it learns what is missing', async () => {
+test('the start-up message says what is missing', async () => {
   const empty = await aFolder()
   expect((await run([empty])).stderr).toContain(`no articles yet; put Markdown files into ${empty}`)
   const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })

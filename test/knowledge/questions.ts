@@ -1,4 +1,4 @@
-/** Questions to Sluice's own documents, and the page that answers each: what people ask, also as they mistype it. */
+/** Questions to Sluice's own documents, and the page that answers each: what people ask, including typing errors. */
 
 import type { KnowledgeBase } from '../../servers/knowledge/src/index.ts'
 

@@ -1,4 +1,4 @@
-/** Whether Sluice's own documents, as the knowledge server ships them, answer what people ask about Sluice. */
+/** Whether Sluice's own documents, as the knowledge server ships them, answer questions about Sluice. */
 
 import { expect, test } from 'vitest'
 import { openFolder } from '../../servers/knowledge/src/folder.ts'
@@ -14,13 +14,13 @@ test('every page of the documents is an article', () => {
   expect(base.articles).toHaveLength(put.length)
 })
 
-test('of all questions, misspelt ones included, 95 % find their page among the first three', () => {
+test('of all questions, including misspelt ones, 95 % find their page among the first three', () => {
   const { asked, right, missed } = scoreRetrieval(base)
   expect(asked).toBeGreaterThanOrEqual(30)
   expect(right / asked, missed.join('\n')).toBeGreaterThanOrEqual(0.95)
 })
 
-test('every question is about a page that is there', () => {
+test('every question is about an existing page', () => {
   for (const [, page] of questions) expect(base.findByName(page).length, page).toBe(1)
 })
 

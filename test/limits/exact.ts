@@ -1,9 +1,9 @@
 /**
- * Whether a limiter in a store is exact for many processes at once: in any window of any schedule no more is granted than
- * burst and rate allow, and whoever waits as told gets through.
+ * Checks that a limiter in a store is exact for many processes: no window of any schedule has more grants than burst
+ * and rate allow, and a caller that waits as told gets through.
  *
- * A grant happened somewhere between asking and hearing of it, by a clock all processes of a machine share. So all that
- * were asked for after one moment and heard of before another happened between the two, however slow the machine is.
+ * A grant happened between its request and its answer, by a clock that all processes of a machine share. So all grants
+ * requested after one moment and answered before another happened between the two, however slow the machine is.
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -17,13 +17,13 @@ import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
-/** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
+/** One bucket, and the schedule of each process: the milliseconds of idling before each attempt. */
 export interface Schedule {
   readonly name: string
   readonly bucket: Bucket
   readonly pauses: readonly number[]
 }
-/** Asked and heard, in milliseconds; `waitMs` is what the store said. */
+/** Times of request and answer in milliseconds; `waitMs` is the store's answer. */
 export type Attempt = readonly [asked: number, heard: number, waitMs: number]
 /** By the name of the schedule. */
 export type Attempts = { readonly [name: string]: readonly Attempt[] }
@@ -35,12 +35,12 @@ export interface ExactReport {
   readonly lost: readonly string[]
 }
 
-/** Slow is not wrong: how long a busy machine takes is none of this test's business. */
+/** The speed of a busy machine is not part of this test. */
 const maxWaitMs = 60_000
-/** Schedules under way at once: more would only wait for each other. */
+/** Concurrent schedules; more would only wait for each other. */
 const together = 100
 
-/** How a process opens the store: a module with `open`, and what that takes. */
+/** How a process opens the store: a module with `open`, and its arguments. */
 interface SharedStore {
   readonly module: string
   readonly argument: string
@@ -129,7 +129,7 @@ async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Att
   }
 }
 
-/** What two clocks may differ by: the store has its own, and neither counts finer than this. */
+/** The possible difference of two clocks: the store has its own, and neither is finer than this. */
 const clockMs = 2
 
 export function excessIn(grants: readonly Attempt[], { burst, perSecond }: Bucket): string | undefined {
@@ -144,7 +144,7 @@ export function excessIn(grants: readonly Attempt[], { burst, perSecond }: Bucke
   return undefined
 }
 
-/** Nobody else asks any more: a wait that was told is long enough, after however many refusals. */
+/** No other process asks any more: the announced wait must be sufficient, after any number of refusals. */
 async function starved(
   take: (key: readonly string[], bucket: Bucket) => Promise<number>,
   { name, bucket }: Schedule,

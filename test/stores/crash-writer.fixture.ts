@@ -1,6 +1,6 @@
 /**
- * Writes as fast as it can to a SQLite file and says, line by line, what was acknowledged, until it is killed.
- * Started by crash.ts with the path and the number of the round.
+ * Writes to a SQLite file as fast as it can and prints every acknowledged write, until it is killed. Started by
+ * crash.ts with the path and the number of the round.
  */
 
 import { writeSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 
 const [, , path = '', round = ''] = process.argv
 const store = sqliteStore(path)
-/** Synchronous: what this process has said must not die with it. */
+/** Synchronous, so that printed lines are not lost with the process. */
 const acknowledge = (...what: readonly unknown[]): void => {
   writeSync(1, `${JSON.stringify(what)}\n`)
 }

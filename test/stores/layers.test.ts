@@ -1,6 +1,7 @@
 /**
- * What each layer answers while the store is gone, silent, full or read-only, on a real Redis behind a whole server: what
- * needs the store to be sure refuses, what only counts goes on with what it has, and all is well when the store is.
+ * What each layer answers while the store is down, silent, full or read-only, on a real Redis behind a whole server.
+ * Layers that need the store for a safe decision refuse, layers that only count continue locally, and all recover with
+ * the store.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +40,7 @@ async function configure(...words: readonly string[]): Promise<void> {
   await client.sendCommand(words)
   client.destroy()
 }
-/** How the store fails, and how it comes back. */
+/** How the store fails, and how it recovers. */
 const faults: { readonly [state: string]: { fail(): unknown; mend(): unknown } } = {
   gone: { fail: () => redis.kill(), mend: () => redis.start() },
   silent: { fail: () => redis.pause(), mend: () => redis.resume() },
@@ -63,7 +64,7 @@ async function recover(): Promise<void> {
 }
 afterEach(recover)
 
-/** Known without any store: what is at stake are the other layers. */
+/** Works without a store, because the other layers are tested. */
 const byName = {
   verify: async (token: string) =>
     token.startsWith('sk_') ? undefined : { ...anonymous, subject: token, credential: token, claims: { org: 'acme' } },
@@ -137,7 +138,7 @@ const audited = async (store: Store): Promise<object> => {
 }
 
 describe.each(Object.keys(faults))('while the store is %s', (state) => {
-  test('calls that need none of it run, and the limit goes on', async () => {
+  test('calls without the store run, and the rate limit continues', async () => {
     const { server, runs } = await serve()
     await fail(state)
     const answers = []
@@ -158,7 +159,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     expect(runs).toEqual(['keyed'])
   }, 60_000)
 
-  test('what a tool keeps for its tenant is refused, and said to be the store’s fault', async () => {
+  test("a tool's store is refused, and the error names the store", async () => {
     const { server } = await serve()
     await fail(state)
     expect(await call(server, 'keeping')).toBe('storeUnavailable')
@@ -174,7 +175,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => (await readiness(server)) === 200)
   }, 60_000)
 
-  test('the audit keeps nobody waiting, and has every record when the store is back', async () => {
+  test('the audit delays no call, and has every record when the store is back', async () => {
     const { server, store } = await serve()
     await fail(state)
     for (let i = 0; i < 3; i++) expect(await call(server, 'plain')).toBe('done')
@@ -183,7 +184,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => isDeepStrictEqual(whole, { ...whole, ...(await audited(store)) }))
   }, 60_000)
 
-  test('an audit that must come first refuses what it cannot record', async () => {
+  test('a blocking audit refuses what it cannot record', async () => {
     const { server, runs } = await serve({ audit: audit({ blocking: true }) })
     await fail(state)
     expect(await call(server, 'plain')).toBe('storeUnavailable')
@@ -192,7 +193,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => (await call(server, 'plain')) === 'done')
   }, 60_000)
 
-  test('records past what may wait are dropped and counted', async () => {
+  test('records above the limit of the queue are dropped and counted', async () => {
     const { server } = await serve({ audit: audit({ maxQueued: 4 }) })
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
@@ -202,7 +203,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
 })
 
 test.each(['gone', 'silent'])(
-  'an API key nobody has seen yet opens nothing while the store is %s',
+  'an unknown API key is refused while the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()
     await fail(state)
@@ -214,7 +215,7 @@ test.each(['gone', 'silent'])(
 )
 
 test.each(['full', 'read-only'])(
-  'an API key is read though the store is %s',
+  'an API key is read although the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()
     await fail(state)

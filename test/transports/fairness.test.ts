@@ -1,4 +1,4 @@
-/** A client that reads all it is sent is not cut off, whatever a tool says within one turn: on every way in. */
+/** A client that reads everything is not disconnected, whatever a tool sends within one turn, on every transport. */
 
 import { PassThrough } from 'node:stream'
 import type { Params } from 'sluice'
@@ -44,7 +44,7 @@ const post = (url: string, message: Params, headers: object = {}): Promise<Respo
 const parsed = (events: string): readonly Params[] =>
   [...events.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Params)
 
-/** Every message until the answer. */
+/** Returns every message until the answer. */
 async function untilAnswer(next: () => Promise<Params>): Promise<readonly Params[]> {
   const heard: Params[] = []
   while (heard.at(-1)?.['id'] !== 1) heard.push(await next())

@@ -1,4 +1,6 @@
-/** What the worst known message of every method costs, by every way in, against an ordinary call of the same bytes. */
+/**
+ * The cost of the worst known message of every method, on every path, compared with an ordinary call of the same size.
+ */
 
 import { amplified, cases } from '../../amplification/cases.ts'
 import type { Amplification } from '../../amplification/measure.ts'
@@ -8,7 +10,7 @@ import type { Soak } from '../soak.ts'
 
 const maxTimes = 100
 
-/** The same ways mounted into frameworks run the same code. */
+/** The mounts in frameworks run the same code. */
 const ways = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
 
 export const run: Soak = async ({ times, progress }) => {

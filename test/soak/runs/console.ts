@@ -1,7 +1,7 @@
 /**
- * The console with ten thousand tickets waiting and five hundred requests passing per second, in Chromium: whether the
- * page ever keeps a person waiting. A task after loading that takes the processor for more than 50 ms is a loss. How many
- * took that long by the clock, as a page itself can see it, is printed beside: on a busy machine those are others' doing.
+ * The console with ten thousand waiting tickets and five hundred requests per second, in Chromium: whether the page
+ * ever blocks. A task after loading that takes more than 50 ms of CPU time is a loss. Tasks that took so long by the
+ * clock are printed beside; on a busy machine other work causes those.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -115,7 +115,7 @@ function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
   }
 }
 
-/** From here on nothing may take long. */
+/** From here on no task may take long. */
 const watch = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {
     window.longTasks = 0
