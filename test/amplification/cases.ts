@@ -145,7 +145,7 @@ export const cases: readonly Case[] = [
   written('a URI that 30 templates read', modernRequest(1, 'resources/read', { uri: `note://${'ü/'.repeat(2_040)}x` })),
   written('a URI of encoded bytes', modernRequest(1, 'resources/read', { uri: `note://${'%41'.repeat(1_360)}` })),
   written('a URI that 30 templates read', request(1, 'resources/subscribe', { uri: `note://${'ü/'.repeat(2_040)}x` })),
-  written('a URI nobody has', request(1, 'an unknown URI', { uri: 'x'.repeat(4_000) })),
+  written('an unknown URI', request(1, 'resources/unsubscribe', { uri: 'x'.repeat(4_000) })),
   written(
     'more URIs than a subscription holds',
     modernRequest(1, 'subscriptions/listen', { notifications: { resourceSubscriptions: items(1_001, 'note://a/1') } }),

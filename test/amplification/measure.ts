@@ -58,10 +58,10 @@ export async function amplificationOf(
   cases: readonly Case[],
   times: number,
 ): Promise<readonly Amplification[]> {
-  const leg = await kind.open(open())
+  const path = await kind.open(open())
   try {
     const send = (text: string, like?: Case['like']): Promise<unknown> =>
-      (leg satisfies MessagePath).send(Buffer.from(text), like)
+      (path satisfies MessagePath).send(Buffer.from(text), like)
     const measured: Amplification[] = []
     for (const each of cases) {
       const plain = ordinary(each.text.length)
@@ -69,19 +69,19 @@ export async function amplificationOf(
       // One run before, so that neither pays for code that runs for the first time.
       await send(plain, like)
       await send(each.text, each.like)
-      const usual = await cheapest(times, () => send(plain, like))
+      const baseline = await cheapest(times, () => send(plain, like))
       const worst = await cheapest(times, () => send(each.text, each.like))
       measured.push({
         ...each,
         ...worst,
         path: kind.name,
-        cpu: worst.cpuMs / Math.max(floor.cpuMs, usual.cpuMs),
-        memory: worst.megabytes / Math.max(floor.megabytes, usual.megabytes),
+        cpu: worst.cpuMs / Math.max(floor.cpuMs, baseline.cpuMs),
+        memory: worst.megabytes / Math.max(floor.megabytes, baseline.megabytes),
       })
     }
     return measured
   } finally {
-    await leg.close()
+    await path.close()
   }
 }
 

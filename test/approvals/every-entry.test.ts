@@ -42,7 +42,7 @@ const transports: { readonly [transport in Via['transport']]: RegExp } = {
   websocket: /^websocket/,
 }
 /** `text` is the one that every transport uses. */
-const doors: { readonly [door in keyof Server]: By } = {
+const serverMethods: { readonly [method in keyof Server]: By } = {
   handle: /^handle/,
   handleText: /^http/,
   reject: 'brings no call in',
@@ -79,9 +79,9 @@ afterAll(() => opened.close())
 
 test('every package entry, transport and server method is in a table, and has its path', async () => {
   expect(Object.keys(entries).sort()).toEqual(Object.keys(library.exports).sort())
-  expect(Object.keys(doors).sort()).toEqual(Object.keys(shop.server).sort())
+  expect(Object.keys(serverMethods).sort()).toEqual(Object.keys(shop.server).sort())
   const names = opened.clients.map(({ name }) => name)
-  for (const by of [...Object.values(entries), ...Object.values(transports), ...Object.values(doors)])
+  for (const by of [...Object.values(entries), ...Object.values(transports), ...Object.values(serverMethods)])
     if (by !== 'brings no call in') expect(names.filter((name) => by.test(name))).not.toEqual([])
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
     for (const transport of ['stdio', 'handle', 'websocket']) expect(names).toContain(`${transport}, ${revision}`)

@@ -267,13 +267,13 @@ describe('on 2026-07-28, a client that can open pages', () => {
 describe('holding', () => {
   test('a quick decision saves the caller the second call, and the client is notified of the wait', async () => {
     const { server, approvals, clock, ran, keyFor } = await openApprovalsFixture({ waitMs: 12_000 })
-    const heard: Params[] = []
+    const received: Params[] = []
     const proposed = new Promise((resolve) => approvals.watch(resolve))
     const token = await keyFor('ann', ['acme'])
     const params = { name: 'pay', arguments: { amount: 5 }, token, _meta: { progressToken: 'p' } }
     const answer = server.handle(
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-      { send: (sent) => heard.push({ ...sent }) },
+      { send: (sent) => received.push({ ...sent }) },
     )
     await proposed
     await clock.advance(6_000)
@@ -281,7 +281,7 @@ describe('holding', () => {
     await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     expect(text({ ...(await answer) })).toBe('Paid 5')
     expect(ran).toHaveLength(1)
-    const progress = heard.map(({ params: said }) => (said as { progress: number }).progress)
+    const progress = received.map(({ params: said }) => (said as { progress: number }).progress)
     expect(progress).toEqual([-12, -7])
     // The timer that moves the time mark once the ticket has ended.
     expect(clock.pending).toBe(1)

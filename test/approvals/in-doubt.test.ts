@@ -21,12 +21,12 @@ async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
     began.resolve()
     return new Promise(() => {})
   })
-  const gone = await openApprovalsFixture({}, { store, clock, tools: () => [dying] })
-  const { request_id: id } = requiredIn(await gone.call('pay'))
-  await gone.approvals.decide(id, { approved: true }, owner)
-  gone.call('pay').catch(expect.unreachable)
+  const crashed = await openApprovalsFixture({}, { store, clock, tools: () => [dying] })
+  const { request_id: id } = requiredIn(await crashed.call('pay'))
+  await crashed.approvals.decide(id, { approved: true }, owner)
+  crashed.call('pay').catch(expect.unreachable)
   await began.promise
-  expect(await gone.approvals.get(id)).toMatchObject({ status: 'running' })
+  expect(await crashed.approvals.get(id)).toMatchObject({ status: 'running' })
   await clock.advance(60_000)
   const tools = (ran: unknown[]): Tool[] => [
     pay(async () => {

@@ -50,20 +50,20 @@ test('a decision in one process takes effect in another', { timeout: 120_000 }, 
   onTestFinished(() => redis.stop())
   const [one, other] = [await open(redis), await open(redis)]
   await one.server.ready()
-  const heard: string[] = []
-  other.desk.watch(({ id, status }) => heard.push(`${id} ${status}`))
+  const received: string[] = []
+  other.desk.watch(({ id, status }) => received.push(`${id} ${status}`))
   // Until its subscription has reached Redis.
   const probe = JSON.stringify({ id: 'probe', status: 'pending' })
   await vi.waitFor(
     async () => {
       await one.bus.publish('approvals', probe)
-      expect(heard).toContain('probe pending')
+      expect(received).toContain('probe pending')
     },
     { timeout: 60_000 },
   )
   const { request_id } = requiredIn({ ...(await one.server.handle(pay)) })
   await one.desk.decide(request_id, { approved: true }, operator)
-  await vi.waitFor(() => expect(heard).toContain(`${request_id} approved`), { timeout: 60_000 })
+  await vi.waitFor(() => expect(received).toContain(`${request_id} approved`), { timeout: 60_000 })
   expect(await other.server.handle(pay)).toMatchObject({ result: { content: [{ text: 'paid 1' }] } })
   expect([one.ran(), other.ran()]).toEqual([0, 1])
 })

@@ -17,19 +17,19 @@ const start = 1_700_000_000_000
 const key = Buffer.from('a key of thirty-two bytes, really')
 const secret = `whsec_${key.toString('base64')}`
 
-interface Heard {
+interface Received {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly body: string
 }
 /** A chat that answers with these statuses in turn, and then with 200. */
 async function openChat(
   statuses: number[] = [],
-): Promise<{ url: string; heard: Heard[]; next(count: number): Promise<void> }> {
-  const heard: Heard[] = []
+): Promise<{ url: string; heard: Received[]; next(count: number): Promise<void> }> {
+  const heard: Received[] = []
   const waiting = new Set<() => void>()
   const server = createHttpServer((request, response) => {
     text(request).then((body) => {
-      heard.push({ headers: request.headers as Heard['headers'], body })
+      heard.push({ headers: request.headers as Received['headers'], body })
       response.writeHead(statuses.shift() ?? 200, { location: 'http://127.0.0.1:9/elsewhere' }).end()
       for (const look of waiting) look()
     }, expect.unreachable)

@@ -367,7 +367,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
   })
 })
 
-describe('everybody', { timeout: 5 * slowTest }, () => {
+describe('every user', { timeout: 5 * slowTest }, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
   test.each([

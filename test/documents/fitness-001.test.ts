@@ -81,7 +81,7 @@ const toolsOnly = serve({}, { info, tools: [getAthlete] })
 
 /** The revision the document is about. */
 const revision = '2025-06-18'
-const overEveryDoor = transportsAfter(revision)
+const overEveryTransport = transportsAfter(revision)
 /** Before any other message. */
 const asFirst = transportsAfter(null)
 const hello = (protocolVersion?: unknown) =>
@@ -155,11 +155,11 @@ describe('the handshake', () => {
 })
 
 describe('methods', () => {
-  overEveryDoor('ping is answered with an empty result', serve(), async (send) => {
+  overEveryTransport('ping is answered with an empty result', serve(), async (send) => {
     expect(await send(aRequest('ping', undefined, 'p-1'))).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} })
   })
 
-  overEveryDoor('anybody may list the tools', serve(), async (send) => {
+  overEveryTransport('every caller may list the tools', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
     expect(answer?.result).toMatchObject({
       tools: ['get_activities', 'get_athlete', 'sync', 'link_provider'].map((name) => ({ name })),
@@ -177,7 +177,7 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('a tool that returns an object returns it as data and as JSON text', serve(), async (send) => {
+  overEveryTransport('a tool that returns an object returns it as data and as JSON text', serve(), async (send) => {
     const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
     expect((await send(aCallOf('get_activities', { limit: 5 })))?.result).toEqual({
       content: [{ type: 'text', text: JSON.stringify({ activities }) }],
@@ -186,7 +186,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('a call without params is refused as invalid params', serve(), async (send) => {
+  overEveryTransport('a call without params is refused as invalid params', serve(), async (send) => {
     for (const params of [undefined, null])
       expect(await send({ ...aRequest('tools/call'), params })).toMatchObject({
         id: 1,
@@ -194,7 +194,7 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('arguments that are left out count as none, and null is refused', serve(), async (send) => {
+  overEveryTransport('missing arguments count as empty, and null is refused', serve(), async (send) => {
     const answer = await send(aRequest('tools/call', { name: 'get_athlete' }))
     expect(answer?.result).toMatchObject({ content: [{ text: 'Ada' }], isError: false })
     expect(await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))).toMatchObject({
@@ -202,7 +202,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
+  overEveryTransport('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
     expect(await send(aRequest('resources/list'))).toMatchObject({
       result: { resources: [{ uri: 'fitness://zones' }, {}] },
     })
@@ -216,8 +216,8 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor(
-    'other methods are not found: no prefix catches them, and nobody logs in by a method',
+  overEveryTransport(
+    'other methods are not found: no prefix catches them, and no method signs in',
     serve(),
     async (send) => {
       for (const method of ['resources/anything', 'resources/', 'prompts/anything', 'authenticate', 'tools', 'pong'])
@@ -228,15 +228,15 @@ describe('methods', () => {
     },
   )
 
-  overEveryDoor('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
+  overEveryTransport('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
     for (const method of ['resources/list', 'resources/read', 'prompts/list', 'prompts/get'])
       expect(await send(aRequest(method))).toMatchObject({ error: { code: -32601 } })
   })
 })
 
 describe('message checks', () => {
-  overEveryDoor(
-    'another version of JSON-RPC is refused with what came and what was expected',
+  overEveryTransport(
+    'another version of JSON-RPC is refused with the actual and the expected version',
     serve(),
     async (send) => {
       for (const [jsonrpc, shown] of [
@@ -255,7 +255,7 @@ describe('message checks', () => {
     },
   )
 
-  overEveryDoor('an empty method is refused as a request, not as a fault of the server', serve(), async (send) => {
+  overEveryTransport('an empty method is an invalid request, not a server error', serve(), async (send) => {
     expect(await send(aRequest(''))).toMatchObject({
       id: 1,
       error: { code: -32600, message: 'Invalid request: missing method field' },
@@ -266,7 +266,7 @@ describe('message checks', () => {
 describe('notifications', () => {
   const notifications = ['initialized', 'progress', 'cancelled', 'message', 'roots/list_changed', 'made/up']
 
-  overEveryDoor('a notification is never answered, known or not', serve(), async (send) => {
+  overEveryTransport('a notification is never answered, known or not', serve(), async (send) => {
     for (const name of notifications) expect(await send({ jsonrpc: '2.0', method: `notifications/${name}` })).toBeNull()
     expect(await send({ jsonrpc: '2.0', method: 'made/up' })).toBeNull()
   })
@@ -280,7 +280,7 @@ describe('notifications', () => {
       })
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'the id makes a request, not the name: with an id a notification is an unknown method',
     serve(),
     async (send) => {
@@ -316,8 +316,8 @@ describe('notifications', () => {
 describe('error texts', () => {
   const reference = expect.stringMatching(/^\S{8,}$/)
 
-  overEveryDoor(
-    'what breaks inside is an internal error with a reference, and its text stays inside',
+  overEveryTransport(
+    'an exception is an internal error with a reference, and its text stays inside',
     serve(),
     async (send) => {
       for (const message of [
@@ -342,7 +342,7 @@ describe('error texts', () => {
       expect(await server.handle(message)).toMatchObject({ error: { code: -32603, message: 'Internal error' } })
   })
 
-  overEveryDoor('every error says its reason and a reference', serve({ errors: 'json-rpc' }), async (send) => {
+  overEveryTransport('every error has a reason and a reference', serve({ errors: 'json-rpc' }), async (send) => {
     for (const [message, reason] of [
       [aRequest('nope'), 'methodNotFound'],
       [aCallOf('nope'), 'unknownTool'],

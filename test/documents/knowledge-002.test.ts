@@ -71,7 +71,7 @@ const serve =
     createServer(definition, { layers: [flatInfo(definition)], ...runtime })
 
 const revision = '2024-11-05'
-const overEveryDoor = transportsAfter(revision)
+const overEveryTransport = transportsAfter(revision)
 /** Before any other message. */
 const asFirst = transportsAfter(null)
 
@@ -116,7 +116,7 @@ describe('initialize', () => {
 })
 
 describe('notifications', () => {
-  overEveryDoor('the end of the handshake is not answered', serve(), async (send) => {
+  overEveryTransport('the end of the handshake is not answered', serve(), async (send) => {
     expect(await send({ jsonrpc: '2.0', method: 'notifications/initialized' })).toBeNull()
   })
 
@@ -133,7 +133,7 @@ describe('notifications', () => {
 })
 
 describe('tools/list', () => {
-  overEveryDoor('the three tools are listed as the document has them', serve(), async (send) => {
+  overEveryTransport('the three tools are listed as in the document', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
     expect(answer?.result?.['tools']).toMatchObject(tools)
   })
@@ -151,7 +151,7 @@ describe('tools/list', () => {
 })
 
 describe('tools/call', () => {
-  overEveryDoor('the tool that is named does the work', serve(), async (send) => {
+  overEveryTransport('the named tool runs', serve(), async (send) => {
     const all = await send(aCallOf('list_articles', { limit: 5 }))
     const some = await send(aCallOf('list_articles', { category: 'patterns' }))
     const found = await send(aCallOf('search_articles', { query: 'living specs', include_content: true }))
@@ -168,22 +168,22 @@ describe('tools/call', () => {
     expect(found?.result).toMatchObject({ content: [{ text: expect.stringContaining('# Living specs') }, {}] })
   })
 
-  overEveryDoor('arguments may be left out where the tool needs none', serve(), async (send) => {
+  overEveryTransport('arguments may be omitted if the tool needs none', serve(), async (send) => {
     expect(await send(aRequest('tools/call', { name: 'list_articles' }))).toMatchObject({ result: { isError: false } })
   })
 
-  overEveryDoor('a call without a tool name is invalid params', serve(), async (send) => {
+  overEveryTransport('a call without a tool name is invalid params', serve(), async (send) => {
     expect(await send(aRequest('tools/call', { arguments: {} }))).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  overEveryDoor('an unknown tool is invalid params', serve(), async (send) => {
+  overEveryTransport('an unknown tool is invalid params', serve(), async (send) => {
     expect(await send(aCallOf('nonexistent_tool'))).toMatchObject({
       id: 1,
       error: { code: -32602, message: 'Unknown tool: nonexistent_tool' },
     })
   })
 
-  overEveryDoor('a tool that breaks tells the model so without its text', serve(), async (send) => {
+  overEveryTransport('a tool that throws is reported to the model without its text', serve(), async (send) => {
     const answer = await send(aCallOf('search_articles', { query: 'broken index' }))
     expect(answer?.result).toMatchObject({
       isError: true,
@@ -192,8 +192,8 @@ describe('tools/call', () => {
     expect(JSON.stringify(answer)).not.toMatch(/ENOENT|index\.json/)
   })
 
-  overEveryDoor(
-    'a tool that breaks is an internal error in the style of plain JSON-RPC',
+  overEveryTransport(
+    'a tool that throws is an internal error in the style of plain JSON-RPC',
     serve({ errors: 'json-rpc' }),
     async (send) => {
       expect(await send(aCallOf('search_articles', { query: 'broken index' }))).toMatchObject({
@@ -202,14 +202,14 @@ describe('tools/call', () => {
     },
   )
 
-  overEveryDoor('an article that is not there is a failure the model reads', serve(), async (send) => {
+  overEveryTransport('a missing article is a failure that the model reads', serve(), async (send) => {
     expect((await send(aCallOf('get_article', { slug: 'draft' })))?.result).toEqual({
       content: [{ type: 'text', text: "Article 'draft' not found or not available." }],
       isError: true,
     })
   })
 
-  overEveryDoor('arguments outside the schema name the argument and what is allowed', serve(), async (send) => {
+  overEveryTransport('arguments outside the schema name the argument and what is allowed', serve(), async (send) => {
     const missing = await send(aCallOf('get_article'))
     const wrong = await send(aCallOf('list_articles', { category: 'recipes' }))
     expect(missing?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('slug') }] })
@@ -219,7 +219,7 @@ describe('tools/call', () => {
     })
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'arguments outside the schema are invalid params in the style of plain JSON-RPC',
     serve({ errors: 'json-rpc' }),
     async (send) => {
@@ -229,13 +229,13 @@ describe('tools/call', () => {
 })
 
 describe('errors and envelopes', () => {
-  overEveryDoor('a method nobody has is not found by its name', serve(), async (send) => {
+  overEveryTransport('an unknown method is not found, by its name', serve(), async (send) => {
     expect(await send(aRequest('unknown/method'))).toMatchObject({
       error: { code: -32601, message: 'Method not found: unknown/method' },
     })
   })
 
-  overEveryDoor('every answer says JSON-RPC 2.0 and carries the id of its request', serve(), async (send) => {
+  overEveryTransport('every answer says JSON-RPC 2.0 and carries the id of its request', serve(), async (send) => {
     for (const method of ['ping', 'tools/list', 'tools/call', 'unknown/method'])
       for (const id of [1, 'test-id-123'])
         expect(await send(aRequest(method, {}, id))).toMatchObject({ jsonrpc: '2.0', id })

@@ -88,12 +88,12 @@ const serve =
   (): Server =>
     createServer(lisp, runtime)
 const revision = '2024-11-05'
-const overEveryDoor = transportsAfter(revision)
+const overEveryTransport = transportsAfter(revision)
 /** Before any other message. */
 const asFirst = transportsAfter(null)
 
 describe('methods', () => {
-  asFirst('initialize gives revision, capabilities and server', serve(), async (send) => {
+  asFirst('initialize returns revision, capabilities and server', serve(), async (send) => {
     expect((await send(aRequest('initialize')))?.result).toEqual({
       protocolVersion: '2024-11-05',
       capabilities: {
@@ -106,11 +106,11 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('ping keeps a connection alive with an empty result', serve(), async (send) => {
+  overEveryTransport('ping keeps a connection alive with an empty result', serve(), async (send) => {
     expect((await send(aRequest('ping')))?.result).toEqual({})
   })
 
-  overEveryDoor('tools are listed and called', serve(), async (send) => {
+  overEveryTransport('tools are listed and called', serve(), async (send) => {
     expect((await send(aRequest('tools/list')))?.result).toMatchObject({
       tools: lisp.tools?.map(({ name }) => ({ name })),
     })
@@ -120,7 +120,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('documents are listed, and read by their URI', serve(), async (send) => {
+  overEveryTransport('documents are listed, and read by their URI', serve(), async (send) => {
     expect((await send(aRequest('resources/list')))?.result).toEqual({
       resources: [{ uri: 'file:///AGENTS.md', name: 'AGENTS.md', mimeType: 'text/markdown' }],
     })
@@ -129,7 +129,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('prompts are listed, and got with one content block per message', serve(), async (send) => {
+  overEveryTransport('prompts are listed, and got with one content block per message', serve(), async (send) => {
     expect((await send(aRequest('prompts/list')))?.result).toEqual({
       prompts: [{ name: 'getting-started', description: 'How to connect' }],
     })
@@ -144,7 +144,7 @@ describe('methods', () => {
 })
 
 describe('codes', () => {
-  overEveryDoor('a method nobody has is not found, the list of methods included', serve(), async (send) => {
+  overEveryTransport('an unknown method is not found, including the list of methods', serve(), async (send) => {
     for (const method of ['listMethods', 'rpc.discover', 'x'])
       expect(await send(aRequest(method))).toMatchObject({
         error: { code: -32601, message: `Method not found: ${method}` },
@@ -155,12 +155,12 @@ describe('codes', () => {
     ['mcp', -32602, 'Unknown tool: swank_nothing'],
     ['json-rpc', -32601, 'Tool not found: swank_nothing'],
   ] as const)
-    overEveryDoor(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
+    overEveryTransport(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
       expect(await send(aCallOf('swank_nothing'))).toMatchObject({ error: { code, message } })
     })
 
-  overEveryDoor(
-    'a document that is not there is named in the refusal, and one outside the list is not there',
+  overEveryTransport(
+    'a missing document is named in the refusal, and one outside the list does not exist',
     serve(),
     async (send) => {
       for (const uri of ['file:///missing.md', 'file:///etc/passwd', 'file:///../AGENTS.md', 'AGENTS.md'])
@@ -182,8 +182,8 @@ describe('codes', () => {
     })
   })
 
-  overEveryDoor(
-    'an unknown prompt, and a read or get that names nothing, are invalid params',
+  overEveryTransport(
+    'an unknown prompt, and a read or get without a name, are invalid params',
     serve(),
     async (send) => {
       expect(await send(aRequest('prompts/get', { name: 'x' }))).toMatchObject({
@@ -208,7 +208,7 @@ describe('codes', () => {
     expect(await (await openHttp(serve()(), revision)).post(broken)).toMatchObject({ status: 400, answer: refusal })
   })
 
-  overEveryDoor('the text of a condition inside stays inside', serve({ errors: 'json-rpc' }), async (send) => {
+  overEveryTransport('the text of an internal condition stays inside', serve({ errors: 'json-rpc' }), async (send) => {
     const answer = await send(aCallOf('swank_status'))
     expect(answer).toMatchObject({ error: { code: -32603, message: 'Tool execution failed: swank_status' } })
     expect(JSON.stringify(answer)).not.toMatch(/NIL|SWANK::/)
@@ -262,8 +262,8 @@ describe('the details of a refused argument', () => {
       })
     }
 
-  overEveryDoor(
-    'several problems are told at once, the first one in front',
+  overEveryTransport(
+    'several problems are reported together, the first one first',
     serve({ errors: 'json-rpc' }),
     async (send) => {
       const answer = await send(aCallOf('breakpoint_set', { functionName: 'f', hitCount: 0 }))
@@ -279,7 +279,7 @@ describe('the details of a refused argument', () => {
     },
   )
 
-  overEveryDoor('arguments that fit run the tool', serve(), async (send) => {
+  overEveryTransport('valid arguments run the tool', serve(), async (send) => {
     for (const { name } of breakpoints)
       expect(
         await send(aCallOf(name, { functionName: 'fact', hitCount: 1, packages: ['cl-user'], enabled: false })),
@@ -290,20 +290,24 @@ describe('the details of a refused argument', () => {
 })
 
 describe('messages without an id', () => {
-  overEveryDoor('a notification is taken in silence, whatever its name', serve(), async (send) => {
+  overEveryTransport('a notification is not answered, whatever its name', serve(), async (send) => {
     for (const method of ['notifications/initialized', 'notifications/cancelled', 'exit'])
       expect(await send({ jsonrpc: '2.0', method, params: {} })).toBeNull()
   })
 
-  overEveryDoor('an id of null does not make a notification: it is refused, without an id', serve(), async (send) => {
-    for (const method of ['tools/call', 'notifications/initialized']) {
-      const answer = await send(aRequest(method, { name: 'health_check', arguments: {} }, null))
-      expect(answer).toMatchObject({ error: { code: -32600, message: expect.stringContaining('id must be') } })
-      expect(answer).not.toHaveProperty('id')
-    }
-  })
+  overEveryTransport(
+    'an id of null does not make a notification: it is refused, without an id',
+    serve(),
+    async (send) => {
+      for (const method of ['tools/call', 'notifications/initialized']) {
+        const answer = await send(aRequest(method, { name: 'health_check', arguments: {} }, null))
+        expect(answer).toMatchObject({ error: { code: -32600, message: expect.stringContaining('id must be') } })
+        expect(answer).not.toHaveProperty('id')
+      }
+    },
+  )
 
-  overEveryDoor('an id that is no text and no whole number is refused', serve(), async (send) => {
+  overEveryTransport('an id that is neither text nor an integer is refused', serve(), async (send) => {
     for (const id of [1.5, true, {}, ['1']])
       expect(await send(aRequest('ping', {}, id))).toMatchObject({ error: { code: -32600 } })
   })

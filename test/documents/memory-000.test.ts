@@ -79,7 +79,7 @@ const inJsonRpc = serve({ errors: 'json-rpc' })
 const textOf = (text: string) => [{ type: 'text', text }]
 
 describe('a successful call', () => {
-  overEveryTransport('a tool is run and its text comes back as a result that is no error', inMcp, async (send) => {
+  overEveryTransport('a tool runs and its text comes back as a result without an error', inMcp, async (send) => {
     expect(await send(aCallOf('add_memory', { text: 'Python is great' }))).toEqual({
       jsonrpc: '2.0',
       id: 1,
@@ -135,7 +135,7 @@ describe('a successful call', () => {
 })
 
 describe('a refused call', () => {
-  overEveryTransport('an empty object is told that the method is missing, without an id', inMcp, async (send) => {
+  overEveryTransport('an empty object is refused for its missing method, without an id', inMcp, async (send) => {
     const answer = await send({})
     expect(answer).toMatchObject({ error: { code: -32600, message: 'Invalid request: missing method field' } })
     expect(answer).not.toHaveProperty('id')
@@ -164,7 +164,7 @@ describe('a refused call', () => {
   })
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryTransport(`a call without a tool name is told so ${styleOf(make)}`, make, async (send) => {
+    overEveryTransport(`a call without a tool name is refused as such ${styleOf(make)}`, make, async (send) => {
       for (const params of [{ arguments: { text: 'test' } }, {}, { name: null, arguments: {} }, undefined])
         expect(await send(aRequest('tools/call', params))).toMatchObject({
           id: 1,
@@ -172,13 +172,13 @@ describe('a refused call', () => {
         })
     })
 
-  overEveryTransport('params that are no object are refused, whatever the method', inMcp, async (send) => {
+  overEveryTransport('params that are not an object are refused, whatever the method', inMcp, async (send) => {
     for (const method of ['tools/call', 'tools/list'])
       for (const params of [null, [], 'add_memory', 3])
         expect(await send(aRequest(method, params))).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  overEveryTransport('missing arguments count as none', inMcp, async (send) => {
+  overEveryTransport('missing arguments count as empty', inMcp, async (send) => {
     expect(await send(aRequest('tools/call', { name: 'get_stats' }))).toMatchObject({
       result: { structuredContent: { total_memories: 0 }, isError: false },
     })
@@ -191,7 +191,7 @@ describe('a refused call', () => {
       })
   })
 
-  overEveryTransport('an unknown tool is invalid params, with the tools there are', inMcp, async (send) => {
+  overEveryTransport('an unknown tool is invalid params, with the list of tools', inMcp, async (send) => {
     expect(await send(aCallOf('fake_tool'))).toMatchObject({
       id: 1,
       error: { code: -32602, message: 'Unknown tool: fake_tool', data: { available_tools: names } },
@@ -199,7 +199,7 @@ describe('a refused call', () => {
   })
 
   overEveryTransport(
-    'an unknown tool is not found in the style of plain JSON-RPC, with the tools there are',
+    'an unknown tool is not found in the style of plain JSON-RPC, with the list of tools',
     inJsonRpc,
     async (send) => {
       expect(await send(aCallOf('fake_tool'))).toMatchObject({
@@ -216,11 +216,15 @@ describe('a refused call', () => {
       })
   })
 
-  overEveryTransport('arguments that fail the schema come back as a result the model can mend', inMcp, async (send) => {
-    const answer = await send(aCallOf('add_memory', { text: '' }))
-    expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('text') }] })
-    expect(answer).not.toHaveProperty('error')
-  })
+  overEveryTransport(
+    'arguments that fail the schema come back as a result that the model can fix',
+    inMcp,
+    async (send) => {
+      const answer = await send(aCallOf('add_memory', { text: '' }))
+      expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('text') }] })
+      expect(answer).not.toHaveProperty('error')
+    },
+  )
 
   overEveryTransport(
     'arguments that fail the schema are invalid params in the style of plain JSON-RPC',
@@ -282,16 +286,12 @@ describe('a tool that throws', () => {
   )
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryTransport(
-      `what a tool says about its own failure reaches the model ${styleOf(make)}`,
-      make,
-      async (send) => {
-        expect((await send(aCallOf('full_tool')))?.result).toEqual({
-          content: textOf('The disk is full; delete a memory first'),
-          isError: true,
-        })
-      },
-    )
+    overEveryTransport(`a tool's own failure text reaches the model ${styleOf(make)}`, make, async (send) => {
+      expect((await send(aCallOf('full_tool')))?.result).toEqual({
+        content: textOf('The disk is full; delete a memory first'),
+        isError: true,
+      })
+    })
 
   test('a tool may throw something other than an error, and its caller is still answered', async () => {
     for (const thrown of ['a string', null, undefined, { code: 1 }]) {
@@ -306,7 +306,7 @@ describe('a tool that throws', () => {
     }
   })
 
-  overEveryTransport('the server goes on after every kind of failure', inJsonRpc, async (send) => {
+  overEveryTransport('the server continues after every kind of failure', inJsonRpc, async (send) => {
     for (const message of [{}, aRequest('foo/bar'), aCallOf('fake_tool'), aCallOf('buggy_tool'), aCallOf('add_memory')])
       expect(await send(message)).toHaveProperty('error')
     expect(await send(aCallOf('add_memory', { text: 'still here' }))).toMatchObject({ result: { isError: false } })
@@ -316,7 +316,7 @@ describe('a tool that throws', () => {
 describe('edge cases', () => {
   const empty = (): Server => createServer({ info: { name: 'empty', version: '1.0.0' } })
 
-  overEveryTransport('a server without tools lists none, and that is no error', empty, async (send) => {
+  overEveryTransport('a server without tools returns an empty list, not an error', empty, async (send) => {
     expect(await send(aRequest('tools/list'))).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } })
   })
 
@@ -346,7 +346,7 @@ describe('edge cases', () => {
       expect(await inMcp().handle(message)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  overEveryTransport('several messages in one are refused: only 2025-03-26 had that', inMcp, async (send) => {
+  overEveryTransport('a batch is refused: only 2025-03-26 had batches', inMcp, async (send) => {
     expect(await send([aRequest('tools/list'), aCallOf('get_stats')])).toMatchObject({ error: { code: -32600 } })
   })
 

@@ -127,8 +127,8 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'Concurrent Requests'() {
     const { hear } = listening()
     const ids = Array.from({ length: 100 }, (_, n) => `req-${n}`)
-    const heard = await Promise.all(ids.map((id) => hear(example.replace('req-123', id))))
-    expect(heard.map((each) => ('request_id' in each ? each.request_id : undefined))).toEqual(ids)
+    const received = await Promise.all(ids.map((id) => hear(example.replace('req-123', id))))
+    expect(received.map((each) => ('request_id' in each ? each.request_id : undefined))).toEqual(ids)
   },
 }
 describe('its required cases', () => {
@@ -198,6 +198,8 @@ test('parsing a request takes less than 100 ms of CPU', async () => {
 test("the passed-on names and arguments are those of the server's own tools", async () => {
   const { definition, call } = await openRoutes()
   expect(definition.tools?.map(({ name }) => name).sort()).toEqual([...toolNames].sort())
-  const heard = await listening().hear(example)
-  expect('arguments' in heard && (await call(heard.tool_name, heard.arguments))).toMatchObject({ isError: false })
+  const received = await listening().hear(example)
+  expect('arguments' in received && (await call(received.tool_name, received.arguments))).toMatchObject({
+    isError: false,
+  })
 })

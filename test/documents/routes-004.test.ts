@@ -155,7 +155,7 @@ describe('a refused request', () => {
       },
     )
 
-  overEveryTransport('params are needed by the methods that read them, and by no other', serve(), async (send) => {
+  overEveryTransport('only the methods that read params require them', serve(), async (send) => {
     expect(await send(aRequest('tools/call'))).toMatchObject({ error: { code: -32602 } })
     for (const method of ['tools/list', 'ping']) expect(await send(aRequest(method))).toHaveProperty('result')
   })

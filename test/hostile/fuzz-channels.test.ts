@@ -131,9 +131,9 @@ test.each(channels)('%s answers any messages, each once', long, async (_, open) 
 
 describe('one after the other, on every path', () => {
   test.each(messagePaths)('$name', long, async ({ open, lineDelimited }) => {
-    const leg = await open(createAttackedServer().server)
+    const entryPoint = await open(createAttackedServer().server)
     const checkReply = async ({ sent, like }: Mutant<Buffer>): Promise<void> => {
-      const { text, status = 200, closed } = await leg.send(sent, like)
+      const { text, status = 200, closed } = await entryPoint.send(sent, like)
       if (closed !== undefined) return expect([closed, isUtf8(sent)]).toEqual([1007, false])
       if (text !== undefined) checkAnswer(JSON.parse(text), text)
       const isEmpty = lineDelimited && /^[\0\t ]*\r?$/.test(sent.toString('latin1'))
@@ -146,7 +146,7 @@ describe('one after the other, on every path', () => {
       for (const message of messages) await checkReply(message)
     })
     const honest = callOf(1, 'echo', { text: 'still there' })
-    expect((await leg.send(Buffer.from(JSON.stringify(honest)), honest)).text).toContain('still there')
-    await leg.close()
+    expect((await entryPoint.send(Buffer.from(JSON.stringify(honest)), honest)).text).toContain('still there')
+    await entryPoint.close()
   })
 })

@@ -113,9 +113,9 @@ test('handle answers batches of 2025-03-26 element by element', long, async () =
 
 test('frame and text answer any bytes', long, async () => {
   const { server } = createAttackedServer()
-  const leg = await messagePaths[0]?.open(server)
+  const entryPoint = await messagePaths[0]?.open(server)
   await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
-    const replies = await Promise.all(messages.map(({ sent }) => leg?.send(sent)))
+    const replies = await Promise.all(messages.map(({ sent }) => entryPoint?.send(sent)))
     for (const [index, reply] of replies.entries())
       expectOneAnswer(messages[index]?.sent ?? Buffer.alloc(0), reply?.text)
   })
@@ -134,13 +134,13 @@ test('stdio answers any lines, each once', long, async () => {
   await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
     const lines = messages.map(({ sent }) => sent)
     pipe.write(Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')])))
-    const heard = (await pipe.settled()).filter((message) => !('method' in message))
-    for (const answer of heard) checkAnswer(answer)
+    const received = (await pipe.settled()).filter((message) => !('method' in message))
+    for (const answer of received) checkAnswer(answer)
     const wanted = lines.filter((line) => !/^[\0\t ]*\r?$/.test(line.toString('latin1')) && bytesWantAnswer(line))
     const cancelled = cancelledAmong(lines)
-    if (cancelled.size === 0) expect(heard).toHaveLength(wanted.length)
-    expect(heard.length).toBeLessThanOrEqual(wanted.length)
-    expect(heard.length).toBeGreaterThanOrEqual(wanted.length - cancelled.size)
+    if (cancelled.size === 0) expect(received).toHaveLength(wanted.length)
+    expect(received.length).toBeLessThanOrEqual(wanted.length)
+    expect(received.length).toBeGreaterThanOrEqual(wanted.length - cancelled.size)
   })
   pipe.end()
   await pipe.serving.closed

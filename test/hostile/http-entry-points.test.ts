@@ -30,26 +30,26 @@ test('every transport that the package exports has its entry point and its path 
 
 describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
   const { server, runs } = createAttackedServer()
-  let door: EntryPoint
+  let entryPoint: EntryPoint
   beforeAll(async () => {
-    door = await open(server, { maxBodyBytes })
+    entryPoint = await open(server, { maxBodyBytes })
   })
-  afterAll(() => door.close())
+  afterAll(() => entryPoint.close())
   const ran = (): number => runs.get('echo') ?? 0
-  const knock = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
-    door.request([['host', `127.0.0.1:${door.port}`], ...headers], body ? { body } : {})
+  const attempt = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
+    entryPoint.request([['host', `127.0.0.1:${entryPoint.port}`], ...headers], body ? { body } : {})
 
   test('a valid request is accepted', async () => {
     const before = ran()
-    expect(await knock()).toBe(200)
+    expect(await attempt()).toBe(200)
     expect(ran()).toBe(before + 1)
   })
 
   test('other methods do nothing', async () => {
     const before = ran()
-    const host: HeaderLine = ['host', `127.0.0.1:${door.port}`]
+    const host: HeaderLine = ['host', `127.0.0.1:${entryPoint.port}`]
     for (const method of ['PUT', 'PATCH', 'TRACE', 'PROPFIND'])
-      expect([method, await door.request([host], { method }).catch(() => 400)], method).toEqual([
+      expect([method, await entryPoint.request([host], { method }).catch(() => 400)], method).toEqual([
         method,
         expect.toSatisfy((status: number) => status >= 400 && status < 500),
       ])
@@ -67,20 +67,20 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ...['text/json', 'application/jsonp', 'application/json/x', 'application/json; charset=utf-16', '*/*', ''],
     ])('a body of type %j is refused, and nothing runs', async (type) => {
       const before = ran()
-      expect(await knock([['content-type', type]])).toBe(415)
+      expect(await attempt([['content-type', type]])).toBe(415)
       expect(ran()).toBe(before)
     })
 
     test('a body without a type is refused, and nothing runs', async () => {
       const before = ran()
-      expect(await knock([['no-content-type', 'x']])).toBe(415)
+      expect(await attempt([['no-content-type', 'x']])).toBe(415)
       expect(ran()).toBe(before)
     })
 
     test.each(['application/json', 'Application/JSON', 'application/json; charset="utf-8"'])(
       'a body of type %j is served',
       async (type) => {
-        expect(await knock([['content-type', type]])).toBe(200)
+        expect(await attempt([['content-type', type]])).toBe(200)
       },
     )
 
@@ -92,16 +92,16 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ['x-unknown', Buffer.from('{}')],
     ])('a body encoded as %j is refused without being decoded', async (encoding, bytes) => {
       const before = ran()
-      expect(await knock([['content-encoding', encoding]], bytes)).toBe(415)
+      expect(await attempt([['content-encoding', encoding]], bytes)).toBe(415)
       expect(ran()).toBe(before)
     })
 
     test('a body past the limit is refused, and the next is served', async () => {
       const before = ran()
       const large = Buffer.from(JSON.stringify(callOf(1, 'echo', { text: 'x'.repeat(maxBodyBytes) })))
-      expect(await knock([], large)).toBe(413)
+      expect(await attempt([], large)).toBe(413)
       expect(ran()).toBe(before)
-      expect(await knock()).toBe(200)
+      expect(await attempt()).toBe(200)
     })
 
     test.each([
@@ -111,7 +111,7 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ['a name twice', Buffer.from('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}')],
       ['nothing', Buffer.alloc(0)],
     ])('a body that is %s is refused with 400', async (_, bytes) => {
-      expect(await knock([], bytes)).toBe(400)
+      expect(await attempt([], bytes)).toBe(400)
     })
   }
 })
@@ -120,16 +120,16 @@ describe.each(httpEntryPoints)('$name with credentials', ({ open }) => {
   const { server, runs } = createAttackedServer({
     authenticate: authenticate({ verifiers: [verifier], publicMethods: [] }),
   })
-  let door: EntryPoint
+  let entryPoint: EntryPoint
   beforeAll(async () => {
-    door = await open(server, {})
+    entryPoint = await open(server, {})
   })
-  afterAll(() => door.close())
+  afterAll(() => entryPoint.close())
   const ran = (): number => runs.get('echo') ?? 0
-  const knock = (authorization: readonly string[], query = ''): Promise<number> =>
-    door.request(
+  const attempt = (authorization: readonly string[], query = ''): Promise<number> =>
+    entryPoint.request(
       [
-        ['host', `127.0.0.1:${door.port}`],
+        ['host', `127.0.0.1:${entryPoint.port}`],
         ...authorization.map((value): HeaderLine => ['authorization', value]),
         ['cookie', 'token=good-ann; authorization=Bearer%20good-ann'],
       ],
@@ -137,7 +137,7 @@ describe.each(httpEntryPoints)('$name with credentials', ({ open }) => {
     )
 
   test('a valid one is accepted', async () => {
-    expect(await knock(['Bearer good-ann'])).toBe(200)
+    expect(await attempt(['Bearer good-ann'])).toBe(200)
   })
 
   test.each([
@@ -150,7 +150,7 @@ describe.each(httpEntryPoints)('$name with credentials', ({ open }) => {
     ['two in one', ['Bearer good-ann, Bearer good-bob']],
   ] as const)('%s is 401 and nothing runs', async (_, authorization) => {
     const before = ran()
-    expect(await knock(authorization)).toBe(401)
+    expect(await attempt(authorization)).toBe(401)
     expect(ran()).toBe(before)
   })
 
@@ -158,7 +158,7 @@ describe.each(httpEntryPoints)('$name with credentials', ({ open }) => {
     'one in the address (%s) is ignored',
     async (query) => {
       const before = ran()
-      expect(await knock([], query)).toBe(401)
+      expect(await attempt([], query)).toBe(401)
       expect(ran()).toBe(before)
     },
   )

@@ -62,17 +62,17 @@ export async function hammer(
  */
 async function subscribe({ client, way, tenant }: HammeringClient, tally: HammerReport): Promise<void> {
   if (client.subscribe) return client.subscribe()
-  const heard = await client.sendAll(notes.map((uri, id) => client.toRequest(id, 'resources/subscribe', { uri })))
-  for (const message of heard)
+  const received = await client.sendAll(notes.map((uri, id) => client.toRequest(id, 'resources/subscribe', { uri })))
+  for (const message of received)
     if (!('result' in message)) tally.problems.push(`${way}, ${tenant}: not subscribed: ${JSON.stringify(message)}`)
 }
 
 async function sendBatch(each: HammeringClient, from: number, tally: HammerReport): Promise<void> {
   const { client, tenant, way } = each
   const sent = Array.from({ length: perBatch }, (_, index) => messageOf(from + index, tenant, client.toRequest))
-  const heard = await client.sendAll(sent)
+  const received = await client.sendAll(sent)
   const answered = new Set<unknown>()
-  for (const message of heard) {
+  for (const message of received) {
     checkMessage(each, message, tally)
     if ('method' in message) continue
     if (answered.has(message['id'])) tally.problems.push(`${way}, ${tenant}: ${String(message['id'])} answered twice`)

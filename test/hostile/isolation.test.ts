@@ -86,7 +86,7 @@ function count(seen: IsolationCounts, text: string, owed: ReadonlySet<string>): 
   }
 }
 
-/** The same ids for everybody. */
+/** The same ids for all callers. */
 const messageOf = (caller: string, id: number, make: typeof modernRequest): Params => {
   const args = { caller, text: String(id) }
   if (id % 7 === 3) return make(id, 'resources/read', { uri: `mine://${caller}/${id}` })

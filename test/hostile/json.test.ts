@@ -31,13 +31,13 @@ test('the table has enough rows of every kind', () => {
 
 describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
   const { server, runs } = createAttackedServer()
-  let leg: MessagePath
+  let path: MessagePath
   beforeAll(async () => {
-    leg = await open(server)
+    path = await open(server)
   })
-  afterAll(() => leg.close())
+  afterAll(() => path.close())
 
-  const send = (text: string | Buffer, like?: Params): Promise<Reply> => leg.send(Buffer.from(text as string), like)
+  const send = (text: string | Buffer, like?: Params): Promise<Reply> => path.send(Buffer.from(text as string), like)
   /** A call whose text was changed by hand, with the headers of the valid one. */
   const sendCall = (
     change: (text: string) => string,
@@ -51,7 +51,7 @@ describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
   test.each(table.filter(({ bytes }) => !lineDelimited || !bytes.includes(10)))(
     '$outcome: $name',
     async ({ bytes, outcome }) => {
-      const reply = await leg.send(bytes)
+      const reply = await path.send(bytes)
       // A text frame is UTF-8, or the socket closes; that is decided before our code sees it.
       if (reply.closed !== undefined) {
         expect([reply.closed, outcome, isUtf8(bytes)]).toEqual([1007, 'syntax', false])
@@ -72,7 +72,7 @@ describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
     for (const { bytes, name, outcome } of bad) {
       const honest = callOf(7, 'any', { value: 'VALUE' })
       const [head = '', tail = ''] = JSON.stringify(honest).split('"VALUE"')
-      const reply = await leg.send(Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]), honest)
+      const reply = await path.send(Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]), honest)
       if (reply.closed !== undefined) {
         expect([reply.closed, isUtf8(bytes)], name).toEqual([1007, false])
         continue

@@ -63,7 +63,7 @@ async function repeat(times: number, atOnce: number, each: (turn: number) => Pro
   )
 }
 
-const gone = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, 'close'))
+const whenClosed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, 'close'))
 
 describe('over HTTP', () => {
   const echo = callOf(1, 'echo', { text: 'a' })
@@ -150,13 +150,13 @@ describe('over HTTP', () => {
     const { server, runs, log } = createAttackedServer({ clock })
     const serving = await serveHttp(server, { port: 0 })
     const port = Number(new URL(serving.url).port)
-    const ways = Object.values(visits)
+    const visitKinds = Object.values(visits)
     const visit = (turn: number): Promise<void> =>
       (async () => {
         const http = await rawHttp(port)
-        await ways[turn % ways.length]?.(port, http)
+        await visitKinds[turn % visitKinds.length]?.(port, http)
         http.socket.resume()
-        await gone(http.socket)
+        await whenClosed(http.socket)
       })()
     const settled = async (): Promise<void> => {
       await expect.poll(() => openSockets(serving)).toBe(0)
@@ -165,10 +165,10 @@ describe('over HTTP', () => {
       await clock.advance(60_000)
       expect(clock.pending).toBe(0)
     }
-    await repeat(ways.length * 20, 30, visit)
+    await repeat(visitKinds.length * 20, 30, visit)
     await settled()
     const before = collected()
-    await repeat(ways.length * 200, 30, visit)
+    await repeat(visitKinds.length * 200, 30, visit)
     await settled()
     expect(runs.get('wait')).toBeGreaterThan(0)
     expect(

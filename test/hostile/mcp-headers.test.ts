@@ -151,7 +151,7 @@ describe('versions and methods', () => {
     ['capabilities null', { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': null } }],
     ['capabilities that are a list', { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': [] } }],
     ['a version that is a number', { _meta: { ...envelope, 'io.modelcontextprotocol/protocolVersion': 20260728 } }],
-    ['a level nobody has', { _meta: { ...envelope, 'an unknown level': 'loud' } }],
+    ['an unknown level', { _meta: { ...envelope, 'io.modelcontextprotocol/logLevel': 'loud' } }],
   ])('%s: −32602', async (_, params) => {
     const response = await post(request(1, 'tools/list', params), {
       'mcp-protocol-version': modern,

@@ -160,7 +160,7 @@ describe('sessions of other clients', () => {
   })
 
   test('an event id of another session, or an invalid one, resumes nothing', async () => {
-    const { server: own, tell } = createPagedServer()
+    const { server: own, notify } = createPagedServer()
     const ownServing = await serveHttp(own, { port: 0 })
     const at = Number(new URL(ownServing.url).port)
     const client = await rawHttp(at)
@@ -185,9 +185,9 @@ describe('sessions of other clients', () => {
     }
     const streamA = await listen(a)
     await streamA.seen(/text\/event-stream/)
-    tell()
-    const heard = await streamA.seen(/id: (\S+)\n/)
-    const event = /id: (\S+)\n/.exec(heard)?.[1] ?? ''
+    notify()
+    const received = await streamA.seen(/id: (\S+)\n/)
+    const event = /id: (\S+)\n/.exec(received)?.[1] ?? ''
     const place = event.slice(0, event.lastIndexOf('.'))
     for (const last of [
       event,

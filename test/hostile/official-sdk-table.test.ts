@@ -205,9 +205,9 @@ describe('over stdio', () => {
   test.each(rows)('$input: $code', async (row) => {
     const before = runs.get('echo') ?? 0
     pipe.write(Buffer.concat([row.bytes, Buffer.from('\n')]))
-    const heard = await pipe.settled()
-    expect(heard).toHaveLength(1)
-    expectRefusal(heard[0] ?? {}, row)
+    const received = await pipe.settled()
+    expect(received).toHaveLength(1)
+    expectRefusal(received[0] ?? {}, row)
     expect(runs.get('echo') ?? 0).toBe(before)
     await expectAlive()
   })
@@ -215,10 +215,10 @@ describe('over stdio', () => {
   test('a line of 12 MB: one error, and later calls are answered', async () => {
     pipe.write(Buffer.alloc(12 * 1024 * 1024, 'x'))
     pipe.write('\n')
-    const heard = await pipe.settled()
-    expect(heard).toHaveLength(1)
-    expect(heard[0]).toMatchObject({ jsonrpc: '2.0', error: { data: { reason: 'payloadTooLarge' } } })
-    expect(heard[0]).not.toHaveProperty('id')
+    const received = await pipe.settled()
+    expect(received).toHaveLength(1)
+    expect(received[0]).toMatchObject({ jsonrpc: '2.0', error: { data: { reason: 'payloadTooLarge' } } })
+    expect(received[0]).not.toHaveProperty('id')
     await expectAlive()
   })
 
@@ -241,9 +241,9 @@ describe('over stdio', () => {
     own.write(
       `${JSON.stringify(initialize('2025-11-25', 1))}\n${JSON.stringify(request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } }))}\n`,
     )
-    const heard = await own.settled()
-    expect(heard.filter((line) => 'result' in line)).toHaveLength(1)
-    expect(heard.filter((line) => 'error' in line)).toMatchObject([{ id: 1, error: { code: -32600 } }])
+    const received = await own.settled()
+    expect(received.filter((line) => 'result' in line)).toHaveLength(1)
+    expect(received.filter((line) => 'error' in line)).toMatchObject([{ id: 1, error: { code: -32600 } }])
     own.end()
     await own.serving.closed
   })

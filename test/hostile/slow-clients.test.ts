@@ -67,10 +67,10 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
     const slow = await Promise.all([...beginnings, ...beginnings, ...beginnings].map((bytes) => opened(port, bytes)))
     await expectServed(standing)
     // Only now, and only for them, because an honest client may be slow on a busy machine.
-    const usual = [node.headersTimeout, node.requestTimeout] as const
+    const previous = [node.headersTimeout, node.requestTimeout] as const
     ;[node.headersTimeout, node.requestTimeout] = [1, 1]
     await Promise.all(slow.map(({ closed }) => closed))
-    ;[node.headersTimeout, node.requestTimeout] = usual
+    ;[node.headersTimeout, node.requestTimeout] = previous
     await expectServed(standing)
     await opened(port, toPost(port, JSON.stringify(request(2, 'ping')), {}, messages))
     expect(await stream.next()).toMatchObject({ id: 2, result: {} })

@@ -231,7 +231,7 @@ describe('clients disconnect in every way', () => {
     await http.seen(pattern)
     return http
   }
-  const ways: readonly (readonly [string, (http: RawHttp) => void])[] = [
+  const disconnects: readonly (readonly [string, (http: RawHttp) => void])[] = [
     ['FIN', ({ socket }) => socket.end()],
     ['RST', ({ socket }) => socket.resetAndDestroy()],
     [
@@ -247,7 +247,7 @@ describe('clients disconnect in every way', () => {
       serving.server.getConnections((problem, count) => (problem ? reject(problem) : resolve(count))),
     )
 
-  test.each(moments.flatMap(([moment, begin]) => ways.map(([way, leave]) => ({ moment, way, begin, leave }))))(
+  test.each(moments.flatMap(([moment, begin]) => disconnects.map(([way, leave]) => ({ moment, way, begin, leave }))))(
     '$moment: $way',
     async ({ begin, leave }) => {
       const clients = await Promise.all(Array.from({ length: 10 }, begin))

@@ -124,7 +124,7 @@ describe('cancelling', () => {
 describe('stdout', () => {
   test('carries only the protocol, whatever tools do', async () => {
     const child = startChild('stdio-server.fixture.ts')
-    const ways = [
+    const transports = [
       ...[
         'console.log',
         'console.info',
@@ -155,16 +155,16 @@ describe('stdout', () => {
       ],
       ...['require, spawnSync', 'fork, as it is', 'fork, inherit', 'worker'],
     ]
-    for (const way of ways) {
-      await child.send(callOf(way, 'stray', { way }))
-      expect(textOf(JSON.parse(await child.line())), way).toBe(`did ${way}`)
+    for (const transport of transports) {
+      await child.send(callOf(transport, 'stray', { transport }))
+      expect(textOf(JSON.parse(await child.line())), transport).toBe(`did ${transport}`)
     }
     child.process.stdin.end()
     const { code, stderr, left } = await child.exit
     expect(left).toEqual([])
     expect(code).toBe(0)
     // Nothing is lost: it is on stderr, for the operator.
-    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(ways.length)
+    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(transports.length)
   })
 
   test.each(['inherit', 'by number', 'by stream', 'fork'])(
@@ -333,12 +333,12 @@ test('two thousand calls in one burst are all answered', async () => {
   const pipe = pipeTo(server)
   const calls = 2000
   for (let id = 0; id < calls; id++) pipe.send(callOf(id, 'echo', { text: String(id) }))
-  const heard = new Map<unknown, unknown>()
-  while (heard.size < calls) {
+  const received = new Map<unknown, unknown>()
+  while (received.size < calls) {
     const answer = await pipe.next()
-    heard.set(answer['id'], textOf(answer))
+    received.set(answer['id'], textOf(answer))
   }
-  for (const [id, text] of heard) expect(text).toBe(String(id))
+  for (const [id, text] of received) expect(text).toBe(String(id))
 })
 
 test('above the limit requests are refused by their id, and pings, cancellations and answers are still processed', async () => {

@@ -235,7 +235,7 @@ const results: readonly Row[] = [
     is: [{ type: 'text', text: '{"city":"Oslo","celsius":21.5,"dry":true}' }],
   },
   {
-    field: 'structured content that is no object',
+    field: 'structured content that is not an object',
     since: modern,
     find: (seen) => seen.numbers['structuredContent'],
     is: [1, 2, 3],

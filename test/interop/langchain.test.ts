@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => serving.close())
 
 const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
-const ways = {
+const transports = {
   http: () => ({ transport: 'http', url: serving.url }),
   stdio: () => ({
     transport: 'stdio',
@@ -40,7 +40,7 @@ const ways = {
   }),
 }
 
-describe.each(Object.entries(ways))('over %s', (_, connection) => {
+describe.each(Object.entries(transports))('over %s', (_, connection) => {
   function connect(): Client {
     const client = new adapter.MultiServerMCPClient({ mcpServers: { everything: connection() } })
     onTestFinished(() => client.close())

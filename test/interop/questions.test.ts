@@ -293,7 +293,7 @@ describe('over HTTP', () => {
       seen.push(message['method'] ?? message['id'])
       if (message['method'] === 'roots/list') {
         const response = { jsonrpc: '2.0', id: message['id'], result: answers['roots/list'] }
-        // Nobody asked this on another session, or under another id.
+        // No question is open in another session, or under another id.
         expect((await post(url, { ...response, id: 'sluice-99' }, session)).status).toBe(400)
         const stranger = await post(url, {
           jsonrpc: '2.0',

@@ -40,8 +40,8 @@ async function overHttp(folder: string, era: Era): Promise<OfficialClient> {
   return peer
 }
 
-const ways = { stdio: overStdio, HTTP: overHttp }
-const table = Object.entries(ways).flatMap(([way, connect]) => eras.map((era) => ({ way, era, connect })))
+const transports = { stdio: overStdio, HTTP: overHttp }
+const table = Object.entries(transports).flatMap(([way, connect]) => eras.map((era) => ({ way, era, connect })))
 
 describe.each(table)('over $way, $era', ({ era, connect }) => {
   test('a client lists, searches, gets, reads, completes and asks', async () => {

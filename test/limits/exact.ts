@@ -24,7 +24,7 @@ export interface Schedule {
   readonly pauses: readonly number[]
 }
 /** Times of request and answer in milliseconds; `waitMs` is the store's answer. */
-export type Attempt = readonly [asked: number, heard: number, waitMs: number]
+export type Attempt = readonly [asked: number, received: number, waitMs: number]
 /** By the name of the schedule. */
 export type Attempts = { readonly [name: string]: readonly Attempt[] }
 
@@ -117,14 +117,14 @@ const scheduleOf = (name: string, random: () => number): Schedule => ({
 
 async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Attempts> {
   const settled = new AbortController()
-  const gone = once(child, 'exit', settled).then(() => Promise.reject(new Error('A process of the limiter ended')))
+  const exited = once(child, 'exit', settled).then(() => Promise.reject(new Error('A process of the limiter ended')))
   const answer = once(child, 'message', settled)
   child.send(batch)
   try {
-    const [said] = await Promise.race([answer, gone])
+    const [said] = await Promise.race([answer, exited])
     return said
   } finally {
-    gone.catch(() => {})
+    exited.catch(() => {})
     settled.abort()
   }
 }
@@ -136,9 +136,9 @@ export function excessIn(grants: readonly Attempt[], { burst, perSecond }: Bucke
   const starts = grants.map(([asked]) => asked)
   for (const from of starts) {
     const after = grants.filter(([asked]) => asked >= from).toSorted((a, b) => a[1] - b[1])
-    for (const [index, [, heard]] of after.entries()) {
-      const allowed = burst + ((heard - from + clockMs) / 1000) * perSecond
-      if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(heard - from).toFixed(1)} ms`
+    for (const [index, [, received]] of after.entries()) {
+      const allowed = burst + ((received - from + clockMs) / 1000) * perSecond
+      if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(received - from).toFixed(1)} ms`
     }
   }
   return undefined

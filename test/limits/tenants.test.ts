@@ -162,7 +162,7 @@ test('lists show what the tenant has, privately, and a cursor of one tenant does
   expect(refused).toEqual(await send('ann@b', 'tools/list', { cursor: invented }))
 })
 
-test('whoever has no tenant is refused, and a call from anybody finds none of the tenants’ tools', async () => {
+test('a caller without a tenant is refused, and a public call finds none of the tenants’ tools', async () => {
   const { send } = make()
   expect(errorOf(await send('ann@', 'tools/list'))).toMatchObject({ data: { reason: 'forbidden' } })
   expect(resultOf(await send(undefined, 'tools/list'))).toMatchObject({ tools: [], cacheScope: 'private' })
@@ -171,7 +171,7 @@ test('whoever has no tenant is refused, and a call from anybody finds none of th
   })
 })
 
-test('completing a prompt the caller may not see is refused like one that is not there', async () => {
+test('completing a prompt that the caller may not see is refused like a missing one', async () => {
   const { send } = make()
   const complete = (name: string) =>
     send('ann@a', 'completion/complete', { ref: { type: 'ref/prompt', name }, argument: { name: 'x', value: '' } })

@@ -52,8 +52,12 @@ const installed = (name: string, ...args: readonly string[]): { command: string;
 
 /** Every official client, one after the other. */
 async function eachClient(place: ServerLocation, then: (peer: OfficialClient) => Promise<void>): Promise<void> {
-  const ways = [() => connectV1(place), () => connectV2(place, 'legacy'), () => connectV2(place, { pin: '2026-07-28' })]
-  for (const connect of ways) {
+  const clients = [
+    () => connectV1(place),
+    () => connectV2(place, 'legacy'),
+    () => connectV2(place, { pin: '2026-07-28' }),
+  ]
+  for (const connect of clients) {
     const peer = await connect()
     try {
       await then(peer)

@@ -42,7 +42,7 @@ async function configure(...words: readonly string[]): Promise<void> {
 }
 /** How the store fails, and how it recovers. */
 const faults: { readonly [state: string]: { fail(): unknown; mend(): unknown } } = {
-  gone: { fail: () => redis.kill(), mend: () => redis.start() },
+  down: { fail: () => redis.kill(), mend: () => redis.start() },
   silent: { fail: () => redis.pause(), mend: () => redis.resume() },
   full: {
     fail: () => configure('CONFIG', 'SET', 'maxmemory', '1'),
@@ -202,7 +202,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
   }, 60_000)
 })
 
-test.each(['gone', 'silent'])(
+test.each(['down', 'silent'])(
   'an unknown API key is refused while the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()

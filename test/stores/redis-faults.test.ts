@@ -170,13 +170,13 @@ test('after a failover nothing stays with the server that became a replica: writ
     () => bus.close(),
     () => other.close(),
   )
-  const heard: string[] = []
-  bus.subscribe('news', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('news', (message) => received.push(message))
   await writer.set(['a'], 'old')
   expect(await reader.get(['a'])).toBe('old')
   await eventually(async () => {
     await other.publish('news', 'before')
-    return heard.includes('before')
+    return received.includes('before')
   })
   await pair.failOver()
   await expect(writer.set(['a'], 'new')).rejects.toMatchObject({ ...unavailable, message: 'The store is read-only' })
@@ -187,7 +187,7 @@ test('after a failover nothing stays with the server that became a replica: writ
     await clock.advance(1000)
     await reader.get(['a']).catch(() => undefined)
     await other.publish('news', 'after').catch(() => undefined)
-    return heard.includes('after')
+    return received.includes('after')
   })
   await pair.detach()
   await writer.set(['a'], 'newest')
@@ -304,8 +304,8 @@ test('a bus recovers after its server was killed, and after it was silent', asyn
   const clock = fakeClock()
   const bus = redisBus({ url: server.url, prefix: 'bus', clock })
   closing.push(() => bus.close())
-  const heard: string[] = []
-  bus.subscribe('a', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('a', (message) => received.push(message))
   let said = 0
   /** Publishes until a message arrives. */
   const hearsAgain = (): Promise<void> => {
@@ -313,7 +313,7 @@ test('a bus recovers after its server was killed, and after it was silent', asyn
     return eventually(async () => {
       await clock.advance(100)
       await ask('PUBLISH', '{bus}:bus:a', String(++said))
-      return heard.some((word) => Number(word) > before)
+      return received.some((word) => Number(word) > before)
     })
   }
   await hearsAgain()
@@ -325,7 +325,7 @@ test('a bus recovers after its server was killed, and after it was silent', asyn
   await clock.advance(2000)
   server.resume()
   await hearsAgain()
-  expect(heard).toEqual([...new Set(heard)])
+  expect(received).toEqual([...new Set(received)])
 })
 
 async function portOf(listener: Server): Promise<number> {

@@ -131,7 +131,10 @@ describe('activities', () => {
     const broken = anArchive()
     const failing = {
       ...broken,
-      forTenant: (tenant: string) => ({ ...broken.forTenant(tenant), touch: async () => Promise.reject(new Error('down')) }),
+      forTenant: (tenant: string) => ({
+        ...broken.forTenant(tenant),
+        touch: async () => Promise.reject(new Error('down')),
+      }),
     }
     const other = await openFitness({ archive: failing })
     expect(await other.alice('get_athlete')).toMatchObject({ isError: false })

@@ -213,7 +213,7 @@ test('one rejected text does not block the others', async () => {
   expect((await memory.search('vessel'))[0]).toBe('a ship')
 })
 
-test('a service that rejects everything marks nothing: when it accepts texts again, all of them get vectors', async () => {
+test('a service that rejects everything marks no chunk; when it accepts texts again, all of them get vectors', async () => {
   service.behave({ status: 400 })
   const memory = await openWith()
   const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))

@@ -1,4 +1,4 @@
-/** Workspaces and tenants are isolated, whoever calls and by whatever tool. */
+/** Workspaces and tenants are isolated, for every caller and every tool. */
 
 import { authenticate, once, tenant } from 'sluice'
 import { approvals } from 'sluice/approvals'

@@ -56,11 +56,11 @@ export function pipeTo(server: Server, options: Omit<StdioOptions, 'input' | 'ou
     async settled() {
       const id = `barrier ${++barriers}`
       input.write(`${JSON.stringify(request(id, 'tools/call', { name: 'barrier', arguments: {} }))}\n`)
-      const heard: Params[] = []
+      const received: Params[] = []
       for (;;) {
         const line = await next()
-        if (line['id'] === id) return heard
-        heard.push(line)
+        if (line['id'] === id) return received
+        received.push(line)
       }
     },
     end: () => {

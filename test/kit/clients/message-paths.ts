@@ -101,9 +101,9 @@ const openStdio = async (server: Server): Promise<MessagePath> => {
   return {
     async send(bytes) {
       pipe.write(Buffer.concat([bytes, Buffer.from('\n')]))
-      const heard = await pipe.settled()
-      if (heard.length > 1) throw new Error(`Answered ${heard.length} times: ${JSON.stringify(heard)}`)
-      return { text: heard[0] && JSON.stringify(heard[0]) }
+      const received = await pipe.settled()
+      if (received.length > 1) throw new Error(`Answered ${received.length} times: ${JSON.stringify(received)}`)
+      return { text: received[0] && JSON.stringify(received[0]) }
     },
     async close() {
       pipe.end()
@@ -115,13 +115,13 @@ const openStdio = async (server: Server): Promise<MessagePath> => {
 /** Returns the messages of a shared stream once nothing is in flight any more. */
 async function settled(
   send: (message: Params) => Promise<void>,
-  heard: { next(): Promise<Params> },
+  received: { next(): Promise<Params> },
 ): Promise<string | undefined> {
   const id = `barrier ${++barriers}`
   await send(request(id, 'tools/call', { name: 'barrier', arguments: {} }))
   const answers: Params[] = []
   for (;;) {
-    const message = await heard.next()
+    const message = await received.next()
     if (message['id'] === id) break
     answers.push(message)
   }

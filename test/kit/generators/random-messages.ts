@@ -122,7 +122,7 @@ export const validMessages: readonly Params[] = [
   initialize(),
   { jsonrpc: '2.0', method: 'notifications/initialized' },
   { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },
-  { jsonrpc: '2.0', method: 'an id that is not in use', params: { requestId: 'an id that nobody uses' } },
+  { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'an id that is not in use' } },
   { jsonrpc: '2.0', id: 'sluice-1', result: {} },
   { jsonrpc: '2.0', id: 'sluice-1', error: { code: -1, message: 'no' } },
 ]

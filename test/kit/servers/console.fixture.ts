@@ -243,11 +243,11 @@ export interface BrowserSession {
 }
 
 export async function signIn(
-  house: Pick<ConsoleFixture, 'url'>,
+  consoleFixture: Pick<ConsoleFixture, 'url'>,
   proof: { link?: string; key?: string },
 ): Promise<BrowserSession> {
-  const origin = new URL(house.url).origin
-  const entered = await send(house.url, 'api/session', { method: 'POST', headers: { origin }, body: proof })
+  const origin = new URL(consoleFixture.url).origin
+  const entered = await send(consoleFixture.url, 'api/session', { method: 'POST', headers: { origin }, body: proof })
   if (entered.status !== 200) throw new Error(`${entered.status} ${entered.text}`)
   let cookie = cookieOf(entered)
   const headers: Record<string, string> = { origin, cookie, 'x-csrf-token': String(entered.body['csrf']) }
@@ -263,15 +263,15 @@ export async function signIn(
       return cookie
     },
     headers,
-    get: async (path) => heard(await send(house.url, path, { headers: { cookie } })),
-    post: async (path, body = {}) => heard(await send(house.url, path, { method: 'POST', headers, body })),
+    get: async (path) => heard(await send(consoleFixture.url, path, { headers: { cookie } })),
+    post: async (path, body = {}) => heard(await send(consoleFixture.url, path, { method: 'POST', headers, body })),
   }
 }
 
 export const cookieOf = ({ headers }: ConsoleResponse): string => String(headers['set-cookie']).split(';')[0] ?? ''
 
 /** Signs in as the owner, by a link. */
-export async function signInAsOwner(house: ConsoleFixture): Promise<BrowserSession> {
-  return signIn(house, { link: linkToken(await house.consoleApp.link()) })
+export async function signInAsOwner(consoleFixture: ConsoleFixture): Promise<BrowserSession> {
+  return signIn(consoleFixture, { link: linkToken(await consoleFixture.consoleApp.link()) })
 }
 export const linkToken = (link: string): string => link.split('/').at(-1) ?? ''

@@ -23,7 +23,7 @@ export interface DeployedServer {
 
 export interface Deployment {
   /** Returns the name of an entry point here, from its name on its own port. */
-  nameOf(way: string): string
+  nameOf(transport: string): string
   /** The entry of the package that provides its endpoint. */
   readonly entry: string
   /** Whether it sees the raw header lines, and sockets. */
@@ -34,7 +34,7 @@ export interface Deployment {
 const everyTransport = (): NodeHttpOptions => ({ sse: sse(), websocket: websocket() })
 
 const ownPort: Deployment = {
-  nameOf: (way) => way,
+  nameOf: (transport) => transport,
   entry: './node',
   node: true,
   async open(server, options) {
@@ -47,7 +47,7 @@ export const deployments: readonly Deployment[] = [
   ownPort,
   ...mountKinds.map(
     ({ name, open, sockets }): Deployment => ({
-      nameOf: (way) => `${way} mounted into ${name}`,
+      nameOf: (transport) => `${transport} mounted into ${name}`,
       entry: sockets ? './node' : './fetch',
       node: sockets,
       async open(server, options) {

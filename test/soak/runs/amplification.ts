@@ -11,11 +11,11 @@ import type { Soak } from '../soak.ts'
 const maxTimes = 100
 
 /** The mounts in frameworks run the same code. */
-const ways = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
+const paths = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
 
 export const run: Soak = async ({ times, progress }) => {
   const measured: Amplification[] = []
-  for (const kind of ways) {
+  for (const kind of paths) {
     const found = await amplificationOf(kind, amplified, cases, times(5))
     for (const each of found) progress(lineOf(each))
     measured.push(...found)
@@ -23,7 +23,7 @@ export const run: Soak = async ({ times, progress }) => {
   const highest = (of: 'cpu' | 'memory'): number => Math.ceil(Math.max(...measured.map((each) => each[of])))
   return {
     counted: {
-      'ways in': ways.length,
+      'ways in': paths.length,
       methods: new Set(cases.map(({ method }) => method)).size,
       measured: measured.length,
       'times the CPU at most': highest('cpu'),

@@ -25,17 +25,17 @@ export const run: Soak = async ({ times, progress }) => {
     await connectAndLeaveMany(server.port, Math.max(60, Math.min(count, 5_000)), 20)
     const before = await server.until(({ connections }) => connections === 0)
     const begin = performance.now()
-    const heard: Sample[] = []
+    const received: Sample[] = []
     const step = Math.ceil(count / samples)
     for (let done = 0; done < count; done += step) {
       await connectAndLeaveMany(server.port, Math.min(step, count - done), 20)
       // Sessions without a client are kept for a while; they are not a leak either.
       const { heap } = await server.until(({ connections }) => connections === 0)
-      heard.push({ hours: (performance.now() - begin) / 3_600_000, heap: heap / 1024 / 1024 })
+      received.push({ hours: (performance.now() - begin) / 3_600_000, heap: heap / 1024 / 1024 })
       progress(`${Math.min(done + step, count)} of ${count}: ${(heap / 1024 / 1024).toFixed(2)} MB of heap`)
     }
     const after = await server.until((held) => isBackTo(before, held))
-    const settled = heard.slice(settling)
+    const settled = received.slice(settling)
     const slope = slopeOf(settled)
     const hours = (settled.at(-1)?.hours ?? 0) - (settled[0]?.hours ?? 0)
     const lost = []

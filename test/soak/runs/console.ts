@@ -20,16 +20,16 @@ const longest = 50
 const heaviest = 80 * 1024
 
 export const run: Soak = async ({ times, progress }) => {
-  const house = await openConsoleFixture()
+  const consoleFixture = await openConsoleFixture()
   const tickets = times(10_000)
-  const secrets = await propose(house, tickets, progress)
-  const load = startLoad(house, secrets)
+  const secrets = await propose(consoleFixture, tickets, progress)
+  const load = startLoad(consoleFixture, secrets)
   const browser = await startChromium()
   const lost: string[] = []
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     page.setDefaultTimeout(120_000)
-    await page.goto(await house.consoleApp.link())
+    await page.goto(await consoleFixture.consoleApp.link())
     await page.locator('.ticket-list a').first().waitFor()
     await watch(page)
     await browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
@@ -60,22 +60,22 @@ export const run: Soak = async ({ times, progress }) => {
     }
   } finally {
     await browser.close()
-    await house.close()
+    await consoleFixture.close()
   }
 }
 
 /** Real calls of a gated tool: each caller may have twenty waiting. */
 async function propose(
-  house: ConsoleFixture,
+  consoleFixture: ConsoleFixture,
   tickets: number,
   say: (line: string) => void,
 ): Promise<readonly string[]> {
   const secrets: string[] = []
   for (let made = 0; made < tickets; made += perCaller) {
-    const secret = await house.createAgentKey(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
+    const secret = await consoleFixture.createAgentKey(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
     secrets.push(secret)
     const orders = Array.from({ length: Math.min(perCaller, tickets - made) }, (_, at) => `order-${made + at}`)
-    for (const order of orders) await house.call(secret, 'refund', { order, cents: order.length * 100 })
+    for (const order of orders) await consoleFixture.call(secret, 'refund', { order, cents: order.length * 100 })
     if (made % 2000 === 0) say(`console: ${made} tickets`)
   }
   return secrets
@@ -85,7 +85,7 @@ interface Load {
   stop(): Promise<{ readonly calls: number; readonly seconds: number }>
 }
 
-function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
+function startLoad(consoleFixture: ConsoleFixture, secrets: readonly string[]): Load {
   const begin = performance.now()
   let calls = 0
   let over = false
@@ -94,7 +94,7 @@ function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
       const due = ((performance.now() - begin) / 1000) * perSecond
       while (calls < due && !over) {
         const secret = secrets[calls % secrets.length] ?? ''
-        await house.call(
+        await consoleFixture.call(
           secret,
           calls % 25 === 0 ? 'break' : 'price',
           calls % 25 === 0 ? {} : { article: 'lamp' },

@@ -240,4 +240,4 @@ const codePage = (code: string): string =>
   `Your code: ${code.slice(0, 4)} ${code.slice(4)}
 
 To finish, type this code into the chat in which you asked to connect Strava.
-If somebody else sent you the link, close this page and do not share the code: otherwise they would see your activities.`
+If another person sent you the link, close this page and do not share the code: otherwise they would see your activities.`
