@@ -6,7 +6,7 @@
 import type { Params, Server } from 'sluice'
 import { ask, defineServer, resource, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
-import { elicitation } from 'sluice/plugins'
+import { elicitation, log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
@@ -15,6 +15,8 @@ import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
 import { canariesIn, canaryOf } from '../kit/servers/two-tenants.fixture.ts'
 import { waitAtRandom } from '../kit/servers/wait-at-random.ts'
+
+const silent = { info() {}, warn() {}, error() {} }
 
 function shared(): Server {
   const input = z.object({ caller: z.string(), text: z.string() })

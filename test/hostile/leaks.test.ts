@@ -13,6 +13,7 @@ import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp, sessions } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../packages/sluice/src/protocol/connect.ts'
@@ -21,6 +22,8 @@ import type { RawHttp } from '../kit/clients/raw-http.client.ts'
 import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
 import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
+
+const silent = { info() {}, warn() {}, error() {} }
 
 type Connection = ReturnType<typeof connect>
 
@@ -335,7 +338,7 @@ describe('on a connection', () => {
     call(id: number): Promise<unknown>
   } => {
     const clock = fakeClock()
-    const server = createServer(tools, { clock })
+    const server = createServer(tools, { clock, use: [log(silent)] })
     const connection = connect(server, { send() {} })
     const via = { transport: 'memory' as const, peer: 'test', header: () => undefined, connection }
     return {
