@@ -1,0 +1,72 @@
+/** Names: an exported type means one thing per package, and retired words do not come back. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = new URL('../../', import.meta.url).pathname
+const read = (file: string): string => readFileSync(root + file, 'utf8')
+/** Comments and strings say what they like; `scripts/plain-words.ts` reads those. */
+const codeOf = (file: string): string =>
+  read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, '')
+
+const packages = globSync('{packages,servers}/*', { cwd: root }).sort()
+const sources = globSync('{packages,servers}/*/src/**/*.{ts,tsx}', { cwd: root })
+  .filter((file) => !/\.test\.tsx?$|\.d\.ts$/.test(file))
+  .sort()
+
+/** Names of types and functions that were replaced: the field's word is in docs/glossary.md. */
+const retiredNames = new Set(
+  [
+    ...['Around', 'Surroundings', 'surroundings', 'Part', 'Piece', 'hear', 'hearers', 'said', 'tell', 'told', 'callOff'],
+    ...['Desk', 'desk', 'Office', 'createOffice', 'Shelf', 'letGo', 'standing', 'Standing', 'Site', 'serveSites'],
+    ...['Opened', 'panel', 'Talk', 'Guest', 'welcome', 'Knock', 'lanes', 'createLanes', 'Take', 'createTake'],
+    ...['aim', 'Aim', 'Answering', 'Outlet', 'Posted', 'Exchange', 'Elsewhere', 'Here', 'Presence', 'Watcher', 'Word'],
+    ...['Sink', 'Plain', 'Stoppable', 'Resumable', 'Follower', 'wantedBy', 'Wanted', 'meet', 'Met', 'holdMs', 'Watch'],
+    ...['deafen', 'giveBack', 'voice', 'legible', 'newsFor', 'honour', 'Visitor', 'Asker', 'Marks', 'Work'],
+    ...['SocketWay', 'way', 'ways', 'keeper', 'operating', 'stopping', 'paste', 'explained', 'quietly', 'nearer'],
+    ...['Named', 'Ground', 'tally', 'trouble', 'lifeOf', 'patiently', 'survey', 'Spot', 'Door'],
+  ],
+)
+const retiredFiles = new Set(
+  [
+    ...['parts', 'early', 'line', 'loggable', 'unanswered', 'deciding', 'propose', 'learn', 'hold', 'watch', 'numbers'],
+    ...['readers', 'door', 'hook', 'feed', 'attempts', 'way', 'take', 'open', 'once', 'limit', 'gate', 'office', 'desk'],
+    ...['shelf', 'lanes', 'standing', 'panel', 'paste', 'operating', 'stopping', 'tally', 'trouble', 'exchange', 'site'],
+    ...['legs', 'shop', 'till', 'house', 'story', 'knocks', 'heaps', 'wander'],
+  ],
+)
+
+const exportedTypes = (file: string): readonly string[] =>
+  [...codeOf(file).matchAll(/^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm)].map(
+    ([, name = '']) => name,
+  )
+const declared = (file: string): readonly string[] =>
+  [...codeOf(file).matchAll(/\b(?:interface|type|class|function|const|let) (\w+)/g)].map(([, name = '']) => name)
+
+test.each(packages)('%s exports each type name once', (folder) => {
+  const names = sources.filter((file) => file.startsWith(`${folder}/`)).flatMap(exportedTypes)
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+})
+
+test('no declaration has a retired name', () => {
+  const found = sources.flatMap((file) =>
+    declared(file)
+      .filter((name) => retiredNames.has(name) || /^\w+Around$/.test(name))
+      .map((name) => `${file}: ${name}`),
+  )
+  expect(found).toEqual([])
+})
+
+test('no file has a retired name', () => {
+  const files = globSync('{packages,servers}/*/{src,test}/**/*.{ts,tsx}', { cwd: root }).concat(
+    globSync('test/**/*.ts', { cwd: root }),
+  )
+  const found = files.filter((file) => retiredFiles.has(basename(file).replace(/\..*$/, '')))
+  expect(found).toEqual([])
+})
+
+test('the rules are about something: types and declarations are found', () => {
+  expect(exportedTypes('packages/sluice/src/core/call.ts')).toContain('Layer')
+  expect(declared('packages/sluice/src/core/call.ts')).toContain('pipeline')
+})
