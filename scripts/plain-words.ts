@@ -1,8 +1,8 @@
 /**
- * Checks the English of documents and messages: no retired phrase, and few sentences of more than 25 words. The allowance
- * for long sentences is committed and may only go down: `node scripts/plain-words.ts --lower` writes the new numbers.
+ * Checks the English of documents and messages: no retired phrase, and few sentences of more than 25 words. What is still
+ * allowed is committed in `plain-words/allowance.json`, and may only go down: `--lower` writes the new numbers.
  *
- * `npm run check` runs it. `-- --list` prints every long sentence.
+ * `npm run check` runs it. `--list` prints everything that is found.
  */
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const retired: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b(?:is|are|was|were) no (?!longer\b|more than\b|less than\b|larger\b)/i, '"is not a", or "there is no"'],
   [/\bunless (?:said|told)\b/i, '"by default"'],
   [/\bunder way\b/i, '"running" or "in flight"'],
-  [/\bof (?:its|their|his|our|your|my) own\b/i, '"its own", "separate", or leave it out'],
+  [/\bof (?:its|their|our) own\b/i, '"its own", "separate", or leave it out'],
   [/(?:^|[\s|])Nothing: /, '"`undefined` if …"'],
   [/\b(?:is|are) not good\b/i, '"invalid"'],
   [/\bvouch(?:es|ed)? for\b/i, '"verified"'],
@@ -43,28 +43,43 @@ const read = (files: readonly string[], sentencesOf: typeof sentencesOfMarkdown)
 const wordsOf = (sentence: string): number => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 const where = ({ file, line }: Text): string => `${file}:${line}`
 
-const texts = { documents: read(documents, sentencesOfMarkdown), messages: read(sources, sentencesOfSource) }
-const allowance = JSON.parse(readFileSync(allowanceFile, 'utf8')) as Record<keyof typeof texts, number>
-
-let failed = false
-for (const text of [...texts.documents, ...texts.messages])
-  for (const [phrase, instead] of retired) {
-    const found = phrase.exec(text.text.replaceAll(plain, ''))
-    if (!found) continue
-    failed = true
-    console.error(`${where(text)} says "${found[0].trim()}". Write ${instead}.\n    ${text.text}`)
-  }
-
-const counts = { ...allowance }
-for (const kind of ['documents', 'messages'] as const) {
-  const long = texts[kind].filter(({ text }) => wordsOf(text) > maxWords)
-  counts[kind] = long.length
-  const isOver = long.length > allowance[kind]
-  if (isOver || process.argv.includes('--list'))
-    for (const text of long) console.error(`${where(text)} has ${wordsOf(text.text)} words.\n    ${text.text}`)
-  if (isOver) failed = true
-  const verdict = isOver ? 'make them shorter' : long.length < allowance[kind] ? 'lower it with --lower' : 'keep it there'
-  console.error(`${kind}: ${long.length} sentences over ${maxWords} words, allowed are ${allowance[kind]}: ${verdict}`)
+type Kind = 'documents' | 'messages'
+type Counts = { readonly [K in Kind]: { readonly retired: number; readonly long: number } }
+const texts: { readonly [K in Kind]: readonly Text[] } = {
+  documents: read(documents, sentencesOfMarkdown),
+  messages: read(sources, sentencesOfSource),
 }
+const allowance = JSON.parse(readFileSync(allowanceFile, 'utf8')) as Counts
+let failed = false
+
+/** Prints what was found, if it is more than allowed or was asked for. */
+function report(name: string, found: readonly string[], allowed: number): number {
+  const isOver = found.length > allowed
+  if (isOver || process.argv.includes('--list')) for (const line of found) console.log(line)
+  if (isOver) failed = true
+  const advice = isOver ? ': too many' : found.length < allowed ? ': lower it with --lower' : ''
+  console.log(`${name}: ${found.length}, allowed ${allowed}${advice}`)
+  return found.length
+}
+const counted = (kind: Kind): Counts[Kind] => ({
+  retired: report(
+    `${kind}, retired phrases`,
+    texts[kind].flatMap((text) =>
+      retired.flatMap(([phrase, instead]) => {
+        const found = phrase.exec(text.text.replaceAll(plain, ''))
+        return found ? [`${where(text)} says "${found[0].trim()}". Write ${instead}.\n    ${text.text}`] : []
+      }),
+    ),
+    allowance[kind].retired,
+  ),
+  long: report(
+    `${kind}, sentences over ${maxWords} words`,
+    texts[kind]
+      .filter(({ text }) => wordsOf(text) > maxWords)
+      .map((text) => `${where(text)} has ${wordsOf(text.text)} words.\n    ${text.text}`),
+    allowance[kind].long,
+  ),
+})
+const counts: Counts = { documents: counted('documents'), messages: counted('messages') }
 if (process.argv.includes('--lower') && !failed) writeFileSync(allowanceFile, `${JSON.stringify(counts, null, 2)}\n`)
 process.exitCode = failed ? 1 : 0

@@ -37,8 +37,7 @@ export function sentencesOfMarkdown(markdown: string): readonly Sentence[] {
       isCode = !isCode
     } else if (!isCode) {
       if (text === '' || /^([|#>]|[-*] |\d+\. )/.test(text)) close()
-      if (text.startsWith('|'))
-        for (const cell of readable(text).split(/(?<!\\)\|/)) found.push(...split(cell, line))
+      if (text.startsWith('|')) for (const cell of readable(text).split(/(?<!\\)\|/)) found.push(...split(cell, line))
       else if (text !== '') {
         paragraph ??= { line, lines: [] }
         paragraph.lines.push(text.replace(/^([#>]+|[-*] |\d+\. )\s*/, ''))
@@ -53,13 +52,17 @@ export function sentencesOfMarkdown(markdown: string): readonly Sentence[] {
 const tokens =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[(,=:[!&|?{};\n]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
 
-/** A message has at least three words. Shorter strings are names. */
+/** A message has at least three words, and a capital letter or a comma. Other strings are names and data. */
 export const sentencesOfSource = (source: string): readonly Sentence[] =>
   [...source.matchAll(tokens)]
     .filter(([token]) => /^['"`]/.test(token))
     .flatMap(({ 0: token, index }) => {
-      const text = token.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, '…x').replaceAll(/\\n/g, '\n').replaceAll(/\\(.)/g, '$1')
-      if (text.split(/\s+/).length < 3) return []
+      const text = token
+        .slice(1, -1)
+        .replaceAll(/\$\{[^}]*\}/g, '…x')
+        .replaceAll(/\\n/g, '\n')
+        .replaceAll(/\\(.)/g, '$1')
+      if (text.split(/\s+/).length < 3 || !/[\p{Lu},.:;]/u.test(text)) return []
       const line = source.slice(0, index).split('\n').length
       return text.split('\n').flatMap((row) => split(row, line))
     })

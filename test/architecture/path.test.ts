@@ -6,8 +6,9 @@ import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url).pathname
 const [, , drawing = '', helpers = ''] =
-  /# The path of one HTTP call\n(.*?)```\n(.*?)```\n(.*?)\n\nOther paths/s.exec(readFileSync(`${root}AGENTS.md`, 'utf8')) ??
-  []
+  /# The path of one HTTP call\n(.*?)```\n(.*?)```\n(.*?)\n\nOther paths/s.exec(
+    readFileSync(`${root}AGENTS.md`, 'utf8'),
+  ) ?? []
 const pathsIn = (text: string): readonly string[] =>
   [...text.matchAll(/[\w-]+(?:\/[\w-]+)*(?:\/\{[\w,-]+\})?\.ts/g)].flatMap(([path]) => {
     const group = /\{(.*)\}/.exec(path)
