@@ -18,7 +18,10 @@ const retired: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b(?:is|are|was|were) no (?!longer\b|more than\b|less than\b|larger\b)/i, '"is not a", or "there is no"'],
   [/\bunless (?:said|told)\b/i, '"by default"'],
   [/\bunder way\b/i, '"running" or "in flight"'],
-  [/\bof (?:its|their|our) own(?:[.,;:)]|$| (?:and|at|for|in|on|or|that|to|where|which|with)\b)/i, '"its own", "separate", or leave it out'],
+  [
+    /\bof (?:its|their|our) own(?:[.,;:)]|$| (?:and|at|for|in|on|or|that|to|where|which|with)\b)/i,
+    '"its own", "separate", or leave it out',
+  ],
   [/(?:^|[\s|])Nothing: /, '"`undefined` if …"'],
   [/\b(?:is|are) not good\b/i, '"invalid"'],
   [/\bvouch(?:es|ed)? for\b/i, '"verified"'],
