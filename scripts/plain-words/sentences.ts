@@ -20,11 +20,12 @@ const readable = (text: string): string =>
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/``?[^`]*`?`/g, (code) => code.replaceAll(/\s+/g, '_'))
 
-/** A table cell, a heading and an item of a list each begin a new text. */
+/** A table cell, a heading and an item of a list each begin a new text. A column headed "test" holds names of tests. */
 export function sentencesOfMarkdown(markdown: string): readonly Sentence[] {
   const found: Sentence[] = []
   let paragraph: { line: number; lines: string[] } | undefined
   let isCode = false
+  let columns: number | undefined
   const close = (): void => {
     if (paragraph) found.push(...split(readable(paragraph.lines.join(' ')), paragraph.line))
     paragraph = undefined
