@@ -38,8 +38,12 @@ export function sentencesOfMarkdown(markdown: string): readonly Sentence[] {
       isCode = !isCode
     } else if (!isCode) {
       if (text === '' || /^([|#>]|[-*] |\d+\. )/.test(text)) close()
-      if (text.startsWith('|')) for (const cell of readable(text).split(/(?<!\\)\|/)) found.push(...split(cell, line))
-      else if (text !== '') {
+      if (!text.startsWith('|')) columns = undefined
+      if (text.startsWith('|')) {
+        const cells = readable(text).split(/(?<!\\)\|/)
+        columns ??= text.endsWith('| test |') ? -2 : cells.length
+        for (const cell of cells.slice(0, columns)) found.push(...split(cell, line))
+      } else if (text !== '') {
         paragraph ??= { line, lines: [] }
         paragraph.lines.push(text.replace(/^([#>]+|[-*] |\d+\. )\s*/, ''))
       }
