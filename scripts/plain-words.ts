@@ -41,7 +41,9 @@ const sources = globSync('{packages,servers}/*/src/**/*.{ts,tsx}', { cwd: root }
   (file) => !/\.test\.tsx?$|\.d\.ts$/.test(file),
 )
 const read = (files: readonly string[], sentencesOf: typeof sentencesOfMarkdown): readonly Text[] =>
-  files.toSorted().flatMap((file) => sentencesOf(readFileSync(root + file, 'utf8')).map((found) => ({ file, ...found })))
+  files
+    .toSorted()
+    .flatMap((file) => sentencesOf(readFileSync(root + file, 'utf8')).map((found) => ({ file, ...found })))
 
 const wordsOf = (sentence: string): number => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 const where = ({ file, line }: Text): string => `${file}:${line}`

@@ -355,7 +355,7 @@ describe('approvals of several servers', () => {
     const definition = defineServer({ name: 'x', version: '1' })
     expect(() => createServer(definition, { use: [approvals, idempotency()] })).toThrow(/same "store"/)
     expect(() => createServer(definition, { store, use: [approvals, audit(), idempotency()] })).toThrow(/createAudit/)
-    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(/idempotency\(\)/)
+    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(/needs "idempotency"/)
   })
 })
 
