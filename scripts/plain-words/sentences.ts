@@ -57,7 +57,7 @@ export function sentencesOfMarkdown(markdown: string): readonly Sentence[] {
 const tokens =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[(,=:[!&|?{};\n]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
 
-/** A message has at least three words, and a capital letter or a comma. Other strings are names and data. */
+/** A message has at least three words. Shorter strings are names, and long ones without any punctuation are data. */
 export const sentencesOfSource = (source: string): readonly Sentence[] =>
   [...source.matchAll(tokens)]
     .filter(([token]) => /^['"`]/.test(token))
@@ -67,7 +67,8 @@ export const sentencesOfSource = (source: string): readonly Sentence[] =>
         .replaceAll(/\$\{[^}]*\}/g, '…x')
         .replaceAll(/\\n/g, '\n')
         .replaceAll(/\\(.)/g, '$1')
-      if (text.split(/\s+/).length < 3 || !/[\p{Lu},.:;]/u.test(text)) return []
+      const words = text.split(/\s+/).length
+      if (words < 3 || (words > 15 && !/[\p{Lu},.:;]/u.test(text))) return []
       const line = source.slice(0, index).split('\n').length
       return text.split('\n').flatMap((row) => split(row, line))
     })

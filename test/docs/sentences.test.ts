@@ -28,7 +28,11 @@ test('each cell of a table is a text, but names of tests are not', () => {
 })
 
 test('messages are read from strings, and comments, names and data are skipped', () => {
-  const source =
-    "// Don't read this: it's a comment\nthrow new Error(`tool ${name} is missing: add it`)\nconst list = 'a b c d'"
-  expect(sentencesOfSource(source)).toEqual([{ line: 2, text: 'tool …x is missing: add it' }])
+  const placeholder = '$' + '{name}'
+  const source = [
+    "// Don't read this: it's a comment",
+    `throw new Error(\`tool ${placeholder} is missing: add it\`)`,
+    `const list = '${'a b c d '.repeat(5)}'`,
+  ]
+  expect(sentencesOfSource(source.join('\n'))).toEqual([{ line: 2, text: 'tool …x is missing: add it' }])
 })
