@@ -58,7 +58,7 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
 
   /** Common words stay common: a cached weight is valid until the workspace is a fifth larger or smaller. */
   const known = new Map<string, { readonly word: Word; readonly pieces: number }>()
-  function recallOrTell(find: Find, text: string, extent: Row): Word {
+  function recallOrTell(find: Find, text: string, extent: SqliteRow): Word {
     const [pieces, kept] = [Number(extent['pieces']), known.get(text)]
     if (kept && Math.abs(pieces - kept.pieces) < kept.pieces / 5) return kept.word
     const word = weighWord(find, text, extent)
@@ -96,8 +96,8 @@ interface Statements {
   readonly all: StatementSync
   readonly best: StatementSync
 }
-type Row = Record<string, unknown>
-type Find = (kind: keyof Statements, match: string) => readonly Row[]
+type SqliteRow = Record<string, unknown>
+type Find = (kind: keyof Statements, match: string) => readonly SqliteRow[]
 
 const finder =
   (statements: Statements, bound: Record<string, SQLInputValue>): Find =>
@@ -107,9 +107,9 @@ const finder =
 const matchingChunk = (table: string): string =>
   `SELECT 1 FROM chunks c JOIN memories m ON m.n = c.memory WHERE c.n = ${table}.rowid AND ${matchesFilters}`
 
-const pieceOf = (row: Row): number => Number(row['rowid'])
+const pieceOf = (row: SqliteRow): number => Number(row['rowid'])
 
-function weighWord(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
+function weighWord(find: Find, word: string, { pieces, oldest, newest }: SqliteRow): Word {
   const quoted = `"${word.replaceAll('"', '""')}"`
   const [floor] = find('floor', quoted)
   if (!floor) return { quoted, common: false, share: 0, weight: 0 }
@@ -149,7 +149,7 @@ function rankCommon(find: Find, common: readonly Word[]): Map<number, number> {
   return scores
 }
 
-function toHits(order: readonly (readonly [number, number])[], rows: readonly Row[]): readonly Hit[] {
+function toHits(order: readonly (readonly [number, number])[], rows: readonly SqliteRow[]): readonly Hit[] {
   const places = new Map(rows.map((row) => [Number(row['n']), row]))
   return order.flatMap(([piece, score]) => {
     const row = places.get(piece)

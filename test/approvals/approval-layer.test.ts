@@ -355,9 +355,7 @@ describe('approvals for several servers', () => {
     const definition = defineServer({ name: 'x', version: '1' })
     expect(() => createServer(definition, { use: [approvals, idempotency()] })).toThrow(/same "store"/)
     expect(() => createServer(definition, { store, use: [approvals, audit(), idempotency()] })).toThrow(/createAudit/)
-    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(
-      /"approvals" needs "idempotency"/,
-    )
+    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(/needs "idempotency"/)
   })
 })
 
