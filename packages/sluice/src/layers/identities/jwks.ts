@@ -14,10 +14,10 @@ import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
 import { isSafeUrl } from '../../core/loopback.ts'
+import { withTimeout } from '../../core/with-timeout.ts'
 import type { Fetch } from './fetch-json.ts'
 import { fetchJson } from './fetch-json.ts'
 import { isWeakKey } from './weak-key.ts'
-import { withTimeout } from './with-timeout.ts'
 
 export interface JwksDeps {
   readonly clock: Clock
