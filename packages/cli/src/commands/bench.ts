@@ -38,7 +38,7 @@ export async function bench(
     ...headersOf(options, env),
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2026-07-28',
+    'mcp-protocol-version': modern,
     'mcp-method': method,
     ...(options.tool && { 'mcp-name': options.tool }),
   }
