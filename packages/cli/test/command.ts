@@ -22,7 +22,7 @@ export function aFolder(): string {
  * For what listens: a machine that runs many tests at once lags, and a server that notices refuses requests as
  * overloaded. That it does is tested in `test/limits`.
  */
-const withoutGate = { SLUICE_GATE: 'null' }
+const withoutAdmission = { SLUICE_ADMISSION: 'null' }
 
 export interface CommandResult {
   readonly out: string
@@ -91,7 +91,7 @@ export interface Started {
 export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
     cwd,
-    env: clean(withoutGate),
+    env: clean(withoutAdmission),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => {
@@ -127,7 +127,7 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
 export async function serveHttp(cwd: string, args: readonly string[]): Promise<ListeningProcess> {
   const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
     cwd,
-    env: clean(withoutGate),
+    env: clean(withoutAdmission),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => {

@@ -65,7 +65,7 @@ test('what a tool starts without a word about its environment inherits nothing t
      import { defineServer, tool } from ${JSON.stringify(library)}
      const input = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }), jsonSchema: { input: () => ({ type: 'object' }) } } }
      export const open = async ({ env }) => ({
-       definition: defineServer({ info: { name: 'x', version: '1' }, tools: [
+       definition: defineServer({ name: 'x', version: '1', tools: [
          tool({ name: 'child', description: 'd', input, run: () => execFileSync('env', { encoding: 'utf8' }) }),
          tool({ name: 'given', description: 'd', input, run: () => JSON.stringify(env) }),
        ] }),

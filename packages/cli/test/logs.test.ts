@@ -13,7 +13,7 @@ test('on a full disk for logs calls are answered, health is good, and SIGTERM en
   const cwd = aFolder()
   writeFileSync(
     join(cwd, 'sluice.config.json'),
-    JSON.stringify({ log: { file: '/dev/full' }, gate: null, drain: { noticeMs: 1 } }),
+    JSON.stringify({ log: { file: '/dev/full' }, admission: null, drain: { noticeMs: 1 } }),
   )
   const args = [main, 'serve', 'knowledge', '--http', '--port', '0']
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] })

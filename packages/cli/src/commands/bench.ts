@@ -2,7 +2,7 @@
 
 import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { type Params, withEnvelope } from '../client/message.ts'
+import { modern, type Params, withEnvelope } from '../client/message.ts'
 import { type ConnectOptions, headersOf, isUrl } from '../client/open.ts'
 import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'

@@ -7,10 +7,9 @@ import * as z from 'zod'
 
 const count = (least: number): z.ZodNumber => z.int().min(least)
 const ms = (about: string): z.ZodOptional<z.ZodNumber> => count(1).optional().describe(`${about}, in milliseconds`)
-const bucket = z.strictObject({
-  capacity: z.number().min(1).describe('At once'),
-  perSecond: z.number().positive().describe('Refilled each second'),
-})
+const burst = z.number().min(1).describe('At once')
+const perSecond = z.number().positive().describe('Refilled each second')
+const bucket = z.strictObject({ burst, perSecond })
 const url = z.string().regex(/^https?:\/\/[^\s]+$/, 'An http or https address')
 const path = z.string().min(1)
 
@@ -126,9 +125,9 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('Who may call; without it everybody may, and then nothing gated starts'),
-  tenant: z
+  tenants: z
     .strictObject({
-      from: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
+      claim: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
       header: z.string().optional().describe('By which a member of several chooses'),
       tools: z
         .record(z.string(), z.array(z.string()))
@@ -138,9 +137,10 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('For whom a caller works'),
-  limit: z
+  rateLimit: z
     .strictObject({
-      rate: bucket.optional(),
+      burst: burst.optional(),
+      perSecond: perSecond.optional(),
       tools: z.record(z.string(), bucket).optional().describe('A bucket of its own for a tool, by name'),
     })
     .nullable()
@@ -155,7 +155,7 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('How many calls run at once'),
-  gate: z
+  admission: z
     .strictObject({
       concurrency: count(1).optional().describe('Requests at once, of everybody'),
       queue: count(0).optional().describe('How many may wait'),
@@ -166,7 +166,7 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('Asked before a body is read'),
-  once: z
+  idempotency: z
     .strictObject({
       keepMs: ms('How long idempotency keys are remembered'),
       maxRecord: count(1).optional().describe('The largest answer kept, in characters'),
@@ -221,7 +221,7 @@ export const configSchema = z.strictObject({
       runMs: ms('How long the caller has to run what was approved'),
       keepMs: ms('How long tickets can be looked up'),
       maxPending: count(1).optional().describe('Undecided tickets of one caller'),
-      holdMs: ms('How long a call waits for a quick decision'),
+      waitMs: ms('How long a call waits for a quick decision'),
       grants: z
         .strictObject({ maxMs: count(1).describe('The longest a grant may last, in milliseconds') })
         .optional()
