@@ -15,7 +15,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'operate'],
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
-  approvals: ['core', 'stores', 'approvals'],
+  approvals: ['core', 'protocol', 'stores', 'approvals'],
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],

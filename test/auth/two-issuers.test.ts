@@ -1,6 +1,7 @@
 /** Two issuers may both have an "alice": the work, requests and rights of one are not the other's. */
 
 import { createHmac } from 'node:crypto'
+import type { Verifier } from 'sluice'
 import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import type { JwtOptions } from 'sluice/jwt'
@@ -25,7 +26,7 @@ function tokenOf(iss: string): string {
 
 const verifierOf = (issuer: string, more: Partial<JwtOptions> = {}) => jwt({ secret, issuer, audience, ...more })
 
-function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
+function serving(verifiers: readonly Verifier[]) {
   let runs = 0
   const store = memoryStore()
   const desk = createApprovals({ store })

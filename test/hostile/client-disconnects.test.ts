@@ -13,6 +13,8 @@ import { NodeRequest } from '../../packages/sluice/src/transports/node/http-mess
 import { rawHttp, toPost } from '../kit/clients/raw-http.client.ts'
 import { openEventStream, openSocket } from '../kit/clients/streaming.client.ts'
 import { callOf, headersFor, initialize, request } from '../kit/clients/valid-messages.ts'
+import type { AdmissionLoad } from '../kit/servers/admission-load.ts'
+import { loadOf } from '../kit/servers/admission-load.ts'
 
 const call = callOf(1, 'wait')
 
@@ -45,9 +47,9 @@ async function serve() {
   })
   onTestFinished(serving.close)
   const port = Number(new URL(serving.url).port)
-  const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
+  const load = (): AdmissionLoad => loadOf(made)
   /** Polls until it holds; how soon depends on the machine. */
-  async function until(wanted: Partial<AdmissionControl['load']>): Promise<void> {
+  async function until(wanted: Partial<AdmissionLoad>): Promise<void> {
     while (!Object.entries(wanted).every(([name, value]) => Reflect.get(load(), name) === value))
       await new Promise(setImmediate)
   }

@@ -21,7 +21,7 @@ import { validateLayer } from '../../packages/sluice/src/layers/validate.ts'
 import { createAudit } from '../../packages/sluice/src/observe/audit.ts'
 import { logObserver } from '../../packages/sluice/src/observe/log-observer.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
-import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 
 const canary = (where: string): string => `CANARY-${where}-3f9a`

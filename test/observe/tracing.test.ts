@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../packages/sluice/src/core/call.ts'
 import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
-import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
 
 const spans = new InMemorySpanExporter()
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })

@@ -16,7 +16,7 @@ const bin = join(root, 'node_modules/.bin')
 const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
 const patient = { timeout: 120_000 }
 /** For servers: a machine that runs many tests at once lags, and a server that notices refuses requests. */
-const unhurried = { ...env, SLUICE_GATE: 'null' }
+const unhurried = { ...env, SLUICE_ADMISSION: 'null' }
 const npm = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('npm', [...args], { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 

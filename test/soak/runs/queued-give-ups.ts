@@ -8,6 +8,8 @@ import type {
   CreateAdmissionControl,
 } from '../../../packages/sluice/src/transports/http/admission.ts'
 import { connectFrom, toolCallText } from '../../kit/clients/connection-churn.client.ts'
+import type { AdmissionLoad } from '../../kit/servers/admission-load.ts'
+import { loadOf } from '../../kit/servers/admission-load.ts'
 import type { Soak } from '../soak.ts'
 
 const slots = 4
@@ -29,7 +31,7 @@ export const run: Soak = async ({ times, random }) => {
   }
   const serving = await serveHttp(definition, { port: 0, admission: watched, use: [log(silent)] })
   const port = Number(new URL(serving.url).port)
-  const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
+  const load = (): AdmissionLoad => loadOf(made)
   let [queued, served] = [0, 0]
   let turn = 0
   async function client(): Promise<void> {

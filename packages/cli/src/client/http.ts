@@ -79,10 +79,12 @@ function modernHeaders({ method = '', params = {} }: Message): Record<string, st
 const headerText = (text: string): string =>
   /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 
+const isResponse = (value: unknown): value is Message => isObject(value) && ('result' in value || 'error' in value)
+
 function parse(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && ('result' in value || 'error' in value) ? (value as unknown as Message) : undefined
+    return isResponse(value) ? value : undefined
   } catch {
     return undefined
   }

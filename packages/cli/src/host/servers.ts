@@ -92,7 +92,12 @@ export async function fromModule(
 
 export function definitionIn(exported: object): ServerDefinition | undefined {
   const isDefinition = (value: unknown): value is ServerDefinition =>
-    typeof value === 'object' && value !== null && 'info' in value && typeof value.info === 'object'
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'version' in value &&
+    typeof value.version === 'string'
   const byName = exported as { readonly default?: unknown }
   return isDefinition(byName.default) ? byName.default : Object.values(exported).find(isDefinition)
 }
