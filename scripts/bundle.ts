@@ -18,7 +18,7 @@ const entries = Object.values(pkg.exports).map(({ default: path }) => path.repla
 const programs = ['stores/contract-child.js']
 /** Entries that need Node: what only they share may too. */
 const onNode = new Set(['node.js', 'main.js', 'transports/websocket/node.js', 'testing/index.js', ...programs])
-const onNodeToo = /^(operate\/console|stores)\//
+const onNodeToo = /^(operate\/console|stores|client\/node)\//
 
 const usual: BuildOptions = {
   absWorkingDir: dist,

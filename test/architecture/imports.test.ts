@@ -16,6 +16,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   stores: ['core', 'stores'],
   approvals: ['core', 'approvals'],
   transports: ['core', 'protocol', 'transports'],
+  // The root is there for the environment of processes that it starts.
+  client: ['core', 'protocol', 'client', ''],
 }
 
 /** Files that run on Node alone; everything else must run on workerd, Deno, Bun and in browsers. */
@@ -26,6 +28,7 @@ const nodeOnly: readonly RegExp[] = [
   /^transports\/websocket\/node\.ts$/,
   /^stores\/(sqlite|redis|contract|private-files)/,
   /^operate\/console\//,
+  /^client\/node\//,
 ]
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

@@ -1,0 +1,333 @@
+/**
+ * The MCP client: one interface for all revisions. Results are returned as the server sent them, unknown members
+ * included, because a gateway must hand on what it does not know.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { RevisionName } from '../protocol/revisions.ts'
+import { metaKeys } from '../protocol/revisions.ts'
+import { createResultCache } from './cache.ts'
+import { ClientError, ServerError } from './errors.ts'
+import { mirrorHeaders } from './http/mirror.ts'
+import { entriesOf, pagesOf } from './lists.ts'
+import type { Agreement, EraMemory } from './negotiate.ts'
+import { envelope, negotiate } from './negotiate.ts'
+import type { QuestionContext, QuestionHandlers } from './questions.ts'
+import { answerQuestion, capabilitiesOf } from './questions.ts'
+import { needsNewAgreement } from './recover.ts'
+import { withRounds, withUrls } from './rounds.ts'
+import type { Question } from './session.ts'
+import { createSession } from './session.ts'
+import type { Subscription, SubscriptionFilter, SubscriptionListener } from './subscriptions.ts'
+import { listen } from './subscriptions.ts'
+import { awaitTask, taskOf, tasksExtension } from './tasks.ts'
+import { createToolFacts, isToolCall } from './tool-facts.ts'
+import type { Transport } from './transport.ts'
+
+export interface ClientOptions {
+  /** Who asks. Servers show it in logs. */
+  readonly clientInfo?: { readonly name: string; readonly version: string; readonly [member: string]: unknown }
+  /** Answers questions of the server. Exactly these are declared. */
+  readonly handlers?: QuestionHandlers
+  /** Declared besides what the handlers stand for: extensions, experimental capabilities. */
+  readonly capabilities?: Params
+  /** Declares the tasks extension: servers may answer calls with tasks, which `callTool` waits for. */
+  readonly tasks?: boolean
+  /** Only this revision is accepted. By default the newest that both speak. */
+  readonly revision?: RevisionName
+  /** Remembers which era a server speaks, so that the next connection asks once. A `Map` does. */
+  readonly eras?: EraMemory
+  /** How long a request may take. 60 seconds by default. */
+  readonly timeoutMs?: number
+  /** How long `server/discover` may take on a channel before `initialize` is tried. 5 seconds by default. */
+  readonly probeMs?: number
+  /** Ends the connecting. */
+  readonly signal?: AbortSignal
+  /** Notifications that belong to no request of `request` with a listener: changed lists, logs, updates. */
+  onNotification?(method: string, params: Params): void
+  /** What was ignored: output that is not JSON, unknown ids, tools that cannot be called. */
+  onIgnored?(problem: string): void
+  /** The transport ended by itself. */
+  onClose?(error: ClientError): void
+  readonly clock?: Clock
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal
+  /** How long the request may take in all, questions aside. */
+  readonly timeoutMs?: number
+  /** Asks for progress and receives it. */
+  onProgress?(progress: Params): void
+  /** Receives the notifications on this request's stream instead of the client's `onNotification`. */
+  onNotification?(method: string, params: Params): void
+  /** Replaces the declared capabilities for this request. Earlier revisions declare once: there it only narrows. */
+  readonly capabilities?: Params
+  /** Answers the questions of this request. */
+  readonly handlers?: QuestionHandlers
+  /** `return`: an `input_required` result is returned as it is, for a gateway that hands it on. */
+  readonly inputRequired?: 'answer' | 'return'
+  /** Returns a kept result if its server said how long it may be kept. */
+  readonly cached?: boolean
+  /** The lowest level of log messages that are wanted, on 2026-07-28. */
+  readonly logLevel?: string
+}
+
+export interface CallToolOptions extends RequestOptions {
+  /** Receives each state of the call's task, if the server makes it one. */
+  onTask?(task: Params): void
+}
+
+/** A connection to one server. */
+export interface Client {
+  /** What was agreed with the server: revision, capabilities, instructions. */
+  readonly agreement: Agreement
+  /** Sends any request and returns its raw result. Rejects with `ServerError` or `ClientError`. */
+  request(method: string, params?: Params, options?: RequestOptions): Promise<Params>
+  /** Sends a notification. */
+  notify(method: string, params?: Params): Promise<void>
+  /** Calls a tool. Answers questions and waits for tasks. */
+  callTool(name: string, args?: Params, options?: CallToolOptions): Promise<Params>
+  /** Yields the tools. Tools whose marks for headers are invalid are left out, as the specification asks. */
+  tools(options?: RequestOptions): AsyncIterable<Params>
+  prompts(options?: RequestOptions): AsyncIterable<Params>
+  resources(options?: RequestOptions): AsyncIterable<Params>
+  resourceTemplates(options?: RequestOptions): AsyncIterable<Params>
+  /** Yields the pages of any list, each as the raw result. */
+  pages(method: string, params?: Params, options?: RequestOptions): AsyncIterable<Params>
+  /** Receives changes of lists, resources and tasks until it is closed. */
+  subscribe(filter: SubscriptionFilter, listener: SubscriptionListener): Promise<Subscription>
+  close(): Promise<void>
+}
+
+/** Connects to a server: opens the transport and agrees on a revision. */
+export async function connect(transport: Transport, options: ClientOptions = {}): Promise<Client> {
+  const { clock = systemClock, timeoutMs = 60_000, probeMs = 5000, handlers = {}, revision, eras } = options
+  const clientInfo = options.clientInfo ?? { name: 'sluice', version: '0.1.0' }
+  const declared = withTasks(capabilitiesOf(handlers, options.capabilities), options.tasks === true)
+  const cache = createResultCache(clock)
+  const subscribers = new Set<SubscriptionListener>()
+  const facts = createToolFacts((problem) => options.onIgnored?.(problem))
+  const session = createSession(
+    transport,
+    {
+      notification(method, params) {
+        cache.notified(method)
+        for (const subscriber of [...subscribers]) subscriber.notification(method, params)
+        options.onNotification?.(method, params)
+      },
+      answer: (question, context) => answerQuestion(question, handlers, declared, context),
+      ignored: (problem) => options.onIgnored?.(problem),
+      closed: (error) => options.onClose?.(error),
+    },
+    clock,
+  )
+  const agree = (signal?: AbortSignal): Promise<Agreement> =>
+    negotiate(session, transport, { clientInfo, capabilities: declared, revision, eras, timeoutMs, probeMs, signal })
+
+  await session.open()
+  let agreement: Agreement
+  try {
+    agreement = await agree(options.signal)
+  } catch (thrown) {
+    await session.close()
+    throw thrown
+  }
+
+  let renewing: Promise<Agreement> | undefined
+  /** One new agreement, however many requests found out that they need it. */
+  async function renew(old: Agreement): Promise<void> {
+    if (agreement !== old) return
+    renewing ??= agree().finally(() => {
+      renewing = undefined
+    })
+    agreement = await renewing
+    cache.clear()
+  }
+
+  function answerer(
+    request: RequestOptions,
+    method: string,
+  ): (question: Question, context?: QuestionContext) => Promise<Params> {
+    const capabilities = request.capabilities ?? (request.handlers ? capabilitiesOf(request.handlers) : declared)
+    return (question, context) =>
+      answerQuestion(
+        question,
+        request.handlers ?? handlers,
+        capabilities,
+        context ?? { signal: request.signal ?? new AbortController().signal, method },
+      )
+  }
+
+  /** One message, one answer: no rounds, no repetition. */
+  function send(method: string, params: Params, request: RequestOptions, capabilities: Params): Promise<Params> {
+    const id = session.nextId()
+    const isModern = agreement.era === 'modern'
+    const wantsMeta = isModern || request.onProgress !== undefined
+    const meta = {
+      ...(isObject(params['_meta']) && params['_meta']),
+      ...(isModern && envelope(clientInfo, capabilities)),
+      ...(isModern && request.logLevel !== undefined && { [metaKeys.logLevel]: request.logLevel }),
+      ...(request.onProgress && { progressToken: id }),
+    }
+    return session.ask(id, method, wantsMeta ? { ...params, _meta: meta } : params, {
+      signal: request.signal,
+      timeoutMs: request.timeoutMs ?? timeoutMs,
+      onProgress: request.onProgress,
+      onNotification: request.onNotification,
+      ...(isModern &&
+        transport.mirrorsHeaders && {
+          headers: mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : []),
+        }),
+      ...(!isModern && (request.handlers || request.capabilities) && { answer: answerer(request, method) }),
+    })
+  }
+
+  /** Repeats once what certainly did not run: a lost session, another era, headers that were not known. */
+  async function sendSurely(
+    method: string,
+    params: Params,
+    request: RequestOptions,
+    capabilities: Params,
+  ): Promise<Params> {
+    const before = agreement
+    try {
+      return await send(method, params, request, capabilities)
+    } catch (thrown) {
+      if (thrown instanceof ServerError && thrown.code === headerMismatch && isToolCall(method, params)) {
+        for await (const page of pages('tools/list')) facts.learn(page['tools'])
+        if (facts.headersOf(params['name']).length === 0) throw thrown
+      } else if (needsNewAgreement(thrown, before)) {
+        await renew(before)
+        if (thrown instanceof ServerError && thrown.code !== unsupportedVersion && agreement.era === before.era)
+          throw thrown
+      } else throw thrown
+      return send(method, params, request, capabilities)
+    }
+  }
+
+  async function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Params> {
+    const kept = options.cached ? cache.get(method, params) : undefined
+    if (kept) return kept
+    const capabilities =
+      options.capabilities ?? (options.handlers ? withTasks(capabilitiesOf(options.handlers), false) : declared)
+    const ask = (next: Params): Promise<Params> => sendSurely(method, next, options, capabilities)
+    let result: Params
+    if (options.inputRequired === 'return') result = await ask(params)
+    else if (agreement.era === 'modern')
+      result = await withRounds(params, { ask, answer: answerer(options, method), clock, signal: options.signal })
+    else result = await withUrls(() => ask(params), answerer(options, method))
+    if (method === 'tools/list') facts.learn(result['tools'])
+    cache.set(method, params, result)
+    return result
+  }
+
+  const pages = (
+    method: string,
+    params: Params = {},
+    options: RequestOptions = {},
+  ): AsyncGenerator<Params, void, undefined> => pagesOf((next) => request(method, next, options), params)
+
+  async function* tools(options?: RequestOptions): AsyncGenerator<Params, void, undefined> {
+    const isMirrored = transport.mirrorsHeaders && agreement.era === 'modern'
+    for await (const tool of entriesOf(pages('tools/list', {}, options), 'tools'))
+      if (!isMirrored || facts.problemOf(tool['name']) === undefined) yield tool
+  }
+
+  /** 2025-11-25: the client says that a call becomes a task, if server and tool allow it. */
+  function legacyTask(name: string): Params {
+    const { tasks } = agreement.capabilities
+    const { requests } = isObject(tasks) ? tasks : {}
+    const { tools } = isObject(requests) ? requests : {}
+    const isOffered = isObject(tools) && isObject(tools['call'])
+    return options.tasks === true && agreement.era === 'legacy' && isOffered && facts.supportsTask(name)
+      ? { task: {} }
+      : {}
+  }
+
+  async function callTool(name: string, args: Params = {}, options: CallToolOptions = {}): Promise<Params> {
+    const task = legacyTask(name)
+    const result = await request('tools/call', { name, arguments: args, ...task }, options)
+    const found = taskOf(result)
+    if (!found) return result
+    const { onProgress: _progress, ...rest } = options
+    const { signal: _signal, ...unsignalled } = rest
+    return awaitTask(found.task, found.legacy, {
+      ask: (method, params) => request(method, params, rest),
+      askAnyway: (method, params) => request(method, params, unsignalled),
+      answer: answerer(options, 'tools/call'),
+      onStatus: options.onTask,
+      signal: options.signal,
+      clock,
+    })
+  }
+
+  async function subscribe(filter: SubscriptionFilter, listener: SubscriptionListener): Promise<Subscription> {
+    const watching: SubscriptionListener = {
+      ...listener,
+      notification(method, params) {
+        cache.notified(method)
+        listener.notification(method, params)
+      },
+    }
+    if (agreement.era === 'modern')
+      return listen(filter, watching, {
+        clock,
+        listen: (notifications, signal, notification) =>
+          send(
+            'subscriptions/listen',
+            { notifications },
+            { signal, timeoutMs: Number.POSITIVE_INFINITY, onNotification: notification },
+            declared,
+          ),
+      })
+    subscribers.add(watching)
+    const uris = filter.resourceSubscriptions ?? []
+    for (const uri of uris) await request('resources/subscribe', { uri })
+    return {
+      accepted: { ...filter },
+      async close() {
+        subscribers.delete(watching)
+        for (const uri of uris) await request('resources/unsubscribe', { uri }).catch(() => undefined)
+      },
+    }
+  }
+
+  return {
+    get agreement() {
+      return agreement
+    },
+    request,
+    notify: (method, params = {}) =>
+      session.notify(
+        method,
+        agreement.era === 'modern'
+          ? {
+              ...params,
+              _meta: { ...(isObject(params['_meta']) && params['_meta']), ...envelope(clientInfo, declared) },
+            }
+          : params,
+      ),
+    callTool,
+    tools,
+    prompts: (options) => entriesOf(pages('prompts/list', {}, options), 'prompts'),
+    resources: (options) => entriesOf(pages('resources/list', {}, options), 'resources'),
+    resourceTemplates: (options) => entriesOf(pages('resources/templates/list', {}, options), 'resourceTemplates'),
+    pages,
+    subscribe,
+    close: () => session.close(),
+  }
+}
+
+const headerMismatch = -32020
+const unsupportedVersion = -32022
+
+const withTasks = (capabilities: Params, wanted: boolean): Params =>
+  wanted
+    ? {
+        ...capabilities,
+        extensions: { ...(isObject(capabilities['extensions']) && capabilities['extensions']), [tasksExtension]: {} },
+      }
+    : capabilities

@@ -1,0 +1,8 @@
+/** `sluice/client-node`: what the client needs Node for. Starting servers as processes, and HTTP that is faster than `fetch`. */
+
+export type { NodeSender, NodeSenderOptions } from './sender.ts'
+export { createNodeSender } from './sender.ts'
+export type { StdioOptions } from './stdio.ts'
+export { stdioTransport } from './stdio.ts'
+export type { StreamsOptions } from './streams.ts'
+export { streamTransport } from './streams.ts'
