@@ -27,6 +27,7 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './websocket-client': 'brings no call in',
   './client': 'brings no call in',
   './client-node': 'brings no call in',
+  './client-oauth': 'brings no call in',
   './approvals': 'brings no call in',
   './console': 'brings no call in',
   './json-schema': 'brings no call in',

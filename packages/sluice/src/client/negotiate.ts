@@ -60,7 +60,7 @@ export async function negotiate(session: Session, transport: Transport, options:
   for (const [attempt, era] of order.entries()) {
     try {
       if (attempt > 0) await reopen(session, transport, failure)
-      const agreement = await (era === 'modern' ? discover : initialize)(session, transport, options)
+      const agreement = await (era === 'modern' ? discoverTwice : initialize)(session, transport, options)
       eras?.set(transport.server, agreement.era)
       return agreement
     } catch (thrown) {
@@ -93,6 +93,19 @@ export const envelope = (clientInfo: Params, capabilities: Params): Params => ({
   [metaKeys.client]: clientInfo,
   [metaKeys.capabilities]: capabilities,
 })
+
+/** A server that refuses the version and yet lists it is asked again: it may have been updated while it was asked. */
+async function discoverTwice(session: Session, transport: Transport, options: NegotiateOptions): Promise<Agreement> {
+  try {
+    return await discover(session, transport, options)
+  } catch (thrown) {
+    const data = thrown instanceof ServerError && thrown.code === unsupportedVersion ? thrown.data : undefined
+    const supported = isObject(data) ? data['supported'] : undefined
+    if (!Array.isArray(supported) || !supported.includes(modernRevision)) throw thrown
+    return discover(session, transport, options)
+  }
+}
+const unsupportedVersion = -32022
 
 async function discover(session: Session, transport: Transport, options: NegotiateOptions): Promise<Agreement> {
   const { clientInfo, capabilities, timeoutMs, probeMs, signal, revision } = options

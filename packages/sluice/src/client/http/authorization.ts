@@ -7,6 +7,8 @@ export interface Challenge {
   readonly header: string | undefined
   /** How often this request was challenged before. */
   readonly attempt: number
+  /** The `Authorization` header that was refused. Another request may have brought a new token meanwhile. */
+  readonly refused: string | undefined
 }
 
 export interface Authorization {

@@ -33,8 +33,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const open = new Set<Flight>()
 
-  async function attempt(request: HttpRequest, flight: Flight): Promise<HttpResponse> {
-    const token = authorization ? await authorization.token() : undefined
+  async function attempt(request: HttpRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
     if (flight.aborted) throw new ClientError('cancelled', 'Cancelled', { mayHaveRun: false })
     const { response, abort } = sender({
       ...request,
@@ -50,7 +49,8 @@ export function createRequester(server: string, options: RequesterOptions): Requ
     let challenges = 0
     let redirects = 0
     for (;;) {
-      const response = await attempt(target, flight)
+      const token = authorization ? await authorization.token() : undefined
+      const response = await attempt(target, flight, token)
       const { status } = response
       if (status === 401 || (status === 403 && response.header('www-authenticate') !== undefined)) {
         const header = response.header('www-authenticate')
@@ -58,7 +58,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
         const isRepeated =
           authorization !== undefined &&
           challenges < maxChallenges &&
-          (await authorization.challenged({ status, header, attempt: challenges }))
+          (await authorization.challenged({ status, header, attempt: challenges, refused: token }))
         challenges++
         if (!isRepeated) throw refusal(status, header)
       } else if (status >= 300 && status < 400 && status !== 304) {

@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
+  /** Sending it twice does no harm. A kept connection that the server has just closed is then not an error. */
+  readonly isRepeatable?: boolean
 }
 
 export interface HttpResponse {
@@ -40,10 +42,16 @@ export const tooLong = (maxBytes: number): ClientError =>
 /** Sends requests with `fetch`, which every runtime has. */
 export const fetchSender =
   (fetcher: typeof fetch = fetch): HttpSender =>
-  ({ url, ...init }) => {
+  ({ url, method, headers, body }) => {
     const controller = new AbortController()
     return {
-      response: fetcher(url, { ...init, redirect: 'manual', signal: controller.signal }).then(
+      response: fetcher(url, {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: controller.signal,
+        ...(body !== undefined && { body }),
+      }).then(
         (response) => toResponse(response, controller),
         (cause: unknown) => {
           throw new ClientError('unreachable', `${url} cannot be reached`, { cause })

@@ -33,6 +33,8 @@ export interface HttpTransportOptions extends HostPolicy {
 }
 
 const acceptBoth = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+/** Requests that change nothing. Calls of tools are not among them. */
+const repeatable = /^(initialize|ping)$|\/(discover|list|get|read|complete)$/
 const maxResumptions = 5
 const maxRetryMs = 30_000
 
@@ -71,6 +73,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
           url: server,
           headers: { ...acceptBoth, ...common, ...headers },
           body: JSON.stringify(message),
+          isRepeatable: message.method !== undefined && repeatable.test(message.method),
         },
         flight,
       )

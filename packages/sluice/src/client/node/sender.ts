@@ -4,7 +4,7 @@
  */
 
 import { lookup } from 'node:dns'
-import type { IncomingMessage, RequestOptions } from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -70,10 +70,11 @@ function targetOf(url: string): Target {
 }
 
 function exchange(
-  { method, url, headers, body }: HttpRequest,
+  request: HttpRequest,
   agents: { readonly http: HttpAgent; readonly https: HttpsAgent },
   checkedLookup: LookupFunction,
 ): HttpExchange {
+  const { method, url, headers, body, isRepeatable = method !== 'POST' } = request
   const { isHttps, host } = targetOf(url)
   const options: RequestOptions = {
     ...host,
@@ -82,13 +83,30 @@ function exchange(
     agent: isHttps ? agents.https : agents.http,
     lookup: checkedLookup,
   }
-  const sent = (isHttps ? httpsRequest : httpRequest)(options)
+  let isAborted = false
+  let sent: ClientRequest
   const response = new Promise<HttpResponse>((resolve, reject) => {
-    sent.on('response', (incoming) => resolve(toResponse(incoming)))
-    sent.on('error', (cause) => reject(toError(cause, url)))
+    function attempt(isFirst: boolean): void {
+      const outgoing = (isHttps ? httpsRequest : httpRequest)(options)
+      sent = outgoing
+      outgoing.on('response', (incoming) => resolve(toResponse(incoming)))
+      outgoing.on('error', (cause: NodeJS.ErrnoException) => {
+        // The server closed a kept connection at the moment it was used again.
+        if (isFirst && isRepeatable && !isAborted && outgoing.reusedSocket && cause.code === 'ECONNRESET')
+          attempt(false)
+        else reject(toError(cause, url))
+      })
+      outgoing.end(body)
+    }
+    attempt(true)
   })
-  sent.end(body)
-  return { response, abort: () => sent.destroy() }
+  return {
+    response,
+    abort() {
+      isAborted = true
+      sent.destroy()
+    },
+  }
 }
 
 /** Failures of connecting: nothing was sent. */
