@@ -30,6 +30,29 @@ async function oauthOptions(): Promise<OAuthOptions> {
   if (scenario === 'auth/client-credentials-basic') return { ...common, grant: 'client_credentials', client }
   if (scenario === 'auth/client-credentials-jwt')
     return { ...common, grant: 'client_credentials', client: { id: client.id, privateKey: await privateKey() } }
+  if (scenario === 'auth/wif-jwt-bearer')
+    return {
+      ...common,
+      grant: 'jwt_bearer',
+      client: { id: client.id },
+      assertion: async () => String(given['valid_jwt']),
+    }
+  if (scenario === 'auth/enterprise-managed-authorization')
+    return {
+      ...common,
+      grant: 'jwt_bearer',
+      client,
+      assertion: ({ issuer, resource, exchange }) =>
+        exchange({
+          tokenEndpoint: String(given['idp_token_endpoint']),
+          clientId: String(given['idp_client_id']),
+          subjectToken: String(given['idp_id_token']),
+          subjectTokenType: 'urn:ietf:params:oauth:token-type:id_token',
+          requestedTokenType: 'urn:ietf:params:oauth:token-type:id-jag',
+          audience: issuer,
+          resource,
+        }),
+    }
   return {
     ...common,
     redirectUrl,
@@ -76,7 +99,8 @@ async function all(list: AsyncIterable<Params>): Promise<readonly Params[]> {
 async function callAll(client: Client): Promise<void> {
   const wanted = (Array.isArray(given['toolCalls']) ? given['toolCalls'] : []) as { name: string; arguments: Params }[]
   const tools = await all(client.tools())
-  const { resources, prompts } = client.agreement.capabilities
+  const { resources, prompts, extensions } = client.agreement.capabilities
+  if (extensions) for await (const _page of client.pages('skills/list'));
   for (const { name, arguments: args } of wanted) await client.callTool(name, args)
   if (wanted.length === 0) for (const tool of tools) await client.callTool(String(tool['name']), argumentsFor(tool))
   if (prompts) for await (const { name } of client.prompts()) await client.request('prompts/get', { name })

@@ -1,7 +1,9 @@
 /** `sluice/client-oauth`: sign-in for clients. In an entry of its own, so that only programs that sign in load it. */
 
 export type { RegisteredClient, SigningKey } from './client-identity.ts'
-export type { OAuth, OAuthOptions, SignIn } from './oauth.ts'
+export type { TokenExchange } from './grants.ts'
+export type { AssertionRequest, OAuth, OAuthOptions, SignIn } from './oauth.ts'
 export { createOAuth } from './oauth.ts'
+export type { Grant } from './scopes.ts'
 export type { SavedSignIn, TextStore, TokenStore } from './tokens.ts'
 export { memoryTokens, sealedTokens } from './tokens.ts'

@@ -18,7 +18,16 @@ import { parseChallenge } from './challenge.ts'
 import { type Identity, identify, type RegisteredClient } from './client-identity.ts'
 import { type Discovery, discover } from './discover.ts'
 import { createOAuthFetch } from './fetch.ts'
-import { joinScopes, scopeFor } from './scopes.ts'
+import {
+  clientCredentialsGrant,
+  codeGrant,
+  exchangeToken,
+  type GrantContext,
+  jwtBearerGrant,
+  refreshGrant,
+  type TokenExchange,
+} from './grants.ts'
+import { type Grant, joinScopes, scopeFor } from './scopes.ts'
 import { memoryTokens, type SavedSignIn, type TokenStore } from './tokens.ts'
 
 export interface OAuthOptions extends HostPolicy {
@@ -34,8 +43,13 @@ export interface OAuthOptions extends HostPolicy {
   readonly clientMetadataUrl?: string
   /** The name in dynamic registrations. */
   readonly clientName?: string
-  /** `client_credentials`: the client signs in as itself, without a user. */
-  readonly grant?: 'authorization_code' | 'client_credentials'
+  /**
+   * `client_credentials`: the client signs in as itself, without a user. `jwt_bearer`: an assertion stands for the user
+   * or the workload (workload identity, enterprise-managed authorization).
+   */
+  readonly grant?: Grant
+  /** Returns the assertion for `jwt_bearer`. `exchange` gets one for a token of another party (RFC 8693). */
+  assertion?(request: AssertionRequest): Promise<string>
   /** Asked for if the server does not say which scopes it needs. */
   readonly scope?: string
   /** Where tokens are kept. In memory by default. */
@@ -45,6 +59,15 @@ export interface OAuthOptions extends HostPolicy {
   /** Sends the requests of the sign-in. */
   readonly sender?: HttpSender
   readonly clock?: Clock
+}
+
+/** For what an assertion is needed. */
+export interface AssertionRequest {
+  readonly issuer: string
+  readonly resource: string
+  readonly scope: string | undefined
+  /** Exchanges a token with the checks that apply to all requests of a sign-in. */
+  exchange(exchange: TokenExchange): Promise<string>
 }
 
 /** A sign-in that waits for the user. Plain data: a gateway can seal it and finish it in another process. */
@@ -77,7 +100,6 @@ export function createOAuth(options: OAuthOptions): OAuth {
   const { url, redirectUrl, clock = systemClock, tokens = memoryTokens(), grant = 'authorization_code' } = options
   const key = options.key ?? url
   const fetch = createOAuthFetch(options.sender ?? fetchSender(), createHostGuard(url, options), clock)
-  const http = { [oauth4webapi.customFetch]: fetch as never, [oauth4webapi.allowInsecureRequests]: true }
   const identity = {
     client: options.client,
     clientMetadataUrl: options.clientMetadataUrl,
@@ -126,7 +148,13 @@ export function createOAuth(options: OAuthOptions): OAuth {
 
   const keptClient = (server: AuthorizationServer): SavedSignIn['client'] =>
     saved?.issuer === server.issuer ? saved.client : undefined
-  const resourceOf = ({ resource }: Discovery): { readonly resource: string } => ({ resource: resource ?? url })
+  const contextOf = ({ server, resource }: Discovery, known: Identity, scope: string | undefined): GrantContext => ({
+    server,
+    identity: known,
+    resource: resource ?? url,
+    scope,
+    fetch,
+  })
 
   async function refresh(found: Discovery): Promise<boolean> {
     const refreshToken = saved?.issuer === found.server.issuer ? saved.refreshToken : undefined
@@ -135,9 +163,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     const scope = saved?.scope
     try {
       const known = await identify(server, identity, keptClient(server), fetch, scope)
-      const more = { ...http, additionalParameters: resourceOf(found) }
-      const answer = await oauth4webapi.refreshTokenGrantRequest(server, known.client, known.auth, refreshToken, more)
-      const response = await oauth4webapi.processRefreshTokenResponse(server, known.client, answer)
+      const response = await refreshGrant(contextOf(found, known, scope), refreshToken)
       await keepTokens(found, known, response, scope)
       return true
     } catch (thrown) {
@@ -147,17 +173,23 @@ export function createOAuth(options: OAuthOptions): OAuth {
     }
   }
 
-  async function asClient(found: Discovery, scope: string | undefined): Promise<void> {
+  /** Without a user: the client's own credentials, or an assertion. */
+  async function withoutUser(found: Discovery, scope: string | undefined): Promise<void> {
     const { server } = found
     const known = await identify(server, identity, undefined, fetch, scope)
-    const parameters = { ...resourceOf(found), ...(scope !== undefined && { scope }) }
-    const answer = await oauth4webapi.clientCredentialsGrantRequest(server, known.client, known.auth, parameters, http)
-    await keepTokens(
-      found,
-      known,
-      await oauth4webapi.processClientCredentialsResponse(server, known.client, answer),
+    const context = contextOf(found, known, scope)
+    const { issuer } = server
+    const asked = {
+      issuer,
+      resource: context.resource,
       scope,
-    )
+      exchange: (exchange: TokenExchange) => exchangeToken(exchange, fetch),
+    }
+    const response =
+      grant === 'jwt_bearer' && options.assertion
+        ? await jwtBearerGrant(context, await options.assertion(asked))
+        : await clientCredentialsGrant(context)
+    await keepTokens(found, known, response, scope)
   }
 
   async function beginWith(
@@ -180,7 +212,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
       state,
       code_challenge: await oauth4webapi.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...resourceOf(found),
+      resource: found.resource ?? url,
       ...(scope !== undefined && { scope }),
       // OpenID providers give a refresh token only to users who were asked.
       ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
@@ -203,21 +235,8 @@ export function createOAuth(options: OAuthOptions): OAuth {
     const known = await identify(server, identity, signIn.registration, fetch, signIn.scope)
     // Checks `state` and, by RFC 9207, that the answer comes from the issuer that was asked.
     const answer = oauth4webapi.validateAuthResponse(server, known.client, new URL(redirectedTo), signIn.state)
-    const more = { ...http, additionalParameters: resourceOf(found) }
-    const { client, auth } = known
-    const response = await oauth4webapi.processAuthorizationCodeResponse(
-      server,
-      client,
-      await oauth4webapi.authorizationCodeGrantRequest(
-        server,
-        client,
-        auth,
-        answer,
-        redirectUrl ?? '',
-        signIn.verifier,
-        more,
-      ),
-    )
+    const context = contextOf(found, known, signIn.scope)
+    const response = await codeGrant(context, answer, redirectUrl ?? '', signIn.verifier)
     await keepTokens(found, known, response, signIn.scope)
   }
 
@@ -233,7 +252,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     const isStepUp = status === 403
     const wanted = scopeFor({ challenge, found, configured: options.scope, grant })
     const scope = isStepUp ? joinScopes(saved?.scope, wanted) : wanted
-    if (grant === 'client_credentials') await asClient(found, scope)
+    if (grant !== 'authorization_code') await withoutUser(found, scope)
     else {
       if (!options.authorize) return false
       const signIn = await beginWith(found, challenge.resourceMetadata, scope)

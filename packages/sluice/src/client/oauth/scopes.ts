@@ -3,11 +3,14 @@
 import type { BearerChallenge } from './challenge.ts'
 import type { Discovery } from './discover.ts'
 
+/** How a token is asked for. */
+export type Grant = 'authorization_code' | 'client_credentials' | 'jwt_bearer'
+
 export interface ScopeQuestion {
   readonly challenge: BearerChallenge
   readonly found: Discovery
   readonly configured: string | undefined
-  readonly grant: 'authorization_code' | 'client_credentials'
+  readonly grant: Grant
 }
 
 /** Returns the scopes to ask for; `undefined` to ask for none by name. */
