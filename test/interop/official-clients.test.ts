@@ -1,4 +1,4 @@
-/** The official clients, over every transport, on every behaviour: one table without holes. */
+/** The official clients and ours, over every transport, on every behaviour: one table without holes. */
 
 import { fileURLToPath } from 'node:url'
 import type { HttpServing } from 'sluice/node'
@@ -8,6 +8,7 @@ import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { behaviours } from './behaviours.ts'
 import { createEverything } from './everything.ts'
+import { connectSluice } from './peer-sluice.ts'
 import { connectV1 } from './peer-v1.ts'
 import { connectV2 } from './peer-v2.ts'
 import type { Peer, Place } from './peers.ts'
@@ -16,6 +17,8 @@ const clients: { readonly [name: string]: { connect(place: Place): Promise<Peer>
   'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
   'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
   v1: { connect: connectV1, revision: '2025-11-25' },
+  'sluice, 2026-07-28': { connect: (place) => connectSluice(place, '2026-07-28'), revision: '2026-07-28' },
+  'sluice, legacy': { connect: (place) => connectSluice(place, '2025-11-25'), revision: '2025-11-25' },
 }
 const program = fileURLToPath(new URL('everything.ts', import.meta.url))
 const piped: Place = { over: 'stdio', command: process.execPath, args: [program, '--stdio'] }
