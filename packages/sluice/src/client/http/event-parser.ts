@@ -32,6 +32,10 @@ export function createEventParser(maxEventBytes: number): EventParser {
   let lastEventId: string | undefined
   let retryMs: number | undefined
 
+  function checkSize(bytes: number): void {
+    if (bytes > maxEventBytes)
+      throw new ClientError('tooLarge', `The server sent an event of more than ${maxEventBytes} bytes`)
+  }
   function line(text: string, events: ServerSentEvent[]): void {
     if (text === '') {
       if (data.length > 0) events.push({ type: type === '' ? 'message' : type, data: data.join('\n') })
@@ -45,6 +49,7 @@ export function createEventParser(maxEventBytes: number): EventParser {
     const value = colon === -1 ? '' : text.slice(text.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1)
     if (name === 'data') {
       size += value.length
+      checkSize(size)
       data.push(value)
     } else if (name === 'event') type = value
     else if (name === 'id') {
@@ -68,8 +73,7 @@ export function createEventParser(maxEventBytes: number): EventParser {
         start = i + 1
       }
       rest = start === 0 ? rest + text : text.slice(start)
-      if (size + rest.length > maxEventBytes)
-        throw new ClientError('tooLarge', `The server sent an event of more than ${maxEventBytes} bytes`)
+      checkSize(size + rest.length)
       return events
     },
     get lastEventId() {
