@@ -7,6 +7,7 @@ import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, httpTransport } from 'sluice/client'
+import { createLoopbackRedirect } from 'sluice/client-node'
 import type { OAuthOptions, TextStore } from 'sluice/client-oauth'
 import { createOAuth, memoryTokens, sealedTokens } from 'sluice/client-oauth'
 import { fakeClock } from 'sluice/testing'
@@ -223,6 +224,23 @@ test('a sign-in can be begun in one place and finished in another', async () => 
   await expect(createOAuth(options).finish(signIn, await authorize(other.url))).rejects.toMatchObject({
     reason: 'unauthorized',
   })
+})
+
+test('a browser on this machine comes back to a page that takes one answer', async () => {
+  const world = await createWorld()
+  const statuses: number[] = []
+  const redirect = await createLoopbackRedirect({
+    async show(page) {
+      // Another page tries its luck first.
+      statuses.push((await fetch(`${redirect.redirectUrl}?code=evil&state=guessed`)).status)
+      statuses.push((await fetch(page)).status)
+    },
+  })
+  onTestFinished(() => redirect.close())
+  const { redirectUrl, authorize: waits } = redirect
+  const oauth = createOAuth({ url: world.url, redirectUrl, authorize: waits })
+  await connect(httpTransport(world.url, { authorization: oauth }))
+  expect(statuses).toEqual([400, 200])
 })
 
 test('metadata of another issuer is refused', async () => {

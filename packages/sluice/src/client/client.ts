@@ -27,6 +27,7 @@ import { awaitTask, taskOf, tasksExtension } from './tasks.ts'
 import { createToolFacts, isToolCall } from './tool-facts.ts'
 import type { Transport } from './transport.ts'
 
+/** Options of a connection. */
 export interface ClientOptions {
   /** Who asks. Servers show it in logs. */
   readonly clientInfo?: { readonly name: string; readonly version: string; readonly [member: string]: unknown }
@@ -55,6 +56,7 @@ export interface ClientOptions {
   readonly clock?: Clock
 }
 
+/** Options of one request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
   /** How long the request may take in all, questions aside. */
@@ -75,6 +77,7 @@ export interface RequestOptions {
   readonly logLevel?: string
 }
 
+/** Options of one call of a tool. */
 export interface CallToolOptions extends RequestOptions {
   /** Receives each state of the call's task, if the server makes it one. */
   onTask?(task: Params): void

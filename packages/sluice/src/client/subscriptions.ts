@@ -11,6 +11,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { ClientError, ServerError } from './errors.ts'
 
+/** What a subscriber wants to receive. */
 export interface SubscriptionFilter {
   readonly toolsListChanged?: boolean
   readonly promptsListChanged?: boolean
@@ -21,12 +22,14 @@ export interface SubscriptionFilter {
   readonly taskIds?: readonly string[]
 }
 
+/** A subscription that is open. */
 export interface Subscription {
   /** What the server promised to send. A subset of what was asked for. */
   readonly accepted: Params
   close(): Promise<void>
 }
 
+/** Receives what a subscription brings. */
 export interface SubscriptionListener {
   notification(method: string, params: Params): void
   /** The stream broke and is open again: read again what matters. */

@@ -5,6 +5,7 @@ import { ClientError } from './errors.ts'
 import { defaultMaxMessageBytes } from './message.ts'
 import type { Receiver, Transport } from './transport.ts'
 
+/** Options of a WebSocket. */
 export interface WebSocketTransportOptions {
   /** Sent as a second subprotocol, because browsers let a page choose no header: letters, digits and `-._~+` only. */
   readonly token?: string

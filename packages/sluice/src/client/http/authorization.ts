@@ -11,6 +11,7 @@ export interface Challenge {
   readonly refused: string | undefined
 }
 
+/** Holds the credential for one server. */
 export interface Authorization {
   /** Returns the value of the `Authorization` header, or `undefined` to send none. */
   token(): string | undefined | Promise<string | undefined>

@@ -5,6 +5,7 @@
 
 import { ClientError } from '../errors.ts'
 
+/** An HTTP request as a sender takes it. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: string
@@ -14,6 +15,7 @@ export interface HttpRequest {
   readonly isRepeatable?: boolean
 }
 
+/** The head of an HTTP response, and its body when it is read. */
 export interface HttpResponse {
   readonly status: number
   /** Returns a header by its lower-case name. */
@@ -33,6 +35,7 @@ export interface HttpExchange {
   abort(): void
 }
 
+/** Sends one HTTP request. */
 export type HttpSender = (request: HttpRequest) => HttpExchange
 
 /** The error of a body that is longer than allowed. */

@@ -20,6 +20,7 @@ import type { HttpResponse, HttpSender } from './sender.ts'
 import { createStandaloneStream } from './standalone-stream.ts'
 import { readStream, type StreamEnd } from './stream.ts'
 
+/** Options of the HTTP transports. */
 export interface HttpTransportOptions extends HostPolicy {
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }

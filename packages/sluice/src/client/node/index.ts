@@ -1,5 +1,7 @@
 /** `sluice/client-node`: what the client needs Node for. Starting servers as processes, and HTTP that is faster than `fetch`. */
 
+export type { LoopbackRedirect, LoopbackRedirectOptions } from './loopback-redirect.ts'
+export { createLoopbackRedirect } from './loopback-redirect.ts'
 export type { NodeSender, NodeSenderOptions } from './sender.ts'
 export { createNodeSender } from './sender.ts'
 export type { StdioOptions } from './stdio.ts'

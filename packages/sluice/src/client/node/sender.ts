@@ -13,6 +13,7 @@ import { isPrivateAddress } from '../http/hosts.ts'
 import type { HttpExchange, HttpRequest, HttpResponse, HttpSender } from '../http/sender.ts'
 import { tooLong } from '../http/sender.ts'
 
+/** Options of `createNodeSender`. */
 export interface NodeSenderOptions {
   /** Connections per host. */
   readonly maxConnections?: number

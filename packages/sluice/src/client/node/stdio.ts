@@ -11,6 +11,7 @@ import { ClientError } from '../errors.ts'
 import type { Transport } from '../transport.ts'
 import { createPipe, type Pipe, type StreamsOptions } from './streams.ts'
 
+/** The program that is the server, and what it may see. */
 export interface StdioOptions extends StreamsOptions {
   readonly command: string
   readonly args?: readonly string[]

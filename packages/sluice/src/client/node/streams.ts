@@ -8,6 +8,7 @@ import { defaultMaxMessageBytes } from '../message.ts'
 import type { Receiver, Transport } from '../transport.ts'
 import { createLineReader } from './lines.ts'
 
+/** Options of a server on streams. */
 export interface StreamsOptions {
   /** The longest line that is read. A longer one ends the connection. */
   readonly maxMessageBytes?: number

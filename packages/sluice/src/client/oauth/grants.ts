@@ -79,6 +79,7 @@ export async function jwtBearerGrant(context: GrantContext, assertion: string): 
   return oauth.processGenericTokenEndpointResponse(server, client, answer)
 }
 
+/** A token, and what it is exchanged for. */
 export interface TokenExchange {
   /** The token endpoint of the party that issued the subject token. */
   readonly tokenEndpoint: string

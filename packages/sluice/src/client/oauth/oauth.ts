@@ -30,6 +30,7 @@ import {
 import { type Grant, joinScopes, scopeFor } from './scopes.ts'
 import { memoryTokens, type SavedSignIn, type TokenStore } from './tokens.ts'
 
+/** Options of a sign-in. */
 export interface OAuthOptions extends HostPolicy {
   /** The address of the MCP server. */
   readonly url: string
@@ -50,7 +51,7 @@ export interface OAuthOptions extends HostPolicy {
   readonly grant?: Grant
   /** Returns the assertion for `jwt_bearer`. `exchange` gets one for a token of another party (RFC 8693). */
   assertion?(request: AssertionRequest): Promise<string>
-  /** Asked for if the server does not say which scopes it needs. */
+  /** Asked for if the challenge names no scopes. By default the scopes in the server's metadata. */
   readonly scope?: string
   /** Where tokens are kept. In memory by default. */
   readonly tokens?: TokenStore
