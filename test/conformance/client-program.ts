@@ -14,7 +14,7 @@ const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT: contex
 const url = process.argv.at(-1) ?? ''
 const given = JSON.parse(context) as Params
 const redirectUrl = 'http://localhost:3000/callback'
-const sender = createNodeSender({ privateHosts: ['localhost'] })
+const sender = createNodeSender()
 
 /** The suite's authorization server sends the browser back at once, so a request stands for the user. */
 async function authorize(page: string): Promise<string> {

@@ -208,7 +208,7 @@ describe('server-everything', () => {
     })
     return `http://localhost:${port}/${over === 'sse' ? 'sse' : 'mcp'}`
   }
-  const local = createNodeSender({ privateHosts: ['localhost'] })
+  const local = createNodeSender()
   afterAll(() => local.close())
   const ways: { readonly [over: string]: () => Promise<Transport> } = {
     stdio: async () => stdioTransport({ command: process.execPath, args: [folder, 'stdio'] }),

@@ -1,19 +1,28 @@
-/** `sluice call`: try any MCP server from the terminal. Asks the person what the server asks, and waits for approvals. */
+/** `sluice call`: try any MCP server from the terminal. Asks the user what the server asks, and waits for approvals. */
 
-import { createInterface } from 'node:readline/promises'
-import type { Client } from '../client/client.ts'
+import { ServerError } from 'sluice/client'
 import type { Params } from '../client/message.ts'
-import { isObject, RemoteError } from '../client/message.ts'
+import { isObject } from '../client/message.ts'
 import type { ReachOptions } from '../client/open.ts'
-import { openClient } from '../client/open.ts'
-import { CommandError, exitCodes, shown, styled, type Terminal, toJson, wrapped } from '../output.ts'
-import { suggest } from '../suggest.ts'
+import { explained, openClient } from '../client/open.ts'
+import { CommandError, shown, styled } from '../output.ts'
 import { readArguments } from './arguments.ts'
+import { notice, prompt } from './call-context.ts'
+import { complete, getPrompt, listPrompts, listResources, readResource } from './call-explore.ts'
+import { repl } from './call-repl.ts'
+import { callTool, listTools } from './call-tools.ts'
 import type { Around } from './command.ts'
 
-export interface CallOptions extends ReachOptions {
+export interface CallOptions extends Omit<ReachOptions, 'signIn'> {
   readonly json?: boolean
   readonly era?: 'modern' | 'legacy'
+  readonly signIn?: boolean
+  readonly resources?: boolean
+  readonly read?: string
+  readonly prompts?: boolean
+  readonly prompt?: string
+  readonly complete?: string
+  readonly repl?: boolean
 }
 
 export async function call(
@@ -21,124 +30,46 @@ export async function call(
   target: string,
   name: string | undefined,
   pairs: readonly string[],
-  options: CallOptions,
+  { signIn, ...options }: CallOptions,
 ): Promise<number> {
   const { terminal, signal } = around
   const isAsking = terminal.isTty && process.stdin.isTTY === true
-  const client = await openClient(target, { quiet: options.json === true, ...options }, around.env, {
+  const ask = (params: Params): Promise<Params> => answer(around, params)
+  const print = (text: string): void => terminal.err(text)
+  const reach: ReachOptions = {
+    quiet: options.json === true,
+    ...options,
+    ...((signIn || isAsking) && { signIn: { opensBrowser: isAsking, signal, print } }),
+  }
+  const client = await openClient(target, reach, around.env, {
     ...(options.era && { era: options.era }),
-    ...(isAsking && { answer: (method, params) => answer(around, method, params) }),
-    notice: (method, params) => notice(terminal, method, params),
+    ...(isAsking && { handlers: { form: ask, url: ask } }),
+    signal,
+    tasks: true,
+    onNotification: (method, params) => notice(terminal, method, params),
   })
   try {
-    const tools = await allTools(client, signal)
-    if (name === undefined) {
-      terminal.out(options.json ? toJson(tools) : listOf(terminal, client, tools))
-      return exitCodes.ok
-    }
-    const tool = tools.find((each) => each['name'] === name)
-    if (!tool) {
-      const meant = suggest(
-        name,
-        tools.map((each) => String(each['name'])),
-      )
-      throw new CommandError(
-        `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Without a tool, sluice call lists them.`,
-      )
-    }
-    const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
-    let result = await run(client, name, args, signal)
-    for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
-      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${shown(asked.message)}`)
-      terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
-      await prompt('Press Enter when it is decided … ', signal)
-      result = await run(client, name, args, signal)
-    }
-    terminal.out(options.json ? toJson(result) : textOf(terminal, result))
-    return result['isError'] === true ? exitCodes.failed : exitCodes.ok
+    const context = { ...around, client, target, json: options.json === true, isAsking }
+    // With these the words after the target are arguments.
+    const words = name === undefined ? [] : [name, ...pairs]
+    if (options.repl) return await repl(context)
+    if (options.resources) return await listResources(context)
+    if (options.read !== undefined) return await readResource(context, options.read)
+    if (options.prompts) return await listPrompts(context)
+    if (options.prompt !== undefined) return await getPrompt(context, options.prompt, words)
+    if (options.complete !== undefined) return await complete(context, options.complete, words)
+    return await (name === undefined ? listTools(context) : callTool(context, name, pairs))
+  } catch (thrown) {
+    if (thrown instanceof ServerError)
+      throw new CommandError(`The server refused: ${shown(thrown.message)} (${thrown.code})`)
+    throw explained(thrown, target)
   } finally {
     await client.close()
   }
 }
 
-async function run(client: Client, name: string, args: Params, signal: AbortSignal): Promise<Params> {
-  try {
-    return await client.request('tools/call', { name, arguments: args, _meta: { progressToken: 1 } }, signal)
-  } catch (thrown) {
-    if (thrown instanceof RemoteError) throw new CommandError(`The server refused: ${shown(thrown.message)}`)
-    throw thrown
-  }
-}
-
-async function allTools(client: Client, signal: AbortSignal): Promise<readonly Params[]> {
-  const tools: Params[] = []
-  let cursor: unknown
-  do {
-    const page = await client.request('tools/list', cursor === undefined ? {} : { cursor }, signal)
-    tools.push(...(Array.isArray(page['tools']) ? page['tools'].filter(isObject) : []))
-    cursor = page['nextCursor']
-  } while (cursor !== undefined && tools.length < 10_000)
-  return tools
-}
-
-function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): string {
-  const { name = 'A server', version = '' } = client.server
-  const lines = tools.flatMap((tool) => {
-    const schema = isObject(tool['inputSchema']) ? tool['inputSchema'] : {}
-    const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-    const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
-    const [first = ''] = shown(String(tool['description'] ?? '')).split('\n')
-    const takes = names.map((each) => (required.includes(each) ? each : `${each}?`)).join(' ')
-    return [
-      wrapped(terminal, `${styled(terminal, 'bold', shown(String(tool['name'])))} ${shown(takes)}`.trimEnd(), 4),
-      ...(first === '' ? [] : [`    ${wrapped(terminal, first, 4)}`]),
-    ]
-  })
-  const head = `${shown(String(name))} ${shown(String(version))}, MCP ${client.revision}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
-  return [styled(terminal, 'dim', head), ...lines].join('\n')
-}
-
-/** Text as it is, but for what would steer the terminal; what is no text by its kind and size. */
-function textOf(terminal: Terminal, result: Params): string {
-  if (result['resultType'] === 'input_required')
-    return 'The server asks something; run this in a terminal to answer, or use --json to see it.'
-  const blocks = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
-  const lines = blocks.map((block) => {
-    if (block['type'] === 'text') return shown(String(block['text']))
-    const resource = isObject(block['resource']) ? block['resource'] : block
-    const about = [block['type'], resource['mimeType'], resource['uri']].filter((part) => typeof part === 'string')
-    return styled(terminal, 'dim', `[${shown(about.join(' '))}]`)
-  })
-  const text = lines.join('\n')
-  return result['isError'] === true ? styled(terminal, 'red', text) : text
-}
-
-interface Approval {
-  readonly id: string
-  readonly message: string
-  readonly url: string | undefined
-}
-/** A gated call answers that somebody has to allow it first. */
-function approvalOf(result: Params): Approval | undefined {
-  const [block] = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
-  const text = block?.['text']
-  if (typeof text !== 'string' || !text.startsWith('{"approval_required":true')) return undefined
-  const { request_id: id, message, url } = JSON.parse(text) as { request_id: string; message: string; url?: string }
-  return { id, message, url }
-}
-
-function notice(terminal: Terminal, method: string, params: Params): void {
-  if (method === 'notifications/progress') {
-    const { progress, total, message } = params
-    const share = typeof total === 'number' ? ` ${Math.round((Number(progress) / total) * 100)} %` : ''
-    terminal.err(styled(terminal, 'dim', `…${share} ${shown(String(message ?? ''))}`))
-  } else if (method === 'notifications/message')
-    terminal.err(styled(terminal, 'dim', `${String(params['level'])}: ${shown(JSON.stringify(params['data']))}`))
-}
-
 /** What the server wants to know, asked field by field. */
-async function answer({ terminal, signal }: Around, method: string, params: Params): Promise<Params> {
-  if (method !== 'elicitation/create') return { action: 'decline' }
+async function answer({ terminal, signal }: Around, params: Params): Promise<Params> {
   terminal.err(styled(terminal, 'bold', shown(String(params['message'] ?? 'The server asks:'))))
   if (typeof params['url'] === 'string') {
     terminal.err(`Open ${shown(params['url'])}`)
@@ -154,18 +85,4 @@ async function answer({ terminal, signal }: Around, method: string, params: Para
     if (said !== '') pairs.push(`${name}=${said}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }
-}
-
-/** Ctrl-C is the command's here too: a reader of lines would keep it to itself. */
-async function prompt(question: string, signal: AbortSignal): Promise<string> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
-  reader.once('SIGINT', () => {
-    process.stderr.write('\n')
-    process.kill(process.pid, 'SIGINT')
-  })
-  try {
-    return await reader.question(question, { signal })
-  } finally {
-    reader.close()
-  }
 }

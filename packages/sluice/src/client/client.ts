@@ -5,6 +5,7 @@
 
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
+import type { Era } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
@@ -39,6 +40,8 @@ export interface ClientOptions {
   readonly tasks?: boolean
   /** Only this revision is accepted. By default the newest that both speak. */
   readonly revision?: RevisionName
+  /** Only this era is tried: `modern` for `server/discover`, `legacy` for `initialize`. */
+  readonly era?: Era
   /** Remembers which era a server speaks, so that the next connection asks once. A `Map` does. */
   readonly eras?: EraMemory
   /** How long a request may take. 60 seconds by default. */
@@ -107,7 +110,7 @@ export interface Client {
 
 /** Connects to a server: opens the transport and agrees on a revision. */
 export async function connect(transport: Transport, options: ClientOptions = {}): Promise<Client> {
-  const { clock = systemClock, timeoutMs = 60_000, probeMs = 5000, handlers = {}, revision, eras } = options
+  const { clock = systemClock, timeoutMs = 60_000, probeMs = 5000, handlers = {}, revision, era, eras } = options
   const clientInfo = options.clientInfo ?? { name: 'sluice', version: '0.1.0' }
   const declared = withTasks(capabilitiesOf(handlers, options.capabilities), options.tasks === true)
   const cache = createResultCache(clock)
@@ -128,7 +131,16 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     clock,
   )
   const agree = (signal?: AbortSignal): Promise<Agreement> =>
-    negotiate(session, transport, { clientInfo, capabilities: declared, revision, eras, timeoutMs, probeMs, signal })
+    negotiate(session, transport, {
+      clientInfo,
+      capabilities: declared,
+      revision,
+      era,
+      eras,
+      timeoutMs,
+      probeMs,
+      signal,
+    })
 
   await session.open()
   let agreement: Agreement

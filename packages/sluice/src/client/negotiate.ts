@@ -37,6 +37,8 @@ export interface NegotiateOptions {
   readonly capabilities: Params
   /** Only this revision is accepted. */
   readonly revision?: RevisionName | undefined
+  /** Only this era is tried. */
+  readonly era?: Era | undefined
   readonly eras?: EraMemory | undefined
   readonly timeoutMs: number
   /** How long `server/discover` may take. Some servers of earlier revisions never answer it. */
@@ -46,16 +48,8 @@ export interface NegotiateOptions {
 
 /** Agrees on a revision over an open transport. */
 export async function negotiate(session: Session, transport: Transport, options: NegotiateOptions): Promise<Agreement> {
-  const { revision, eras } = options
-  const known = eras?.get(transport.server)
-  const order: readonly Era[] =
-    revision === modernRevision
-      ? ['modern']
-      : revision !== undefined
-        ? ['legacy']
-        : known === 'legacy'
-          ? ['legacy', 'modern']
-          : ['modern', 'legacy']
+  const { eras } = options
+  const order = orderOf(options, eras?.get(transport.server))
   let failure: unknown
   for (const [attempt, era] of order.entries()) {
     try {
@@ -71,6 +65,12 @@ export async function negotiate(session: Session, transport: Transport, options:
     }
   }
   throw failure
+}
+
+function orderOf({ revision, era }: NegotiateOptions, known: Era | undefined): readonly Era[] {
+  if (revision !== undefined) return [revision === modernRevision ? 'modern' : 'legacy']
+  if (era !== undefined) return [era]
+  return known === 'legacy' ? ['legacy', 'modern'] : ['modern', 'legacy']
 }
 
 /** Some servers end when they are asked something before `initialize`: a channel is then opened again. */

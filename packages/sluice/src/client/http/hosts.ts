@@ -13,10 +13,11 @@ export interface HostPolicy {
 
 /** Decides for one client. */
 export interface HostGuard {
-  /** Throws a `ClientError` if the address must not be reached. */
-  check(url: string): void
-  /** Whether a host was named by the operator, and may therefore have a private address. */
-  isNamed(hostname: string): boolean
+  /**
+   * Throws a `ClientError` if the address must not be reached. Returns whether the operator named its host, which may
+   * therefore have a private address.
+   */
+  check(url: string): boolean
 }
 
 /** Returns the guard of a client. The operator named the server's own host, so it may be private. */
@@ -26,14 +27,14 @@ export function createHostGuard(serverUrl: string, { allowHosts }: HostPolicy = 
   // On a machine where the server is local, `localhost` and `127.0.0.1` are one host.
   const isLocal = [...named].some(isLoopback)
   return {
-    isNamed: (hostname) => isNamed(hostname) || (isLocal && isLoopback(hostname)),
     check(url) {
       if (!URL.canParse(url)) throw refused(url, 'it is not a valid URL')
       const { protocol, hostname } = new URL(url)
       if (protocol !== 'https:' && protocol !== 'http:') throw refused(url, 'only http and https are allowed')
-      if (isNamed(hostname) || (isLocal && isLoopback(hostname))) return
+      if (isNamed(hostname) || (isLocal && isLoopback(hostname))) return true
       if (allowHosts) throw refused(url, 'its host is not in "allowHosts"')
       if (isPrivateHost(hostname)) throw refused(url, 'its address is private; name the host in "allowHosts"')
+      return false
     },
   }
 }

@@ -44,8 +44,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   }
 
   async function send(request: HttpRequest, flight: Flight): Promise<HttpResponse> {
-    guard.check(request.url)
-    let target = request
+    let target: HttpRequest = { ...request, mayBePrivate: guard.check(request.url) }
     let challenges = 0
     let redirects = 0
     for (;;) {

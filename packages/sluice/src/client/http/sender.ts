@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
+  /** The operator named this host, so it may have a private address. Others are refused if they resolve to one. */
+  readonly mayBePrivate?: boolean
   /** Sending it twice does no harm. A kept connection that the server has just closed is then not an error. */
   readonly isRepeatable?: boolean
 }

@@ -17,8 +17,6 @@ import { tooLong } from '../http/sender.ts'
 export interface NodeSenderOptions {
   /** Connections per host. */
   readonly maxConnections?: number
-  /** Hosts that may have a private address. Others are refused when they resolve to one. */
-  readonly privateHosts?: readonly string[]
 }
 
 /** A sender that keeps connections open until it is closed. */
@@ -28,28 +26,39 @@ export interface NodeSender {
   close(): void
 }
 
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
 /** Creates a sender over `node:http` and `node:https`. */
-export function createNodeSender({ maxConnections = 256, privateHosts = [] }: NodeSenderOptions = {}): NodeSender {
+export function createNodeSender({ maxConnections = 256 }: NodeSenderOptions = {}): NodeSender {
   const settings = { keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 64, scheduling: 'lifo' as const }
-  const agents = { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
-  const named = new Set(privateHosts.map((host) => host.toLowerCase()))
-  const checkedLookup: LookupFunction = (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 4)
-      const refused = !named.has(hostname.toLowerCase()) && addresses.find(({ address }) => isPrivateAddress(address))
-      if (refused) return callback(new PrivateAddress(`${hostname} has a private address`), '', 4)
-      if (options.all) return callback(null, addresses)
-      const [first] = addresses
-      callback(first ? null : new Error(`${hostname} has no address`), first?.address ?? '', first?.family ?? 4)
-    })
-  }
+  // Apart, so that a request that must not reach a private address does not take a connection that was made to one.
+  const named: Agents = { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
+  const checkedSettings = { ...settings, lookup: publicLookup }
+  const checked: Agents = { http: new HttpAgent(checkedSettings), https: new HttpsAgent(checkedSettings) }
   return {
-    send: (request) => exchange(request, agents, checkedLookup),
+    send: (request) => exchange(request, request.mayBePrivate ? named : checked),
     close() {
-      agents.http.destroy()
-      agents.https.destroy()
+      for (const { http, https } of [named, checked]) {
+        http.destroy()
+        https.destroy()
+      }
     },
   }
+}
+
+/** Resolves a name, and refuses it if any of its addresses is private. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 4)
+    if (addresses.some(({ address }) => isPrivateAddress(address)))
+      return callback(new PrivateAddress(`${hostname} has a private address`), '', 4)
+    if (options.all) return callback(null, addresses)
+    const [first] = addresses
+    callback(first ? null : new Error(`${hostname} has no address`), first?.address ?? '', first?.family ?? 4)
+  })
 }
 
 class PrivateAddress extends Error {}
@@ -70,11 +79,7 @@ function targetOf(url: string): Target {
   return last
 }
 
-function exchange(
-  request: HttpRequest,
-  agents: { readonly http: HttpAgent; readonly https: HttpsAgent },
-  checkedLookup: LookupFunction,
-): HttpExchange {
+function exchange(request: HttpRequest, agents: Agents): HttpExchange {
   const { method, url, headers, body, isRepeatable = method !== 'POST' } = request
   const { isHttps, host } = targetOf(url)
   const options: RequestOptions = {
@@ -82,7 +87,6 @@ function exchange(
     method,
     headers: body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
     agent: isHttps ? agents.https : agents.http,
-    lookup: checkedLookup,
   }
   let isAborted = false
   let sent: ClientRequest
@@ -172,7 +176,9 @@ function toResponse(incoming: IncomingMessage): HttpResponse {
         resolve((held.length === 1 && only ? only : Buffer.concat(held)).toString('utf8'))
       })
       incoming.on('error', (cause) => reject(brokeOff(cause)))
-      incoming.on('close', () => reject(brokeOff()))
+      incoming.on('close', () => {
+        if (!incoming.complete) reject(brokeOff())
+      })
     })
   }
   return {

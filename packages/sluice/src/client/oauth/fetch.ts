@@ -22,10 +22,11 @@ export type OAuthFetch = (
 export function createOAuthFetch(sender: HttpSender, guard: HostGuard, clock: Clock): OAuthFetch {
   return async (url, { method = 'GET', headers, body }) => {
     if (!isSafeUrl(url)) throw new ClientError('refusedAddress', `Not requested: ${url.slice(0, 200)} is not https`)
-    guard.check(url)
+    const mayBePrivate = guard.check(url)
     const { response, abort } = sender({
       method: method === 'POST' ? 'POST' : 'GET',
       url,
+      mayBePrivate,
       headers: { accept: 'application/json', ...Object.fromEntries(new Headers(headers)) },
       ...(body !== undefined && body !== null && { body: String(body) }),
     })
