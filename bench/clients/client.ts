@@ -1,6 +1,6 @@
 /** What a client of the race must be able to do, and where its server is. */
 
-export type ClientName = 'floor' | 'sluice' | 'sdk-v2' | 'sdk-v1'
+export type ClientName = 'floor' | 'sluice' | 'sluice-fetch' | 'sdk-v2' | 'sdk-v1'
 
 /** A server over HTTP, or the script of one over stdio. */
 export type ServerAddress = { readonly url: string } | { readonly script: string }

@@ -10,17 +10,19 @@ import type { Calls } from '../lib/client-load.ts'
 import { scriptOf } from '../lib/contenders.ts'
 import { interleave, median, number, progress, ratio, type Section, type Table, times, whole } from '../lib/figures.ts'
 
-const names: readonly ClientName[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1']
+const onPipes: readonly ClientName[] = ['floor', 'sluice', 'sdk-v2', 'sdk-v1']
+const onHttp: readonly ClientName[] = ['floor', 'sluice', 'sluice-fetch', 'sdk-v2', 'sdk-v1']
 const concurrency = 32
 const warmUpMs = 2_000
 const roundMs = 500
 const rounds = 9
 
 interface Race {
+  readonly names: readonly ClientName[]
   of(name: ClientName, pick: (calls: Calls) => number): number | undefined
 }
 
-async function race(over: string, address: ServerAddress): Promise<Race> {
+async function race(over: string, names: readonly ClientName[], address: ServerAddress): Promise<Race> {
   const children = new Map(
     names.map((name) => [name, startChild(new URL('../lib/client-load.ts', import.meta.url))] as const),
   )
@@ -40,6 +42,7 @@ async function race(over: string, address: ServerAddress): Promise<Race> {
       return ask(name, { concurrency, durationMs: roundMs })
     })
     return {
+      names,
       of(name, pick) {
         const taken = samples.get(name)
         return taken && median(taken.map(pick))
@@ -53,7 +56,7 @@ async function race(over: string, address: ServerAddress): Promise<Race> {
 const rate = ({ perSecond }: Calls): number => perSecond
 const cpu = ({ cpuUs }: Calls): number => cpuUs
 
-const tableOf = (over: string, { of }: Race): Table => ({
+const tableOf = (over: string, { names, of }: Race): Table => ({
   title: `client over ${over}: tools/call against one Sluice server`,
   notes: [`${concurrency} in flight, median of ${rounds} rounds of ${roundMs / 1_000} s`],
   columns: ['', 'calls/s', 'vs sdk-v2', 'CPU µs/call', 'of sdk-v2', 'client busy'],
@@ -71,10 +74,10 @@ export async function client(): Promise<Section> {
   const server = startChild(scriptOf('sluice', 'http'))
   try {
     const { url } = await server.ask<{ readonly url: string }>()
-    const http = await race('HTTP', { url })
-    const stdio = await race('stdio', { script: fileURLToPath(scriptOf('sluice', 'stdio')) })
+    const http = await race('HTTP', onHttp, { url })
+    const stdio = await race('stdio', onPipes, { script: fileURLToPath(scriptOf('sluice', 'stdio')) })
     const facts = await factsOf()
-    const figuresOf = ({ of }: Race): object =>
+    const figuresOf = ({ names, of }: Race): object =>
       Object.fromEntries(
         names.map((name) => [name, { perSecond: whole(of(name, rate)), cpuUs: of(name, cpu) ?? null }]),
       )
