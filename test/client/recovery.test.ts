@@ -79,6 +79,17 @@ test('an error of a tool call is not mistaken for another era', async () => {
   expect(calls).toBe(1)
 })
 
+test('a refusal that another agreement does not change is not repeated', async () => {
+  let calls = 0
+  const url = await hostileServer((asked, response) => {
+    calls++
+    sendJson(response, refusal(asked, -32000), 400)
+  })
+  const client = await connect(httpTransport(url))
+  await expect(client.callTool('a')).rejects.toMatchObject({ code: -32000, status: 400 })
+  expect(calls).toBe(1)
+})
+
 test('headers that a tool asks for are learned from its refusal', async () => {
   const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
   const url = await hostileServer((asked, response) => {
