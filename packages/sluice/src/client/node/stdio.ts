@@ -54,6 +54,8 @@ export function stdioTransport(options: StdioOptions): Transport {
       const pipe = createPipe(stdout, stdin, receiver, options)
       const exited = new Promise<void>((resolve) => {
         child.once('exit', (code, signal) => {
+          // What the server started may outlive it. Now, because later its number may belong to another group.
+          kill(child, 'SIGKILL')
           resolve()
           pipe.fail(new ClientError('closed', `${command} ended with ${signal ?? code}`))
         })
@@ -82,8 +84,6 @@ async function end({ child, pipe, exited }: { child: ChildProcess; pipe: Pipe; e
     if (!(await within(exited, waitAfterTermMs))) kill(child, 'SIGKILL')
     await exited
   }
-  // What the server started may have outlived it.
-  kill(child, 'SIGKILL')
 }
 
 function kill(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
