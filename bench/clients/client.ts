@@ -1,4 +1,4 @@
-/** What a client of the race must be able to do, and where its server is. */
+/** The interface of the clients in the race, and the address of their server. */
 
 export type ClientName = 'floor' | 'sluice' | 'sluice-fetch' | 'sdk-v2' | 'sdk-v1'
 

@@ -1,4 +1,4 @@
-/** What a gateway needs of its client besides speed, tried against a server that sends more than the protocol knows. */
+/** Other needs of a gateway besides speed, tried against a server that sends more than the protocol knows. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'

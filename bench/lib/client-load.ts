@@ -1,4 +1,4 @@
-/** A client in a process of its own: asked to call for a while, it says how many calls it made and what CPU they took. */
+/** A client in a separate process: it makes calls for a while and reports how many, and the CPU time they took. */
 import type { BenchClient, ClientModule, ServerAddress } from '../clients/client.ts'
 import { said } from './messages.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Clients: `tools/call` against one Sluice server, over HTTP and over stdio, each client in a process of its own. What
- * counts for a gateway is the CPU a call costs the client, and what is left of a result the client does not know.
+ * Clients: `tools/call` against one Sluice server, over HTTP and over stdio, each client in a separate process. A
+ * gateway cares about the CPU time of a call in the client, and about unknown fields of results.
  */
 import { fileURLToPath } from 'node:url'
 import type { ClientName, ServerAddress } from '../clients/client.ts'

@@ -169,7 +169,7 @@ describe.each(Object.entries(senders))('through %s', (_name, send) => {
     })
     await expect(call(opened)).rejects.toBeInstanceOf(ClientError)
   })
-  test('an answer that is no MCP says its status', async () => {
+  test('an answer that is not MCP is reported with its status', async () => {
     const opened = await open((_asked, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
     })

@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
   ...(['stdio', 'http', 'sse'] as const).map(
     (over): Row => ({ name: 'SDK v1', over, args: script('sdk-v1', over), revisions: legacy, has: full }),
   ),
-  // Without a stream there is no way for progress and questions.
+  // Progress and questions need a stream.
   { name: 'SDK v1, JSON answers', over: 'http', args: script('sdk-v1', 'json'), revisions: legacy, has: [] },
   ...(['stdio', 'http'] as const).map(
     (over): Row => ({

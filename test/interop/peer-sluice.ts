@@ -110,7 +110,7 @@ export async function connectSluice(place: Place, revision: Revision): Promise<P
           ...(uris.length > 0 && { resourceSubscriptions: uris }),
         },
         {
-          // Before 2026-07-28 the client hears them all, whoever asked.
+          // Before 2026-07-28 the client receives all of them through `onNotification`.
           notification(method, params) {
             if (isModern) heard.push({ method, params })
           },

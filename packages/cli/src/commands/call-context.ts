@@ -1,4 +1,4 @@
-/** What the parts of `sluice call` share: the connection, and how results are shown and users asked. */
+/** Shared by the parts of `sluice call`: the connection, and how results are shown and users asked. */
 
 import { createInterface } from 'node:readline/promises'
 import type { Client } from 'sluice/client'
@@ -7,7 +7,7 @@ import { isObject } from '../client/message.ts'
 import { shown, styled, type Terminal } from '../output.ts'
 import type { Around } from './command.ts'
 
-/** What one invocation works with. */
+/** The connection and the options of one invocation. */
 export interface CallContext extends Around {
   readonly client: Client
   readonly target: string
@@ -25,7 +25,7 @@ export async function allOf(list: AsyncIterable<Params>): Promise<readonly Param
   return entries
 }
 
-/** Text as it is, but for what would steer the terminal; what is no text by its kind and size. */
+/** Returns the text of a result without terminal controls. Other content is shown by its type. */
 export function textOf(terminal: Terminal, result: Params): string {
   if (result['resultType'] === 'input_required')
     return 'The server asks something; run this in a terminal to answer, or use --json to see it.'

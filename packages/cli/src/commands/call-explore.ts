@@ -1,4 +1,4 @@
-/** What `sluice call` shows besides tools: resources, prompts and completions. */
+/** `sluice call` for resources, prompts and completions. */
 
 import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'

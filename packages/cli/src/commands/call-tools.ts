@@ -72,7 +72,7 @@ interface Approval {
   readonly message: string
   readonly url: string | undefined
 }
-/** A gated call answers that somebody has to allow it first. */
+/** Returns the approval that a gated call waits for; `undefined` if it does not. */
 function approvalOf(result: Params): Approval | undefined {
   const [block] = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const text = block?.['text']

@@ -22,7 +22,7 @@ const maxTtlMs = 24 * 60 * 60 * 1000
 export interface ResultCache {
   get(method: string, params: Params): Params | undefined
   set(method: string, params: Params, result: Params): void
-  /** Drops what a notification makes stale. */
+  /** Drops results that a notification makes stale. */
   notified(notification: string): void
   clear(): void
 }

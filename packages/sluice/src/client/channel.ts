@@ -1,4 +1,4 @@
-/** What the channels share: one text in, one message out, and an end that is reported once. */
+/** Shared by the channels: one text in, one message out, and an end that is reported once. */
 
 import { ClientError } from './errors.ts'
 import type { Message } from './message.ts'

@@ -1,6 +1,6 @@
 /**
  * The MCP client: one interface for all revisions. Results are returned as the server sent them, unknown members
- * included, because a gateway must hand on what it does not know.
+ * included, because a gateway must relay fields it does not know.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -30,11 +30,11 @@ import type { Transport } from './transport.ts'
 
 /** Options of a connection. */
 export interface ClientOptions {
-  /** Who asks. Servers show it in logs. */
+  /** The name and version of this client. Servers show them in logs. */
   readonly clientInfo?: { readonly name: string; readonly version: string; readonly [member: string]: unknown }
   /** Answers questions of the server. Exactly these are declared. */
   readonly handlers?: QuestionHandlers
-  /** Declared besides what the handlers stand for: extensions, experimental capabilities. */
+  /** Declared in addition to the handlers' capabilities: extensions, experimental ones. */
   readonly capabilities?: Params
   /** Declares the tasks extension: servers may answer calls with tasks, which `callTool` waits for. */
   readonly tasks?: boolean
@@ -52,7 +52,7 @@ export interface ClientOptions {
   readonly signal?: AbortSignal
   /** Notifications that belong to no request of `request` with a listener: changed lists, logs, updates. */
   onNotification?(method: string, params: Params): void
-  /** What was ignored: output that is not JSON, unknown ids, tools that cannot be called. */
+  /** Receives a sentence for each ignored message: output that is not JSON, unknown ids, tools that cannot be called. */
   onIgnored?(problem: string): void
   /** The transport ended by itself. */
   onClose?(error: ClientError): void
@@ -88,7 +88,7 @@ export interface CallToolOptions extends RequestOptions {
 
 /** A connection to one server. */
 export interface Client {
-  /** What was agreed with the server: revision, capabilities, instructions. */
+  /** The agreement with the server: revision, capabilities, instructions. */
   readonly agreement: Agreement
   /** Sends any request and returns its raw result. Rejects with `ServerError` or `ClientError`. */
   request(method: string, params?: Params, options?: RequestOptions): Promise<Params>
@@ -200,7 +200,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     })
   }
 
-  /** Repeats once what certainly did not run: a lost session, another era, headers that were not known. */
+  /** Repeats a request once if it certainly did not run: lost session, another era, unknown headers. */
   async function sendSurely(
     method: string,
     params: Params,

@@ -10,7 +10,7 @@ export class ServerError extends Error {
   override readonly name = 'ServerError'
   /** The JSON-RPC error code. */
   readonly code: number
-  /** What the server added, exactly as it was sent. */
+  /** The `data` of the error, exactly as it was sent. */
   readonly data: unknown
   /** The HTTP status of the response, if it refused the request (400 or above). */
   readonly status: number | undefined

@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 import { toMessage } from './message.ts'
 import type { Receiver, Transport } from './transport.ts'
 
-/** What a server in this process must have. A server of `createServer` has it. */
+/** The part of a server that the transport uses. A server of `createServer` has it. */
 export interface InProcessServer {
   handle(message: unknown, context: { readonly signal: AbortSignal; send(message: unknown): void }): Promise<unknown>
 }

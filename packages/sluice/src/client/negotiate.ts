@@ -14,7 +14,7 @@ import { ClientError, ServerError } from './errors.ts'
 import type { Session } from './session.ts'
 import type { Transport } from './transport.ts'
 
-/** What client and server agreed on. */
+/** The outcome of the negotiation with a server. */
 export interface Agreement {
   readonly revision: RevisionName
   readonly era: Era

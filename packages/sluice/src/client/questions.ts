@@ -1,12 +1,12 @@
 /**
- * What a server may ask its client: a form, a page to open, a model's answer, the roots. Each has a handler, and exactly
+ * Questions of a server to its client: a form, a page to open, a model's answer, the roots. Each has a handler, and exactly
  * the handlers that are there are declared as capabilities.
  */
 
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 
-/** What a handler knows about a question besides its parameters. */
+/** The circumstances of a question, besides its parameters. */
 export interface QuestionContext {
   /** Ends when the answer is no longer wanted. */
   readonly signal: AbortSignal
@@ -52,7 +52,7 @@ export async function answerQuestion(
   context: QuestionContext,
 ): Promise<Params> {
   const handler = isDeclared(method, params, capabilities) ? handlerFor(method, params, handlers) : undefined
-  if (!handler) throw new UndeclaredQuestion(`The client did not declare what "${method}" needs`)
+  if (!handler) throw new UndeclaredQuestion(`The client did not declare the capability for "${method}"`)
   return handler(params, context)
 }
 

@@ -1,4 +1,4 @@
-/** Which failures say that what was agreed no longer holds: the session is lost, or the server speaks another era. */
+/** Tells failures of the agreement from others: the session is lost, or the server speaks another era. */
 
 import { ClientError, ServerError } from './errors.ts'
 import type { Agreement } from './negotiate.ts'

@@ -34,7 +34,7 @@ export async function withRounds(params: Params, rounds: Rounds): Promise<Params
     const { inputRequests, requestState } = result
     if (inputRequests === undefined) await delay(laterMs, rounds.signal, rounds.clock)
     const inputResponses = await answersTo(inputRequests, rounds)
-    // Neither answers nor state of an earlier round may be repeated: each round says what the next one carries.
+    // Neither answers nor state of an earlier round may be repeated: each round names the parameters of the next one.
     const { inputResponses: _answers, requestState: _state, ...first } = params
     result = await rounds.ask({
       ...first,
@@ -57,7 +57,7 @@ async function answersTo(requests: unknown, { answer }: Rounds): Promise<Params>
       answers.push([key, await answer({ method: question['method'], params })])
     } catch (thrown) {
       if (!(thrown instanceof UndeclaredQuestion)) throw thrown
-      throw new ClientError('protocol', `The server asks for what was not declared: ${question['method'].slice(0, 64)}`)
+      throw new ClientError('protocol', `The server asks an undeclared question: ${question['method'].slice(0, 64)}`)
     }
   }
   return Object.fromEntries(answers)

@@ -1,11 +1,11 @@
-/** Any transport of the official SDK as one of ours: its in-memory pair, or a transport that somebody wrote for it. */
+/** Any transport of the official SDK as one of ours: its in-memory pair, or any other transport written for it. */
 
 import { ClientError } from './errors.ts'
 import type { Message } from './message.ts'
 import { toMessage } from './message.ts'
 import type { Transport } from './transport.ts'
 
-/** What the official SDK, v1 and v2, calls a transport. */
+/** A transport of the official SDK, v1 or v2. */
 export interface SdkTransport {
   onmessage?: ((message: never) => void) | undefined
   onclose?: (() => void) | undefined

@@ -133,7 +133,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
       answer =
         thrown instanceof UndeclaredQuestion
           ? { error: { code: -32601, message: thrown.message } }
-          : // The handler's own words may hold what the server must not see.
+          : // The handler's own words may hold secrets.
             { error: { code: -32603, message: 'The client could not answer' } }
     }
     if (born === generation && !controller.signal.aborted) await transport.send({ jsonrpc: '2.0', id, ...answer })
@@ -196,7 +196,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
       pending.set(id, request)
       transport.send({ jsonrpc: '2.0', id, method, params }, headers).then(
         () => {
-          // Over HTTP the stream has ended: what has not been answered by now never is.
+          // Over HTTP the stream has ended, so no answer will come.
           if (transport.abort && pending.get(id) === request)
             request.reject(new ClientError('closed', 'The server ended the response without an answer'))
         },

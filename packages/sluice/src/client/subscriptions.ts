@@ -1,7 +1,7 @@
 /**
  * News of a server: changed lists, updated resources, tasks. 2026-07-28 has a stream per subscription; earlier revisions
  * have `resources/subscribe` and send changes of lists without being asked. A stream that breaks is opened again, and
- * the subscriber is told, because what happened meanwhile is lost.
+ * the subscriber is told, because changes in between are lost.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -11,7 +11,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { ClientError, ServerError } from './errors.ts'
 
-/** What a subscriber wants to receive. */
+/** The notifications a subscriber wants. */
 export interface SubscriptionFilter {
   readonly toolsListChanged?: boolean
   readonly promptsListChanged?: boolean
@@ -24,15 +24,15 @@ export interface SubscriptionFilter {
 
 /** A subscription that is open. */
 export interface Subscription {
-  /** What the server promised to send. A subset of what was asked for. */
+  /** The notifications the server promised to send, a subset of the filter. */
   readonly accepted: Params
   close(): Promise<void>
 }
 
-/** Receives what a subscription brings. */
+/** Receives the notifications of a subscription. */
 export interface SubscriptionListener {
   notification(method: string, params: Params): void
-  /** The stream broke and is open again: read again what matters. */
+  /** The stream broke and is open again. Changes in between were missed. */
   reopened?(): void
   /** The subscription ended and is not opened again: by the server, or because of an error. */
   ended?(error: Error | undefined): void

@@ -1,5 +1,5 @@
 /**
- * Work that outlives its request: the client polls until it is done, answers what the task asks, and returns what the
+ * Work that outlives its request: the client polls until it is done, answers the task's questions, and returns the result that the
  * request would have returned. The tasks extension of 2026-07-28, and the experimental tasks of 2025-11-25.
  *
  * https://modelcontextprotocol.io/extensions/tasks

@@ -1,5 +1,5 @@
 /**
- * What a call must know about its tool: which arguments are repeated in headers, and whether it may run as a task of
+ * Facts about tools that calls need: which arguments are repeated in headers, and whether a tool may run as a task of
  * 2025-11-25. Learned from every `tools/list` that passes. The server refuses a call whose headers are missing, and the
  * client then lists the tools and repeats it.
  */

@@ -1,5 +1,5 @@
 /**
- * What carries messages to one server and back. Two kinds: a channel (stdio, WebSocket, HTTP+SSE, in process), where all
+ * Carries messages to one server and back. Two kinds: a channel (stdio, WebSocket, HTTP+SSE, in process), where all
  * messages share one stream, and Streamable HTTP, where each request has a response stream for itself.
  */
 
@@ -7,7 +7,7 @@ import type { Id } from '../core/json.ts'
 import type { ClientError } from './errors.ts'
 import type { Message } from './message.ts'
 
-/** What a transport reports to its client. */
+/** Receives the reports of a transport. */
 export interface Receiver {
   /**
    * Takes one message. `request` is the id of the request whose response stream carried it, if there is one; `status`
@@ -37,7 +37,7 @@ export interface Transport {
   abort?(request: Id): void
   /** Called when a revision was agreed on, or with `undefined` before the era is probed again. */
   agreed(revision: string | undefined): void
-  /** Opens the standalone stream of a legacy session, on which the server sends what belongs to no request. */
+  /** Opens the standalone stream of a legacy session, for messages that belong to no request. */
   listen?(): void
   /** Closes it and everything it opened: streams, timers, processes. */
   close(): Promise<void>

@@ -1,6 +1,6 @@
 /**
  * Which addresses a client may reach. A server names further addresses (OAuth metadata, token endpoints, redirects), and
- * one that names a private address would use this machine to reach what it cannot reach itself.
+ * one that names a private address would use this machine to reach hosts it cannot reach itself.
  */
 
 import { isLoopback } from '../../core/loopback.ts'

@@ -50,7 +50,7 @@ export function mirrorHeaders(
 const plain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/
 const sentinel = /^=\?base64\?.*\?=$/s
 
-/** Encodes what a header cannot carry as it is: other characters, space at the ends, text that looks encoded. */
+/** Encodes text that a header cannot carry: other characters, space at the ends, text that looks encoded. */
 const toHeaderText = (text: string): string =>
   plain.test(text) && !sentinel.test(text) ? text : `=?base64?${toBase64(new TextEncoder().encode(text))}?=`
 

@@ -76,7 +76,7 @@ export function createStandaloneStream(deps: StandaloneStreamDeps): StandaloneSt
         .finally(() => {
           if (current === life) current = undefined
         })
-        // `finally` hands on what `catch` returned.
+        // `finally` returns a promise too.
         .catch(() => {})
     },
     close() {

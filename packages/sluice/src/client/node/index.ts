@@ -1,4 +1,4 @@
-/** `sluice/client-node`: what the client needs Node for. Starting servers as processes, and HTTP that is faster than `fetch`. */
+/** `sluice/client-node`: the parts of the client that need Node. Servers as processes, and HTTP that is faster than `fetch`. */
 
 export type { LoopbackRedirect, LoopbackRedirectOptions } from './loopback-redirect.ts'
 export { createLoopbackRedirect } from './loopback-redirect.ts'

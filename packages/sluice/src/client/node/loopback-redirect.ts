@@ -1,5 +1,5 @@
 /**
- * Where a browser comes back to after a sign-in on this machine: a page on 127.0.0.1 that takes exactly one answer.
+ * The page on 127.0.0.1 to which a browser returns after a sign-in on this machine. It takes exactly one answer.
  *
  * https://datatracker.ietf.org/doc/html/rfc8252#section-7.3
  */
@@ -17,7 +17,7 @@ export interface LoopbackRedirectOptions {
   readonly signal?: AbortSignal
 }
 
-/** What `createOAuth` needs for a user at this machine. */
+/** The options of `createOAuth` for a user at this machine. */
 export interface LoopbackRedirect {
   readonly redirectUrl: string
   authorize(page: string): Promise<string>

@@ -11,14 +11,14 @@ import { ClientError } from '../errors.ts'
 import type { Transport } from '../transport.ts'
 import { createPipe, type Pipe, type StreamsOptions } from './streams.ts'
 
-/** The program that is the server, and what it may see. */
+/** The program that is the server, and its environment. */
 export interface StdioOptions extends StreamsOptions {
   readonly command: string
   readonly args?: readonly string[]
   /** Variables for the process besides the harmless ones that every program needs (PATH, HOME, LANG, …). */
   readonly env?: { readonly [name: string]: string | undefined }
   readonly cwd?: string
-  /** Receives what the process writes to stderr. By default it is dropped. */
+  /** Receives the stderr of the process. By default it is dropped. */
   onStderr?(text: string): void
 }
 
@@ -34,7 +34,7 @@ export function stdioTransport(options: StdioOptions): Transport {
     server: [command, ...args].join(' '),
     mirrorsHeaders: false,
     async open(receiver) {
-      // A group of its own, so that what the server starts ends with it.
+      // A separate process group, so that processes the server starts end with it.
       const child = spawn(command, [...args], {
         stdio: ['pipe', 'pipe', onStderr ? 'pipe' : 'ignore'],
         env: childEnvironment(process.env, env),
@@ -54,7 +54,7 @@ export function stdioTransport(options: StdioOptions): Transport {
       const pipe = createPipe(stdout, stdin, receiver, options)
       const exited = new Promise<void>((resolve) => {
         child.once('exit', (code, signal) => {
-          // What the server started may outlive it. Now, because later its number may belong to another group.
+          // Processes that the server started may outlive it. Later its number may belong to another group.
           kill(child, 'SIGKILL')
           resolve()
           pipe.fail(new ClientError('closed', `${command} ended with ${signal ?? code}`))

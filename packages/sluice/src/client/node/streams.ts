@@ -26,7 +26,7 @@ export interface Pipe {
   detach(): void
 }
 
-/** Begins to read. `input` is what the server writes, `output` is what it reads. */
+/** Begins to read. The server writes to `input` and reads from `output`. */
 export function createPipe(input: Readable, output: Writable, receiver: Receiver, options: StreamsOptions = {}): Pipe {
   const { maxMessageBytes = defaultMaxMessageBytes } = options
   let isOpen = true

@@ -1,5 +1,5 @@
 /**
- * Who this client is to an authorization server: registered beforehand, named by a metadata document, registered for
+ * The identity of this client at an authorization server: registered beforehand, named by a metadata document, registered for
  * this issuer earlier, or registered now, in this order.
  */
 
@@ -20,7 +20,7 @@ export interface RegisteredClient {
   readonly secret?: string
   /** Signs assertions instead of sending a secret: `private_key_jwt`. With `{ key, kid }` they name the key. */
   readonly privateKey?: SigningKey
-  /** How the client authenticates. By default what client and authorization server both support. */
+  /** How the client authenticates. By default a method that client and authorization server both support. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none'
   /** The authorization server it is registered with. With it, other issuers never see the credentials. */
   readonly issuer?: string
@@ -74,7 +74,7 @@ function registered(server: AuthorizationServer, client: RegisteredClient): Iden
   return { client: known, auth, registration: undefined }
 }
 
-/** What the client was registered for, otherwise the first of basic, post and none that the server supports. */
+/** Returns the method the client was registered with, otherwise the first of basic, post and none that the server supports. */
 function authOf(
   server: AuthorizationServer,
   { client_secret: secret, token_endpoint_auth_method: method }: Client,

@@ -11,7 +11,7 @@ import { isObject } from '../../core/json.ts'
 import { ClientError } from '../errors.ts'
 import type { OAuthFetch } from './fetch.ts'
 
-/** Where and for what a token is asked. */
+/** The authorization server of an MCP server, and the resource and scopes to ask for. */
 export interface Discovery {
   readonly server: AuthorizationServer
   /** The resource indicator (RFC 8707); `undefined` if the server publishes no metadata about itself. */
@@ -60,7 +60,7 @@ async function findResource(url: string, named: string | undefined, fetch: OAuth
   return undefined
 }
 
-/** Where an issuer may publish its metadata, in the order of the specification. */
+/** Returns the addresses of an issuer's metadata, in the order of the specification. */
 function placesOf(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')

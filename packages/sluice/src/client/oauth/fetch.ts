@@ -12,7 +12,7 @@ import type { HttpSender } from '../http/sender.ts'
 const maxBytes = 1024 * 1024
 const timeoutMs = 15_000
 
-/** What `oauth4webapi` asks of a `fetch`. */
+/** The `fetch` that `oauth4webapi` uses. */
 export type OAuthFetch = (
   url: string,
   init: { readonly method?: string; readonly headers?: Headers | Record<string, string>; readonly body?: unknown },

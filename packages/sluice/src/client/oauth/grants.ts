@@ -8,7 +8,7 @@ import { ClientError } from '../errors.ts'
 import type { Identity } from './client-identity.ts'
 import type { OAuthFetch } from './fetch.ts'
 
-/** What every request for a token needs. */
+/** The common part of all requests for a token. */
 export interface GrantContext {
   readonly server: AuthorizationServer
   readonly identity: Identity
@@ -79,7 +79,7 @@ export async function jwtBearerGrant(context: GrantContext, assertion: string): 
   return oauth.processGenericTokenEndpointResponse(server, client, answer)
 }
 
-/** A token, and what it is exchanged for. */
+/** A token, and the token it is exchanged for. */
 export interface TokenExchange {
   /** The token endpoint of the party that issued the subject token. */
   readonly tokenEndpoint: string

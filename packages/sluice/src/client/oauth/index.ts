@@ -1,4 +1,4 @@
-/** `sluice/client-oauth`: sign-in for clients. In an entry of its own, so that only programs that sign in load it. */
+/** `sluice/client-oauth`: sign-in for clients. A separate entry, so that only programs that sign in load it. */
 
 export type { RegisteredClient, SigningKey } from './client-identity.ts'
 export type { TokenExchange } from './grants.ts'

@@ -1,6 +1,6 @@
 /**
  * OAuth for clients: signs in where a server asks for it, refreshes tokens one request at a time, and asks for more
- * scopes when a server wants them. The protocol itself is `oauth4webapi`; what MCP adds is here.
+ * scopes when a server wants them. The protocol itself is `oauth4webapi`; the rules of MCP are here.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -34,7 +34,7 @@ import { memoryTokens, type SavedSignIn, type TokenStore } from './tokens.ts'
 export interface OAuthOptions extends HostPolicy {
   /** The address of the MCP server. */
   readonly url: string
-  /** Where the authorization server sends the user back to. */
+  /** The address to which the authorization server sends the user back. */
   readonly redirectUrl?: string
   /** Shows the sign-in page to the user and resolves with the address the browser was sent back to. */
   authorize?(url: string): Promise<string>
@@ -53,7 +53,7 @@ export interface OAuthOptions extends HostPolicy {
   assertion?(request: AssertionRequest): Promise<string>
   /** Asked for if the challenge names no scopes. By default the scopes in the server's metadata. */
   readonly scope?: string
-  /** Where tokens are kept. In memory by default. */
+  /** Keeps the tokens. In memory by default. */
   readonly tokens?: TokenStore
   /** The key in `tokens`. By default the server's address; a gateway adds the user. */
   readonly key?: string
@@ -62,7 +62,7 @@ export interface OAuthOptions extends HostPolicy {
   readonly clock?: Clock
 }
 
-/** For what an assertion is needed. */
+/** The issuer and the resource that an assertion is for. */
 export interface AssertionRequest {
   readonly issuer: string
   readonly resource: string

@@ -1,4 +1,4 @@
-/** Which scopes are asked for: what the challenge names, otherwise what the server publishes, and nothing beyond that. */
+/** The scopes to ask for: those in the challenge, otherwise the configured ones, otherwise those the server publishes. */
 
 import type { BearerChallenge } from './challenge.ts'
 import type { Discovery } from './discover.ts'

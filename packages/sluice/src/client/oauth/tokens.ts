@@ -1,4 +1,4 @@
-/** Where tokens are kept between runs. What leaves this process is sealed: a stolen file or row opens nothing. */
+/** Storage of tokens between runs. Tokens leave this process sealed, so a stolen file or row opens nothing. */
 
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -6,7 +6,7 @@ import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { createSeal } from '../../core/seal.ts'
 
-/** What is kept about one sign-in. */
+/** The stored record of one sign-in. */
 export interface SavedSignIn {
   /** The authorization server that gave the tokens. They are never sent to another one. */
   readonly issuer: string
