@@ -1,6 +1,5 @@
 /** `sluice/client`: an MCP client for every revision that runs anywhere. Node's own transports are in `sluice/client-node`. */
 
-export type { CallToolOptions, Client, ClientOptions, RequestOptions } from './client.ts'
 export { connect } from './client.ts'
 export type { ClientErrorReason } from './errors.ts'
 export { ClientError, ServerError } from './errors.ts'
@@ -21,5 +20,6 @@ export { fromSdkTransport } from './sdk-transport.ts'
 export { sseTransport } from './sse.ts'
 export type { Subscription, SubscriptionFilter, SubscriptionListener } from './subscriptions.ts'
 export type { Receiver, Transport } from './transport.ts'
+export type { CallToolOptions, Client, ClientOptions, RequestOptions } from './types.ts'
 export type { WebSocketTransportOptions } from './websocket.ts'
 export { webSocketTransport } from './websocket.ts'

@@ -2,8 +2,8 @@
 
 export type { RegisteredClient, SigningKey } from './client-identity.ts'
 export type { TokenExchange } from './grants.ts'
-export type { AssertionRequest, OAuth, OAuthOptions, SignIn } from './oauth.ts'
 export { createOAuth } from './oauth.ts'
 export type { Grant } from './scopes.ts'
 export type { SavedSignIn, TextStore, TokenStore } from './tokens.ts'
 export { memoryTokens, sealedTokens } from './tokens.ts'
+export type { AssertionRequest, OAuth, OAuthOptions, SignIn } from './types.ts'
