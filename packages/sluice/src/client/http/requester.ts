@@ -33,7 +33,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const open = new Set<Flight>()
 
-  async function attempt(request: HttpRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
+  function attempt(request: HttpRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
     if (flight.aborted) throw new ClientError('cancelled', 'Cancelled', { mayHaveRun: false })
     const { response, abort } = sender({
       ...request,
