@@ -19,10 +19,12 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
+  // The transports have the environment of child processes.
+  client: ['core', 'protocol', 'transports', 'client'],
 }
 
 /** Folders whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
-const nodeFolders: readonly string[] = ['transports/node', 'operate/console']
+const nodeFolders: readonly string[] = ['transports/node', 'operate/console', 'client/node']
 /** Entries and stores that run on Node alone, one by one. */
 const nodeFiles: readonly string[] = [
   ...['node.ts', 'main.ts'],

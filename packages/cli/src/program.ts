@@ -92,12 +92,20 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   sub(
     program,
     'call <target> [tool] [arguments...]',
-    'try an MCP server: list its tools, or call one',
+    'try an MCP server: list its tools, call one, read its resources and prompts',
     'sluice call http://127.0.0.1:3000/mcp',
     'sluice call http://127.0.0.1:3000/mcp shout text=hi',
     'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
+    'sluice call https://mcp.example.com/mcp --repl',
   )
-    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
+    .option('--resources', 'list its resources')
+    .option('--read <uri>', 'read a resource')
+    .option('--prompts', 'list its prompts')
+    .option('--prompt <name>', 'get a prompt, with the arguments that follow')
+    .option('--complete <ref>', 'complete the last argument of a prompt or a resource template')
+    .option('--repl', 'many calls on one connection')
+    .option('--sign-in', 'sign in where the server asks for it; at a terminal this is the default')
+    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN by default)')
     .option('-H, --header <line>', 'a header, as "Name: value"', collect)
     .option('-e, --env <variable>', 'for a command: a variable it sees, as NAME or NAME=value', collect)
     .addOption(new Option('--era <era>', 'how to speak').choices(['modern', 'legacy']))

@@ -43,6 +43,8 @@ export interface OfficialClient {
   readonly pid: number | undefined
   /** The code its users see for a resource that is not there: v2 shows the one of 2026-07-28 for both. */
   readonly notFoundCode: number
+  /** Whether it opens the pages that an error of 2025-11-25 names, and then calls again. */
+  readonly opensPages?: boolean
   readonly answers: Answers
   /** Notifications, in the order they came. */
   readonly received: Inbox<ReceivedNotification>
