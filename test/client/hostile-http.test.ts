@@ -6,8 +6,8 @@ import { ClientError, connect, fetchSender, httpTransport, ServerError, sseTrans
 import { createNodeSender } from 'sluice/client-node'
 import { fakeClock } from 'sluice/testing'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Asked } from '../kit/servers/hostile-http.ts'
-import { answerTo, hostileServer, sendJson } from '../kit/servers/hostile-http.ts'
+import type { Asked } from './hostile-server.ts'
+import { answerTo, hostileServer, sendJson } from './hostile-server.ts'
 
 const sender = createNodeSender()
 afterAll(() => sender.close())

@@ -8,7 +8,7 @@ import { stdioTransport } from 'sluice/client-node'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 
-const program = join(import.meta.dirname, '../kit/servers/hostile-stdio.fixture.ts')
+const program = join(import.meta.dirname, 'hostile-stdio.fixture.ts')
 const maxMessageBytes = 1024 * 1024
 
 async function open(how: string, options: ClientOptions = {}): Promise<Client> {

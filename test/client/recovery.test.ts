@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { connect, httpTransport } from 'sluice/client'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Asked } from '../kit/servers/hostile-http.ts'
-import { answerTo, hostileServer, sendJson } from '../kit/servers/hostile-http.ts'
+import type { Asked } from './hostile-server.ts'
+import { answerTo, hostileServer, sendJson } from './hostile-server.ts'
 
 const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'old', version: '1' } }
 const refusal = ({ id }: Asked, code: number, data?: object): string =>

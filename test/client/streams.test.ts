@@ -4,7 +4,7 @@ import type { Message, Transport } from 'sluice/client'
 import { connect, httpTransport } from 'sluice/client'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { hostileServer } from '../kit/servers/hostile-http.ts'
+import { hostileServer } from './hostile-server.ts'
 
 test('a subscription whose stream breaks is opened again, and the subscriber is told', async () => {
   const clock = fakeClock()

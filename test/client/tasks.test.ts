@@ -4,8 +4,8 @@ import type { Client } from 'sluice/client'
 import { connect, httpTransport, ServerError } from 'sluice/client'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
-import type { Asked } from '../kit/servers/hostile-http.ts'
-import { answerTo, hostileServer, sendJson } from '../kit/servers/hostile-http.ts'
+import type { Asked } from './hostile-server.ts'
+import { answerTo, hostileServer, sendJson } from './hostile-server.ts'
 
 const task = { taskId: 't', createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z', ttlMs: null }
 const done = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }

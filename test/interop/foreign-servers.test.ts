@@ -11,7 +11,7 @@ import { connect, fromSdkTransport, httpTransport, ServerError, sseTransport } f
 import { createNodeSender, stdioTransport } from 'sluice/client-node'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installFolder } from '../kit/processes/npm-packages.ts'
-import { build } from '../kit/servers/foreign/sdk-v1.fixture.ts'
+import { build } from './foreign/sdk-v1.fixture.ts'
 
 type Revision = NonNullable<ClientOptions['revision']>
 const legacy: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -32,7 +32,7 @@ interface Row {
 }
 
 const script = (name: string, ...args: readonly string[]): readonly string[] => [
-  join(import.meta.dirname, '../kit/servers/foreign', `${name}.fixture.ts`),
+  join(import.meta.dirname, 'foreign', `${name}.fixture.ts`),
   ...args,
 ]
 const full = ['steps', 'ask', 'wait'] as const

@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is Params =>
 const prefix = 'io.modelcontextprotocol'
 export const clientInfo = { name: 'sluice', version: '0.1.0' }
 
-/** Every request of 2026-07-28 says which client sends it and what that client can do. */
+/** Adds the envelope of 2026-07-28: every request names the client and its capabilities. */
 export const withEnvelope = (params: Params, capabilities: Params): Params => ({
   ...params,
   _meta: {

@@ -1,4 +1,7 @@
-/** `https://…` is reached over HTTP, `wss://…` over a WebSocket; everything else is a command to start. */
+/**
+ * Opens a client. A target with `http://` or `https://` is reached over HTTP, one with `ws://` or `wss://` over a
+ * WebSocket; any other is a command to start.
+ */
 
 import type { Client, ClientOptions, HttpSender, Transport } from 'sluice/client'
 import { ClientError, connect, httpTransport, ServerError, sseTransport, webSocketTransport } from 'sluice/client'
@@ -9,11 +12,11 @@ import { clientInfo } from './message.ts'
 import { createSignIn } from './sign-in.ts'
 
 export interface ConnectOptions {
-  /** `Name: value`, as curl takes them. */
+  /** Headers as `Name: value`, as in curl. */
   readonly header?: readonly string[]
   readonly token?: string | undefined
   readonly quiet?: boolean
-  /** Variables for a command, as `NAME` or `NAME=value`. It sees no others but where programs are and the like. */
+  /** Variables for a command, as `NAME` or `NAME=value`. Besides these it sees only basics such as PATH. */
   readonly env?: readonly string[]
   /** Signs in where the server asks for it: in a browser, or at an address that is printed. */
   readonly signIn?: { readonly opensBrowser: boolean; readonly signal: AbortSignal; print(text: string): void }
@@ -22,33 +25,33 @@ export interface ConnectOptions {
 export const isUrl = (target: string): boolean => /^https?:\/\//i.test(target)
 
 export function headersOf({ header = [], token }: ConnectOptions, env: Environment): Record<string, string> {
-  const own = header.map((line): [string, string] => {
+  const extra = header.map((line): [string, string] => {
     const colon = line.indexOf(':')
-    if (colon < 1) throw new CommandError(`--header takes "Name: value", not "${line}"`, exitCodes.usage)
+    if (colon < 1) throw new CommandError(`--header must be "Name: value", not "${line}"`, exitCodes.usage)
     return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
   })
   const credential = token ?? env['SLUICE_TOKEN']
-  return { ...(credential && { authorization: `Bearer ${credential}` }), ...Object.fromEntries(own) }
+  return { ...(credential && { authorization: `Bearer ${credential}` }), ...Object.fromEntries(extra) }
 }
 
 /** Connects to a server. `close` of the client also closes what was opened for it. */
 export async function openClient(
   target: string,
-  reach: ConnectOptions,
+  connectOptions: ConnectOptions,
   env: Environment,
   options: ClientOptions = {},
 ): Promise<Client> {
   if (/^wss?:\/\//i.test(target)) {
-    const token = reach.token ?? env['SLUICE_TOKEN']
+    const token = connectOptions.token ?? env['SLUICE_TOKEN']
     return connect(webSocketTransport(target, token === undefined ? {} : { token }), { clientInfo, ...options })
   }
-  if (isUrl(target)) return overHttp(target, reach, env, options)
+  if (isUrl(target)) return overHttp(target, connectOptions, env, options)
   const [command = '', ...args] = splitWords(target)
   const transport = stdioTransport({
     command,
     args,
-    env: chosenVariables(reach.env ?? [], env),
-    ...(!reach.quiet && { onStderr: (text: string) => process.stderr.write(text) }),
+    env: chosenVariables(connectOptions.env ?? [], env),
+    ...(!connectOptions.quiet && { onStderr: (text: string) => process.stderr.write(text) }),
   })
   try {
     return await connect(transport, { clientInfo, ...options })
@@ -57,12 +60,19 @@ export async function openClient(
   }
 }
 
-async function overHttp(url: string, reach: ConnectOptions, env: Environment, options: ClientOptions): Promise<Client> {
+async function overHttp(
+  url: string,
+  connectOptions: ConnectOptions,
+  env: Environment,
+  options: ClientOptions,
+): Promise<Client> {
   const sender = createNodeSender()
-  const headers = headersOf(reach, env)
+  const headers = headersOf(connectOptions, env)
   // A credential that was given is not replaced by another.
-  const wantsSignIn = reach.signIn && !('authorization' in headers)
-  const signIn = wantsSignIn ? await createSignIn({ url, sender: sender.send, env, ...reach.signIn }) : undefined
+  const wantsSignIn = connectOptions.signIn && !('authorization' in headers)
+  const signIn = wantsSignIn
+    ? await createSignIn({ url, sender: sender.send, env, ...connectOptions.signIn })
+    : undefined
   const close = (): void => {
     signIn?.close()
     sender.close()
@@ -110,7 +120,7 @@ export function toCommandError(thrown: unknown, target: string): unknown {
   if (!(thrown instanceof ClientError)) return thrown
   if (thrown.reason === 'unreachable' && isUrl(target))
     return new CommandError(
-      `Nothing answers at ${target}. Is the server running, and is the path right (usually /mcp)?`,
+      `No response from ${target}. Check that the server is running and that the path is right (usually /mcp).`,
     )
   if (thrown.status !== 401) return new CommandError(thrown.message)
   const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
@@ -119,17 +129,17 @@ export function toCommandError(thrown: unknown, target: string): unknown {
   )
 }
 
-/** A name alone takes the value from here. */
+/** Resolves the variables. A name without a value takes the value from this environment. */
 const chosenVariables = (variables: readonly string[], env: Environment): Environment =>
   Object.fromEntries(
     variables.map((variable) => {
       const [name = '', ...value] = variable.split('=')
-      if (name === '') throw new CommandError(`--env takes NAME or NAME=value, not "${variable}"`, exitCodes.usage)
+      if (name === '') throw new CommandError(`--env must be NAME or NAME=value, not "${variable}"`, exitCodes.usage)
       return [name, value.length > 0 ? value.join('=') : env[name]]
     }),
   )
 
-/** Splits a line as a shell would: quotes keep words together, also in the middle of one. */
+/** Splits a command line like a shell. Quotes keep words together, also inside a word. */
 export function splitWords(line: string): readonly string[] {
   const found = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g) ?? []
   return found.map((word) =>

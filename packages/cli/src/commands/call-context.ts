@@ -1,4 +1,4 @@
-/** Shared by the parts of `sluice call`: the connection, and how results are escapeControls and users asked. */
+/** Shared by the parts of `sluice call`: the connection, and how results are shown and users asked. */
 
 import { createInterface } from 'node:readline/promises'
 import type { Client } from 'sluice/client'
@@ -25,10 +25,10 @@ export async function allOf(list: AsyncIterable<Params>): Promise<readonly Param
   return entries
 }
 
-/** Returns the text of a result without terminal controls. Other content is escapeControls by its type. */
+/** Returns text with control characters escaped, and other content by its type and URI. */
 export function textOf(terminal: Terminal, result: Params): string {
   if (result['resultType'] === 'input_required')
-    return 'The server asks something; run this in a terminal to answer, or use --json to see it.'
+    return 'The server asks a question. Run this in a terminal to answer it, or use --json to see it.'
   const blocks = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const lines = blocks.map((block) => {
     if (block['type'] === 'text') return escapeControls(String(block['text']))
@@ -40,7 +40,7 @@ export function textOf(terminal: Terminal, result: Params): string {
   return result['isError'] === true ? styled(terminal, 'red', text) : text
 }
 
-/** Ctrl-C is the command's here too: a reader of lines would keep it to itself. */
+/** Reads one line. Passes Ctrl-C on to the process, because the line reader would swallow it. */
 export async function prompt(question: string, signal: AbortSignal): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   reader.once('SIGINT', () => {

@@ -24,7 +24,7 @@ export async function callTool(context: CallContext, name: string, pairs: readon
       tools.map((each) => String(each['name'])),
     )
     throw new CommandError(
-      `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Without a tool, sluice call lists them.`,
+      `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Run sluice call ${target} to list its tools.`,
     )
   }
   const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
@@ -40,10 +40,10 @@ export async function callTool(context: CallContext, name: string, pairs: readon
       },
     })
   let result = await run()
-  for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
-    terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${escapeControls(asked.message)}`)
-    terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
-    await prompt('Press Enter when it is decided … ', signal)
+  for (let approval = approvalOf(result); approval && isAsking; approval = approvalOf(result)) {
+    terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${escapeControls(approval.message)}`)
+    terminal.err(approval.url ? `Decide at ${approval.url}` : `Decide with: sluice approvals approve ${approval.id}`)
+    await prompt('Press Enter after the decision … ', signal)
     result = await run()
   }
   terminal.out(json ? toJson(result) : textOf(terminal, result))
@@ -77,7 +77,7 @@ interface Approval {
   readonly message: string
   readonly url: string | undefined
 }
-/** Returns the approval that a gated call waits for; `undefined` if it does not. */
+/** Returns the pending approval if the result of a gated call names one. */
 function approvalOf(result: Params): Approval | undefined {
   const [block] = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const text = block?.['text']

@@ -1,4 +1,4 @@
-/** `sluice call`: try any MCP server from the terminal. Asks the user what the server asks, and waits for approvals. */
+/** `sluice call`: tries any MCP server from the terminal. Prompts for the server's questions and waits for approvals. */
 
 import { ServerError } from 'sluice/client'
 import type { Params } from '../client/message.ts'
@@ -36,12 +36,12 @@ export async function call(
   const isAsking = terminal.isTty && process.stdin.isTTY === true
   const ask = (params: Params): Promise<Params> => answerElicitation(context, params)
   const print = (text: string): void => terminal.err(text)
-  const reach: ConnectOptions = {
+  const connectOptions: ConnectOptions = {
     quiet: options.json === true,
     ...options,
     ...((signIn || isAsking) && { signIn: { opensBrowser: isAsking, signal, print } }),
   }
-  const client = await openClient(target, reach, context.env, {
+  const client = await openClient(target, connectOptions, context.env, {
     ...(options.era && { era: options.era }),
     ...(isAsking && { handlers: { form: ask, url: ask } }),
     signal,
@@ -61,28 +61,28 @@ export async function call(
     return await (name === undefined ? listTools(callContext) : callTool(callContext, name, pairs))
   } catch (thrown) {
     if (thrown instanceof ServerError)
-      throw new CommandError(`The server refused: ${escapeControls(thrown.message)} (${thrown.code})`)
+      throw new CommandError(`The server refused the call: ${escapeControls(thrown.message)} (${thrown.code})`)
     throw toCommandError(thrown, target)
   } finally {
     await client.close()
   }
 }
 
-/** What the server wants to know, asked field by field. */
+/** Prompts for the fields of an elicitation, one by one. */
 async function answerElicitation({ terminal, signal }: CommandContext, params: Params): Promise<Params> {
   terminal.err(styled(terminal, 'bold', escapeControls(String(params['message'] ?? 'The server asks:'))))
   if (typeof params['url'] === 'string') {
     terminal.err(`Open ${escapeControls(params['url'])}`)
-    const said = await prompt('Enter when done, n to decline … ', signal)
-    return { action: said.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
+    const reply = await prompt('Press Enter when done, or n to decline … ', signal)
+    return { action: reply.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
   }
   const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const pairs: string[] = []
   for (const [name, property] of Object.entries(properties)) {
     const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
-    const said = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
-    if (said !== '') pairs.push(`${name}=${said}`)
+    const reply = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
+    if (reply !== '') pairs.push(`${name}=${reply}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }
 }

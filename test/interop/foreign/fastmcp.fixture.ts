@@ -1,6 +1,6 @@
 /** A server of FastMCP for npm, from the folder of test packages: `node fastmcp.ts stdio`, or `http <port>` (SSE beside it). */
 
-import { importFrom } from '../../processes/npm-packages.ts'
+import { importFrom } from '../../kit/processes/npm-packages.ts'
 
 interface ToolContext {
   reportProgress(progress: { readonly progress: number; readonly total: number }): Promise<void>
