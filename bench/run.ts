@@ -6,7 +6,7 @@
  *   npm run bench -- --json            one JSON object on stdout: section → contender → figure
  *
  * Absolute figures belong to the machine; the ratios within a run are what travels. Progress and contenders
- * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
+ * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is not a test.
  */
 import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'

@@ -1,4 +1,4 @@
-/** What a server on the internet adds: who is calling, for whom, how much, and what is remembered. */
+/** What a server on the internet adds: identities, tenants, limits and persistent state. */
 
 import { apiKeys, audit, authenticate, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
@@ -9,7 +9,7 @@ import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 
 export interface GuardedOptions {
-  /** What clients call, and what their tokens must name as audience. */
+  /** The address that clients call, and the audience that their tokens must have. */
   readonly resource: string
   readonly issuer: string
   readonly database: string

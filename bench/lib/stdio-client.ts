@@ -1,10 +1,10 @@
-/** An MCP server on a pipe, asked one thing at a time: the time a client waits for an answer. */
+/** An MCP server over stdio, called one request at a time, with the time that a client waits. */
 import { connect } from 'sluice/client'
 import { stdioTransport } from 'sluice/client-node'
 import { logs } from './child.ts'
 
 export interface StdioClient {
-  /** The result and how long it took. Throws if the server reports an error. */
+  /** Returns the result and its duration. Throws if the server reports an error. */
   call(name: string, args: object): Promise<{ readonly result: Record<string, unknown>; readonly ms: number }>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The one-way rule for imports: what a file may touch is told by the folder it is in. */
+/** The one-way rule for imports: the folder of a file decides what it may import. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../../packages/sluice/src')
 
-/** Folder → folders of ours it may import. Files at the root put everything together. */
+/** Maps a folder to our folders that it may import. `server` and the entries assemble everything. */
 const mayImport: { readonly [folder: string]: readonly string[] } = {
   core: ['core'],
   protocol: ['core', 'protocol'],

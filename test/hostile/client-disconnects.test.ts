@@ -1,4 +1,4 @@
-/** Clients that give up while they are queued for admission, on every way in that waits: the slots are all there afterwards. */
+/** Clients that disconnect while they are queued for admission, on every entry point that queues: no slot is lost. */
 
 import { createServer } from 'node:http'
 import { defineServer, tool } from 'sluice'
@@ -16,7 +16,7 @@ import { callOf, headersFor, initialize, request } from '../kit/clients/valid-me
 
 const call = callOf(1, 'wait')
 
-/** A gate of one slot and a queue of four, and a tool that ends when the test says so. */
+/** Admission of one slot and a queue of four, and a tool that ends when the test says so. */
 async function serve() {
   const waiting: (() => void)[] = []
   const wait = tool({
@@ -46,7 +46,7 @@ async function serve() {
   onTestFinished(serving.close)
   const port = Number(new URL(serving.url).port)
   const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
-  /** Again and again until it holds: how soon is the machine's business. */
+  /** Polls until it holds; how soon depends on the machine. */
   async function until(wanted: Partial<AdmissionControl['load']>): Promise<void> {
     while (!Object.entries(wanted).every(([name, value]) => Reflect.get(load(), name) === value))
       await new Promise(setImmediate)
@@ -64,7 +64,7 @@ async function serve() {
   return { port, load, until, post, release }
 }
 
-test('a client that gives up while queued leaves the queue at once, and no slot is lost', async () => {
+test('a client that disconnects while queued leaves the queue at once, and no slot is lost', async () => {
   const { load, until, post, release } = await serve()
   const first = await post()
   await until({ running: 1 })
@@ -83,7 +83,7 @@ test('a client that gives up while queued leaves the queue at once, and no slot 
   expect(load().shed).toBe(0)
 })
 
-test('a client that gives up the moment its slot becomes free does not keep it', async () => {
+test('a client that disconnects at the moment its slot becomes free does not keep it', async () => {
   const { until, post, release } = await serve()
   for (let round = 0; round < 10; round++) {
     const first = await post()
@@ -109,7 +109,7 @@ test('the same for messages of HTTP+SSE and for a socket', async () => {
   await until({ running: 0 })
   const first = await post()
   await until({ running: 1 })
-  // Larger than what may be a cancellation, so that it is queued before it is read.
+  // Larger than a cancellation may be, so that it is queued before it is read.
   const large = JSON.stringify(request(2, 'ping', { _meta: { note: 'x'.repeat(2_000) } }))
   const queued = await rawHttp(port)
   queued.write(toPost(port, large, {}, messages))
@@ -126,7 +126,7 @@ test('the same for messages of HTTP+SSE and for a socket', async () => {
   events.close()
 })
 
-test('reading the body of a request whose client has left settles', async () => {
+test('reading the body of a request settles after its client has disconnected', async () => {
   const outcome = Promise.withResolvers<unknown>()
   const node = createServer((message) => {
     const asked = new NodeRequest(message)

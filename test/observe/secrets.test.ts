@@ -1,4 +1,4 @@
-/** Canaries go in wherever a caller can put something; no sink may bring one out. */
+/** Canaries go in wherever a caller can put something; no observer may let one out. */
 
 import {
   AggregationTemporality,
@@ -105,7 +105,7 @@ function watched() {
   return { serve, output }
 }
 
-test('nothing a caller sent, or a tool answered, is in any sink', async () => {
+test("nothing that a caller sent, or a tool answered, is in any observer's output", async () => {
   const { serve, output } = watched()
   for (const [name, work] of Object.entries(works)) {
     const input = z.object({ text: z.string(), nested: z.object({ list: z.array(z.union([z.string(), z.number()])) }) })
@@ -126,7 +126,7 @@ test('nothing a caller sent, or a tool answered, is in any sink', async () => {
   }
 })
 
-test('what one tenant sent is in no line, span or record of another’s', async () => {
+test("what one tenant sent is in no line, span or record of another's", async () => {
   const { serve, output } = watched()
   const of = (tenant: string): Call =>
     aCall({
