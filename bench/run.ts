@@ -12,6 +12,7 @@ import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
+import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
@@ -30,6 +31,7 @@ const sections: Record<string, () => Promise<Section>> = {
   overload,
   handle,
   stdio,
+  client,
   install,
   bundle,
   documents,

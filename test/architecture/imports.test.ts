@@ -19,10 +19,19 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
+  // The transports have the environment of child processes.
+  client: ['core', 'protocol', 'transports', 'client'],
 }
 
 /** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
-const onNode: readonly string[] = ['transports/node/', 'operate/console/', 'stores/', 'node.ts', 'main.ts']
+const onNode: readonly string[] = [
+  'transports/node/',
+  'operate/console/',
+  'client/node/',
+  'stores/',
+  'node.ts',
+  'main.ts',
+]
 /** Exceptions in these folders. */
 const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts']
 const needsNode = (file: string): boolean =>

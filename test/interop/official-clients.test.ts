@@ -1,4 +1,4 @@
-/** The official clients, over every transport, on every behaviour: one complete table. */
+/** The official clients and ours, over every transport, on every behaviour: one complete table. */
 
 import { fileURLToPath } from 'node:url'
 import type { HttpServing } from 'sluice/node'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { OfficialClient, ServerLocation } from '../kit/clients/official.client.ts'
 import { connectV1 } from '../kit/clients/official-v1.client.ts'
 import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { connectSluice } from '../kit/clients/sluice.client.ts'
 import { createEverything } from '../kit/servers/everything.fixture.ts'
 import { behaviours } from './behaviours.ts'
 
@@ -18,6 +19,8 @@ const clients: {
   'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
   'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
   v1: { connect: connectV1, revision: '2025-11-25' },
+  'sluice, 2026-07-28': { connect: (place) => connectSluice(place, '2026-07-28'), revision: '2026-07-28' },
+  'sluice, legacy': { connect: (place) => connectSluice(place, '2025-11-25'), revision: '2025-11-25' },
 }
 const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
 const piped: ServerLocation = { transport: 'stdio', command: process.execPath, args: [program, '--stdio'] }

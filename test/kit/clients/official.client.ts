@@ -44,6 +44,8 @@ export interface OfficialClient {
   readonly pid: number | undefined
   /** The code that its users see for a missing resource: v2 shows that of 2026-07-28 for both eras. */
   readonly notFoundCode: number
+  /** Whether it opens the pages that an error of 2025-11-25 names, and then calls again. */
+  readonly opensPages?: boolean
   readonly answers: Answers
   /** Notifications in order of arrival. */
   readonly received: Inbox<ReceivedNotification>

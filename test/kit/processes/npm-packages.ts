@@ -19,6 +19,11 @@ const folders = {
     '@langchain/core': '1.2.12',
     '@langchain/langgraph': '1.4.15',
   },
+  'mcp-servers': {
+    '@modelcontextprotocol/server-everything': '2026.8.31',
+    fastmcp: '4.20.16',
+    zod: '4.6.7',
+  },
 } as const
 export type Folder = keyof typeof folders
 

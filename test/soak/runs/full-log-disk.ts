@@ -8,9 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Client, connect } from '../../../packages/cli/src/client/client.ts'
-import { HttpStatusError, httpTransport } from '../../../packages/cli/src/client/http.ts'
-import { RemoteError } from '../../../packages/cli/src/client/message.ts'
+import { bearer, type Client, ClientError, connect, httpTransport, ServerError } from 'sluice/client'
 import { mountSmallDisk } from '../../kit/processes/small-disk.ts'
 import type { Soak } from '../soak.ts'
 
@@ -72,7 +70,7 @@ async function on(
   const counted: Counted = { calls: 0, errors: 0, slowestMs: 0, slowestHealthMs: 0, stopMs: 0 }
   try {
     const { url, key } = await placeOf(child)
-    const client = await connect(httpTransport({ url, headers: { authorization: `Bearer ${key}` } }))
+    const client = await connect(httpTransport(url, { authorization: bearer(key) }))
     const health = new URL('healthz', url).href
     for (let n = 0; n < calls; n++) {
       counted.slowestMs = Math.max(counted.slowestMs, await timed(() => call(client, n, counted, lost)))
@@ -99,10 +97,11 @@ async function call(client: Client, n: number, counted: Counted, lost: string[])
   const text = `memory ${n} ${'of an elephant '.repeat(20)}`
   const signal = AbortSignal.timeout(maxCallMs)
   try {
-    const result = await client.request('tools/call', { name: 'add_memory', arguments: { text } }, signal)
+    const result = await client.request('tools/call', { name: 'add_memory', arguments: { text } }, { signal })
     if (result['isError'] === true) counted.errors++
   } catch (thrown) {
-    if (thrown instanceof RemoteError || thrown instanceof HttpStatusError) counted.errors++
+    if (thrown instanceof ServerError || (thrown instanceof ClientError && thrown.status !== undefined))
+      counted.errors++
     else lost.push(`Call ${n} got no answer: ${String(thrown)}`)
   }
 }
