@@ -17,6 +17,7 @@ import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
 import { overload } from './sections/overload.ts'
+import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
@@ -25,6 +26,7 @@ import { tokens } from './sections/tokens.ts'
 const sections: Record<string, () => Promise<Section>> = {
   http,
   redis,
+  postgres,
   overload,
   handle,
   stdio,

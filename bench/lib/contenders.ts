@@ -5,13 +5,23 @@
  */
 import type { Revision } from './messages.ts'
 
-export type Contender = 'floor' | 'sluice' | 'sluice-full' | 'sluice-redis' | 'sdk-v2' | 'sdk-v1' | 'mcp-lite' | 'tmcp'
+export type Contender =
+  | 'floor'
+  | 'sluice'
+  | 'sluice-full'
+  | 'sluice-redis'
+  | 'sluice-postgres'
+  | 'sdk-v2'
+  | 'sdk-v1'
+  | 'mcp-lite'
+  | 'tmcp'
 
 export const revisions: Record<Contender, Revision> = {
   floor: '2026-07-28',
   sluice: '2026-07-28',
   'sluice-full': '2026-07-28',
   'sluice-redis': '2026-07-28',
+  'sluice-postgres': '2026-07-28',
   'sdk-v2': '2026-07-28',
   'sdk-v1': '2025-11-25',
   'mcp-lite': '2025-06-18',

@@ -75,6 +75,13 @@ function entriesOf(project: Project): readonly Entry[] {
   const { checker, program } = project
   const aimedAt = (symbol: Named): Named =>
     symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  /** Lists what a module exports. A namespace such as `ask` is listed member by member: `ask.form`. */
+  const exportsOf = (module: Named): readonly { readonly name: string; readonly to: Named }[] =>
+    checker.getExportsOfModule(module).flatMap((symbol) => {
+      const to = aimedAt(symbol)
+      if (!(to.flags & SymbolFlags.ValueModule)) return [{ name: symbol.name, to }]
+      return exportsOf(to).map((member) => ({ ...member, name: `${symbol.name}.${member.name}` }))
+    })
   const mentionedIn = (nodes: readonly Node[]): readonly Named[] => {
     const found: Named[] = []
     const visit = (node: Node): undefined => {
@@ -92,7 +99,7 @@ function entriesOf(project: Project): readonly Entry[] {
       const file = program.getSourceFile(join(folder, types))
       const module = file && checker.getSymbolAtLocation(file)
       if (!module) throw new Error(`${join(folder, types)} is not there: npm run build`)
-      const symbols = checker.getExportsOfModule(module).map((symbol) => ({ name: symbol.name, to: aimedAt(symbol) }))
+      const symbols = exportsOf(module)
       const about = withoutStars(/^\/\*\*.*?\*\//s.exec(file.getFullText())?.[0] ?? '')
       return [{ name: name + path.slice(1), about, symbols }]
     }),

@@ -158,7 +158,7 @@ test('both arguments are in the schema of tools that opt in, and nowhere else', 
     ['health_check', []],
   ])
   const own = { name: 'x', description: 'x', input: z.object({ approved: z.boolean() }), run: () => 'x' }
-  expect(() => tool({ ...own, approvalArguments })).toThrow(/"approved" is what approvalArguments adds/)
+  expect(() => tool({ ...own, approvalArguments })).toThrow(/"approved" is reserved/)
 })
 
 test('the word of a client counts on this machine only', async () => {

@@ -1,7 +1,7 @@
 /** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
 
 import type { Layer, LogLine, Params, Tool } from 'sluice'
-import { audit, memoryStore, tool } from 'sluice'
+import { memoryStore, tool } from 'sluice'
 import { readAllAudit } from 'sluice/audit'
 import type { SlotPlugin } from 'sluice/extend'
 import { log } from 'sluice/plugins'
@@ -195,7 +195,7 @@ test('neither the log nor the audit says that a call ran which only made a ticke
   const logger = { info: write, warn: write, error: write }
   const clock = fakeClock(1_700_000_000_000)
   const store = memoryStore(clock)
-  const { call, server } = await openApprovalsFixture({}, { store, clock, use: [log(logger), audit()] })
+  const { call, server } = await openApprovalsFixture({}, { store, clock, audited: true, use: [log(logger)] })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   expect(lines.filter(({ tool: name }) => name === 'pay')).toMatchObject([
     { event: 'approval_required', outcome: 'approval_required', ticket: request_id },

@@ -33,6 +33,7 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './console': 'brings no call in',
   './json-schema': 'brings no call in',
   './sqlite': 'brings no call in',
+  './postgres': 'brings no call in',
   './redis': 'brings no call in',
   './store-contract': 'brings no call in',
   './jwt': 'brings no call in',

@@ -315,9 +315,9 @@ describe('rules of the operator', () => {
     expect(await approvals.get(request_id)).toMatchObject({ needed: 2, of: ['olga', 'omar'] })
     expect(ran).toEqual([{ amount: 1, memo: 'none' }, 'look'])
     expect(approvals.rules.map(({ text: words }) => words)).toEqual([
-      'tool pay for tenant acme called by ann: needs none',
-      'every tool with readOnlyHint: as the tool itself says',
-      'tool lo* or ship: needs none',
+      'tool pay for tenant acme called by ann: needs no approval',
+      'every tool with readOnlyHint: as the tool states',
+      'tool lo* or ship: needs no approval',
       'every tool with destructiveHint: needs an approval, 2 of olga, omar',
     ])
   })
@@ -355,7 +355,9 @@ describe('approvals of several servers', () => {
     const definition = defineServer({ name: 'x', version: '1' })
     expect(() => createServer(definition, { use: [approvals, idempotency()] })).toThrow(/same "store"/)
     expect(() => createServer(definition, { store, use: [approvals, audit(), idempotency()] })).toThrow(/createAudit/)
-    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(/idempotency\(\)/)
+    expect(() => createPortableServer(definition, { store, use: [approvals] })).toThrow(
+      /"approvals" needs "idempotency"/,
+    )
   })
 })
 

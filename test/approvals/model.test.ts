@@ -10,7 +10,7 @@ import { crowds, orders, playCrowd, proposeTogether } from './model/crowd.ts'
 import { endBefore, ends } from './model/ended-meanwhile.ts'
 import { play, schedules } from './model/schedule.ts'
 import type { InWorld } from './model/stores.ts'
-import { inMemory, inSqlite, startRedisWorlds } from './model/stores.ts'
+import { inMemory, inSqlite, startPostgresWorlds, startRedisWorlds } from './model/stores.ts'
 import type { ModelWorld } from './model/world.ts'
 import { observedIn, operator, startProcess } from './model/world.ts'
 
@@ -34,6 +34,13 @@ test('tickets in Redis do what the model says', patient, async () => {
   onTestFinished(stop)
   await check(schedules, inRedis, 20, play)
   await check(crowds, inRedis, 20, playCrowd)
+})
+
+test('tickets in PostgreSQL do what the model says', patient, async () => {
+  const { inPostgres, stop } = await startPostgresWorlds()
+  onTestFinished(stop)
+  await check(schedules, inPostgres, 20, play)
+  await check(crowds, inPostgres, 20, playCrowd)
 })
 
 test('a ticket that many use at once is spent once or never, in every order', patient, async () => {

@@ -84,7 +84,7 @@ export async function raceInMemory({
   tickets,
   retries,
 }: Pick<Race, 'folder' | 'tickets' | 'retries'>): Promise<RaceReport> {
-  const { pay, approvals } = openPaymentServer(openStore('memory', folder), { folder })
+  const { pay, approvals, server } = openPaymentServer(openStore('memory', folder), { folder })
   const ids = await Promise.all(
     Array.from({ length: tickets }, async (_, amount) => (await pay(amount)).required ?? ''),
   )
@@ -97,6 +97,7 @@ export async function raceInMemory({
     effects.get(amount) === 1 ? [] : [`${amount} was paid ${effects.get(amount) ?? 0} times`],
   )
   const executions = [...effects.values()].reduce((sum, count) => sum + count, 0)
+  await server.close()
   const counts = { result: answers.filter(({ text }) => text !== undefined).length }
   return { calls: answers.length, executions, lost, counts }
 }

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Params, Store, Tool } from 'sluice'
-import { audit, defineServer, memoryStore, RpcError, tool } from 'sluice'
+import { defineServer, memoryStore, RpcError, tool } from 'sluice'
 import type { Decider } from 'sluice/approvals'
 import { approvalArguments } from 'sluice/approvals'
 import { verifyAudit } from 'sluice/audit'
@@ -244,7 +244,7 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const { call, approvals, request, keyFor, server } = await openApprovalsFixture(
     { approver: 'other' },
-    { store, use: [audit()] },
+    { store, audited: true },
   )
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const agent = { ...operator, via: 'protocol' as const, subject: 'ann' }
@@ -472,7 +472,7 @@ test('P15: what seals approvals is in no environment, memory or log of what a to
 
 test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
-  const { call, approvals, server } = await openApprovalsFixture({}, { store, use: [audit()] })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, audited: true })
   for (let amount = 0; amount < 50; amount++) {
     const { request_id } = requiredIn(await call('pay', { amount }))
     await approvals.decide(request_id, { approved: amount % 5 !== 0 }, owner)

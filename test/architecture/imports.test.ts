@@ -21,19 +21,13 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
 }
 
-/** Folders whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
-const nodeFolders: readonly string[] = ['transports/node', 'operate/console']
-/** Entries and stores that run on Node alone, one by one. */
-const nodeFiles: readonly string[] = [
-  ...['node.ts', 'main.ts'],
-  ...['sqlite.ts', 'sqlite-file.ts', 'sqlite-retry.ts', 'sqlite-writer.ts', 'private-files.ts'].map(
-    (file) => `stores/${file}`,
-  ),
-  ...['redis.ts', 'redis-connection.ts', 'redis-durability.ts', 'redis-scripts.ts'].map((file) => `stores/${file}`),
-]
-const isContract = (file: string): boolean => file.startsWith('stores/contract')
+/** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
+const onNode: readonly string[] = ['transports/node/', 'operate/console/', 'stores/', 'node.ts', 'main.ts']
+/** Exceptions in these folders. */
+const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts']
 const needsNode = (file: string): boolean =>
-  nodeFiles.includes(file) || isContract(file) || nodeFolders.some((folder) => file.startsWith(`${folder}/`))
+  !portable.includes(file) &&
+  onNode.some((folder) => file === folder || (folder.endsWith('/') && file.startsWith(folder)))
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.d.ts'),

@@ -94,7 +94,7 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
     const other = await aContext()
     const late = await other.newPage()
     await late.goto(link)
-    await late.getByRole('alert').getByText('not good').waitFor()
+    await late.getByRole('alert').getByText('invalid or has expired').waitFor()
   })
 
   test('an operator key does, a wrong one is told so', async () => {
@@ -102,10 +102,10 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
     const context = await aContext()
     const page = await context.newPage()
     await page.goto(fixture.url)
-    await page.getByLabel('Or an operator key').fill('op_wrong')
+    await page.getByLabel('Or use an operator key').fill('op_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').getByText('not good').waitFor()
-    await page.getByLabel('Or an operator key').fill(secret)
+    await page.getByRole('alert').getByText('invalid or has expired').waitFor()
+    await page.getByLabel('Or use an operator key').fill(secret)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.locator('.who', { hasText: 'olga' }).waitFor()
   })
@@ -190,7 +190,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     fixture.clock.advance(10 * 60_000 + 1)
     await page.getByRole('button', { name: 'Approve' }).click()
     await page
-      .getByText(/expired|time is up/)
+      .getByText(/expired/)
       .first()
       .waitFor()
     expect(await statusOf('late-1')).toBe('expired')
@@ -233,13 +233,10 @@ describe('not asking again', { timeout: 3 * slowTest }, () => {
     async function grant(): Promise<void> {
       await go(page, '#/approvals')
       await page.locator('.ticket-list a', { hasText: 'often' }).first().click()
-      await page.getByText('Do not ask again for a while').click()
+      await page.getByText('Allow similar calls for a limited time').click()
       // A week is longer than the operator lets anybody say.
-      expect(await page.getByLabel('For how long').locator('option').allInnerTexts()).toEqual([
-        'for an hour',
-        'for a day',
-      ])
-      await page.getByRole('button', { name: 'Let nightly call refund' }).click()
+      expect(await page.getByLabel('Duration').locator('option').allInnerTexts()).toEqual(['for an hour', 'for a day'])
+      await page.getByRole('button', { name: 'Allow nightly to call refund' }).click()
       await page.getByRole('status').getByText('Granted').waitFor()
     }
     expect(await refund('often')).toContain('approval_required')
@@ -293,7 +290,7 @@ describe('in doubt', { timeout: 3 * slowTest }, () => {
       expect(await refund(order)).toContain('in doubt')
     }
     await inDoubt('lost-1').click()
-    await page.getByText('find out whether it had its effect').waitFor()
+    await page.getByText('Find out whether it had its effect').waitFor()
     await page.getByRole('button', { name: 'It did not run' }).click()
     await inDoubt('lost-1').waitFor({ state: 'detached' })
     await page.locator('.ticket-list a', { hasText: 'lost-1' }).getByText('approved').waitFor()
@@ -334,7 +331,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await page.locator('.requests tr', { hasText: 'too early' }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await fixture.call(agent, 'price', { article: 'lamp' }, 'meanwhile')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
     await page.locator('.requests tr', { hasText: 'meanwhile' }).waitFor()
   })
 
@@ -355,11 +352,11 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await fixture.call(agent, 'price', { article: 'for the record' })
     const page = await enter({ path: '#/audit' })
     await page.locator('.audit tbody tr').first().waitFor()
-    await page.getByLabel('Find in the audit').fill('toolCrashed no such thing')
-    await page.getByRole('button', { name: 'Find' }).click()
-    await page.getByText('Nothing found').waitFor()
-    await page.getByLabel('Find in the audit').fill('price')
-    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByLabel('Search the audit').fill('toolCrashed no such thing')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByText('No matching records').waitFor()
+    await page.getByLabel('Search the audit').fill('price')
+    await page.getByRole('button', { name: 'Search' }).click()
     await page.locator('.audit tbody tr').first().getByRole('button').click()
     await page.locator('.fields').getByText('hash').waitFor()
     await page.getByRole('button', { name: 'Verify chain' }).click()

@@ -159,10 +159,10 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   await page.locator('.card').first().waitFor()
   expect(await page.locator('.server').innerText()).toContain('<script>alert(123)</script>')
   for (const text of made.slice(0, 5)) {
-    await page.getByLabel('Find a tool').fill(text)
+    await page.getByLabel('Search tools').fill(text)
     await page.locator('.card', { hasText: text }).first().waitFor()
   }
-  await page.getByLabel('Find a tool').fill('')
+  await page.getByLabel('Search tools').fill('')
   expect(await watched.found()).toEqual([])
 
   // Errors, client names and callers, as many at a time as the page lists.
@@ -190,8 +190,8 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   // The audit: callers and everything else that was recorded.
   await go(page, '#/audit')
   for (const text of ['window.ran', '<script>']) {
-    await page.getByLabel('Find in the audit').fill(text)
-    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByLabel('Search the audit').fill(text)
+    await page.getByRole('button', { name: 'Search' }).click()
     await page.locator('.audit tbody tr', { hasText: text }).first().waitFor()
     await page.locator('.audit tbody tr').first().getByRole('button').click()
   }

@@ -5,7 +5,6 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { apiKeys } from 'sluice'
-import { redisBus, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { envelope } from '../kit/clients/envelope.ts'
 import {
@@ -21,6 +20,7 @@ import type { Params } from '../kit/clients/protocol.ts'
 import { openSocket } from '../kit/clients/streaming.client.ts'
 import type { Fleet, Member } from '../kit/processes/fleet.ts'
 import { startFleet } from '../kit/processes/fleet.ts'
+import { openShared } from '../kit/processes/shared-store.ts'
 
 let fleet: Fleet
 let one: Member
@@ -209,11 +209,8 @@ test('a session belongs to whoever opened it, on every process', async () => {
 })
 
 test('streams, sockets and subscriptions end everywhere when their key is revoked', async () => {
-  const settings = { url: fleet.redis.url }
-  const [store, bus] = [redisStore(settings), redisBus(settings)]
-  onTestFinished(async () => {
-    await Promise.all([store.close(), bus.close()])
-  })
+  const { store, bus, close } = openShared(fleet.storeUrl)
+  onTestFinished(close)
   const keys = apiKeys(store, { bus })
   const { secret, key: carol } = await keys.create({ subject: 'carol' })
   const bearer = { authorization: `Bearer ${secret}` }

@@ -1,9 +1,10 @@
 /** Real processes that really die: at every point between claim, effect and record there is never a second effect. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { random } from '../../packages/sluice/src/stores/contract-keys.ts'
 import type { WorkerFixture } from '../kit/processes/idempotency-workers.ts'
 import { createWorkerFixture, killRepeatedly } from '../kit/processes/idempotency-workers.ts'
+import { startPostgres } from '../kit/processes/postgres.ts'
 
 /** Past the deadline of whatever was started. */
 const later = 60_000
@@ -77,6 +78,16 @@ test('killed again and again under load: no effect twice, and no acknowledged an
   const { acknowledged, doubtful, lost } = await killRepeatedly(5, 60, () => below(2 ** 31) / 2 ** 31)
   expect(lost).toEqual([])
   // Some were answered and some were cut off: otherwise the kills came too late to say anything.
+  expect(acknowledged).toBeGreaterThan(0)
+  expect(doubtful).toBeGreaterThan(0)
+}, 60_000)
+
+test('the same on PostgreSQL', async () => {
+  const server = await startPostgres()
+  onTestFinished(() => server.stop())
+  const below = random(2)
+  const { acknowledged, doubtful, lost } = await killRepeatedly(5, 60, () => below(2 ** 31) / 2 ** 31, server.url)
+  expect(lost).toEqual([])
   expect(acknowledged).toBeGreaterThan(0)
   expect(doubtful).toBeGreaterThan(0)
 }, 60_000)

@@ -13,8 +13,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bucket, Store } from '../../packages/sluice/src/core/store.ts'
+import { postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+import { startPostgres } from '../kit/processes/postgres.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
 /** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
@@ -57,6 +59,22 @@ export async function exactOnRedis(schedules: number, processes: number, random:
     await server.stop()
   }
   const shared = { module: '../stores/open-redis.ts', argument: JSON.stringify(options), store, close }
+  return exact(shared, schedules, processes, random)
+}
+
+export async function exactOnPostgres(
+  schedules: number,
+  processes: number,
+  random: () => number,
+): Promise<ExactReport> {
+  const server = await startPostgres()
+  const options = { url: server.url, deadlineMs: maxWaitMs }
+  const store = postgresStore(options)
+  const close = async (): Promise<void> => {
+    await store.close()
+    await server.stop()
+  }
+  const shared = { module: '../stores/open-postgres.ts', argument: JSON.stringify(options), store, close }
   return exact(shared, schedules, processes, random)
 }
 

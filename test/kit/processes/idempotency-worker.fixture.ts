@@ -5,13 +5,16 @@
  *   worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
  */
 
+import { createHash } from 'node:crypto'
 import { appendFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Handler } from '../../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../../packages/sluice/src/core/error.ts'
 import { silentLogger } from '../../../packages/sluice/src/core/log.ts'
+import type { Store } from '../../../packages/sluice/src/core/store.ts'
 import { idempotencyLayer } from '../../../packages/sluice/src/layers/idempotency.ts'
+import { postgresStore } from '../../../packages/sluice/src/stores/postgres.ts'
 import { sqliteStore } from '../../../packages/sluice/src/stores/sqlite.ts'
 import { aCall } from '../../../packages/sluice/src/testing/call.ts'
 
@@ -24,9 +27,12 @@ async function elsewhere(key: string): Promise<void> {
   for (let turns = 1 + keys.indexOf(key) * 20; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
 }
 
-const files = sqliteStore(join(directory, 'store.db'))
+const url = process.env['STORE_URL'] ?? ''
+// A schema for each directory: what other rounds left is not read.
+const schema = `s${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
+const files: Store = url ? postgresStore({ url, schema, deadlineMs: 20_000 }) : sqliteStore(join(directory, 'store.db'))
 let swaps = 0
-const store: typeof files = {
+const store: Store = {
   ...files,
   async swap(key, from, to) {
     const which = ++swaps === 1 ? 'claim' : 'record'
@@ -76,3 +82,4 @@ async function answer(key: string): Promise<void> {
   at(`after ${++answered} answers`)
 }
 await Promise.all(keys.map(answer))
+process.exit(0)

@@ -28,13 +28,15 @@ export interface WorkerFixture {
   close(): void
 }
 
-export function createWorkerFixture(): WorkerFixture {
+/** On a SQLite file, or on the PostgreSQL of this URL. */
+export function createWorkerFixture(url = ''): WorkerFixture {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-once-'))
   const path = join(directory, 'effects')
   return {
     run(keys, { point = '-', ahead = 0 } = {}) {
       const args = [worker, directory, point, String(ahead), ...keys]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+      const env = { ...process.env, STORE_URL: url }
+      const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
       const answers: WorkerAnswer[] = []
       let stderr = ''
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -57,8 +59,13 @@ export interface KillReport {
 }
 
 /** Each round meets fresh keys, started ones and done ones, and dies after some answers. */
-export async function killRepeatedly(kills: number, keyCount: number, random: () => number): Promise<KillReport> {
-  const { run, effects, close } = createWorkerFixture()
+export async function killRepeatedly(
+  kills: number,
+  keyCount: number,
+  random: () => number,
+  url?: string,
+): Promise<KillReport> {
+  const { run, effects, close } = createWorkerFixture(url)
   const keys = Array.from({ length: keyCount }, (_, i) => `key-${i}`)
   const acknowledged = new Map<string, string>()
   const lost: string[] = []

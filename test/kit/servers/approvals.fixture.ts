@@ -4,8 +4,9 @@ import type { Params, Server, ServerOptions, Store, Tool } from 'sluice'
 import { apiKeys, ask, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
 import type { Approvals, ApprovalsOptions, Decider, TicketView } from 'sluice/approvals'
 import { approvalArguments, createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
 import { createServer } from 'sluice/node'
-import { elicitation, idempotency } from 'sluice/plugins'
+import { elicitation, idempotency, log } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
 import { z } from 'zod'
@@ -28,6 +29,7 @@ export interface ApprovalsFixture {
 export type ApprovalsFixtureRuntime = Omit<ServerOptions, 'clock'> & {
   readonly tools?: typeof gatedTools
   readonly clock?: FakeClock
+  readonly audited?: boolean
 }
 export interface RequestOptions {
   readonly revision?: 'modern' | 'legacy'
@@ -107,21 +109,30 @@ export const gatedTools = (ran: unknown[]): readonly Tool[] => [
   }),
 ]
 
+const silent = { info() {}, warn() {}, error() {} }
+
 export async function openApprovalsFixture(
   options: ApprovalsOptions = {},
-  { tools = gatedTools, clock = fakeClock(1_700_000_000_000), ...runtime }: ApprovalsFixtureRuntime = {},
+  {
+    tools = gatedTools,
+    clock = fakeClock(1_700_000_000_000),
+    audited = false,
+    ...runtime
+  }: ApprovalsFixtureRuntime = {},
 ): Promise<ApprovalsFixture> {
   const store = runtime.store ?? memoryStore(clock)
   const ran: unknown[] = []
   const keys = apiKeys(store, { clock })
-  const approvals = createApprovals({ store, clock, ...options })
+  const audit = audited ? createAudit({ store, clock }) : undefined
+  const approvals = createApprovals({ store, clock, audit, ...options })
   const server = createServer(defineServer({ name: 'shop', version: '1.0.0', tools: tools(ran) }), {
     ...runtime,
     ...{ store, clock },
     use: [
       authenticate({ verifiers: [keys] }),
       tenants({ claim: 'tenants' }),
-      ...[approvals, idempotency(), elicitation()],
+      ...[approvals, audit, idempotency(), elicitation()],
+      { ...log(silent), isDefault: true },
       ...(runtime.use ?? []),
     ],
   })

@@ -10,21 +10,29 @@ import { defineServer, memoryStore, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
-import { idempotency } from 'sluice/plugins'
+import { idempotency, log } from 'sluice/plugins'
+import { postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { z } from 'zod'
 
 export const cashier: Decider = { subject: 'olga', via: 'command', tenants: 'all', operator: true }
 
-/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis. */
+/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis or a PostgreSQL, whose `#name` is the schema. */
 export type StoreKind = string
 
 export type OpenStore = Store & { close?(): Promise<void> }
 export const openStore = (kind: StoreKind, folder: string): OpenStore => {
   if (kind === 'memory') return memoryStore()
-  return kind === 'sqlite' ? sqliteStore(join(folder, 'tickets.db')) : redisStore({ url: kind, deadlineMs: 30_000 })
+  if (kind === 'sqlite') return sqliteStore(join(folder, 'tickets.db'))
+  const [url = '', schema = 'sluice'] = kind.split('#')
+  return url.startsWith('postgresql:')
+    ? postgresStore({ url, schema, deadlineMs: 30_000 })
+    : redisStore({ url, deadlineMs: 30_000 })
 }
+
+/** Thousands of calls would each log a line. */
+const silent = { info() {}, warn() {}, error() {} }
 
 export interface PaymentServer {
   readonly approvals: Approvals
@@ -71,7 +79,7 @@ export function openPaymentServer(
     store,
     ...(clock && { clock }),
     secret: 'a secret that all processes share',
-    use: [desk, idempotency()],
+    use: [log(silent), desk, idempotency()],
   })
   let ids = 0
   return {

@@ -1,4 +1,4 @@
-/** Optional settings as the library takes them: what is not set is not there. */
+/** Converts optional settings to the options of the library, which must not contain `undefined`. */
 
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>

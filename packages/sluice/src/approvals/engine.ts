@@ -144,7 +144,8 @@ export function createApprovalEngine(
   }
 
   const webhook =
-    options.webhook && createWebhook(options.webhook, { store, clock, logger, desk: { get, decide, watch }, decideMs })
+    options.webhook &&
+    createWebhook(options.webhook, { store, clock, logger, approvals: { get, decide, watch }, decideMs })
 
   return {
     list: createList(ticketStore, get),
