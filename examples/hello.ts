@@ -1,13 +1,12 @@
 /** The smallest useful server: over HTTP, or with `--stdio` over stdio. */
 
 import { defineServer, type ServerDefinition, tool } from 'sluice'
-import { serveHttp, serveStdio } from 'sluice/node'
+import { serve } from 'sluice/node'
 import * as z from 'zod'
-import pkg from './package.json' with { type: 'json' }
 
 export const hello: ServerDefinition = defineServer({
   name: 'hello',
-  version: pkg.version,
+  version: '1.0.0',
   tools: [
     tool({
       name: 'shout',
@@ -19,7 +18,4 @@ export const hello: ServerDefinition = defineServer({
   ],
 })
 
-if (import.meta.main) {
-  if (process.argv.includes('--stdio')) serveStdio(hello)
-  else console.log((await serveHttp(hello)).url)
-}
+if (import.meta.main) await serve(hello)

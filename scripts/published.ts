@@ -10,7 +10,6 @@ export interface Published {
   readonly name: string
   readonly version: string
   readonly private?: boolean
-  readonly repository?: { readonly directory: string }
   readonly exports?: { readonly [entry: string]: { readonly types?: string } }
   readonly dependencies?: { readonly [name: string]: string }
 }

@@ -124,6 +124,13 @@ test('health is reported for each below its path, and for all at the root', asyn
   expect(await statusAt('/readyz')).toBe(503)
 })
 
+test('the health of a single server with a path is at the root too', async () => {
+  const { urls, close } = await serveMany({ '/a': { server: named('a'), use: [health()] } }, { port: 0 })
+  onTestFinished(close)
+  const { origin } = new URL(urls['/a'] ?? '')
+  for (const path of ['/healthz', '/readyz', '/a/healthz']) expect((await fetch(origin + path)).status).toBe(200)
+})
+
 test('one admission control counts for all of them', async () => {
   const entered = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string>()

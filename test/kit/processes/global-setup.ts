@@ -24,7 +24,9 @@ export default function installPrograms(): void {
   installFolders()
   const missing = Object.keys(needed).filter((name) => !needed[name]?.())
   if (missing.length === 0) return
-  process.stderr.write(`Installing ${missing.join(', ')} for the tests\n`)
+  process.stderr.write(
+    `The tests need ${missing.join(', ')}. Installing with apt-get, which needs root. "npm run test:quick" needs none of them.\n`,
+  )
   try {
     installPackages(missing)
   } catch {

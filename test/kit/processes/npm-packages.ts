@@ -32,6 +32,8 @@ export function installFolder(name: Folder): string {
   const manifest = JSON.stringify({ private: true, type: 'module', dependencies: folders[name] })
   const folder = join(cache, `${name}-${createHash('sha256').update(manifest).digest('hex').slice(0, 12)}`)
   if (existsSync(folder)) return folder
+  const names = Object.entries(folders[name]).map(([each, version]) => `${each}@${version}`)
+  process.stderr.write(`The tests need ${names.join(', ')}. Installing into ${cache}.\n`)
   mkdirSync(cache, { recursive: true })
   // Prepared elsewhere and renamed, so that an interrupted install is not mistaken for a finished one.
   const draft = mkdtempSync(join(cache, `${name}-`))

@@ -210,11 +210,11 @@ async function servePage(
   reply: NodeReply,
 ): Promise<void> {
   const alone = mounted.length === 1
-  const matching = mounted.filter(({ base }) => alone || path.startsWith(`${base}/`))
+  const matching = mounted.filter(({ base }) => path.startsWith(`${base}/`))
   const pages = [
     ...mounted.map(({ app }) => app.resourcePage(path, request, alone)),
     ...(await Promise.all(matching.map(({ base, app }) => app.page(path.slice(base.length), request)))),
-    alone ? undefined : await combinedPage(path, mounted, request),
+    matching.length > 0 ? undefined : await combinedPage(path, mounted, request),
   ]
   const { status, headers, body } = pages.find((page) => page !== undefined) ?? notFoundPage
   reply.send(status, headers, body)
