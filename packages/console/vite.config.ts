@@ -1,10 +1,10 @@
-/** The page as a few static files, in the library's own package: whoever has `sluice/console` has its page. */
+/** Builds the page as static files into the library's package, so that `sluice/console` always has its page. */
 
 import { defineConfig } from 'vite'
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Addresses relative to the page, so that it works below any path.
+  // Relative URLs, so that the page works below any path.
   base: './',
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
@@ -12,11 +12,11 @@ export default defineConfig({
     outDir: '../sluice/lib/console',
     emptyOutDir: true,
     target: 'es2023',
-    // Inlined ones would need `data:` in the policy.
+    // Inlined assets would need `data:` in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // A busy machine is no news.
+    // Slow plugins on a busy machine are not worth a warning.
     rolldownOptions: { checks: { pluginTimings: false } },
   },
 })

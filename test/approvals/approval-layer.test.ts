@@ -10,7 +10,7 @@ import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
 import { gatedTools, openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
 const minute = 60_000
-/** Takes what it is given, and then makes the caller's own object look harmless. */
+/** Accepts its input, and then makes the caller's own object look harmless. */
 const shiftySchema = {
   '~standard': {
     version: 1 as const,
@@ -29,8 +29,8 @@ const text = (answer: Params): string =>
 const reason = (answer: Params): unknown =>
   (answer['error'] as { data?: { reason?: string } } | undefined)?.data?.reason
 
-describe('the way of a call that needs an approval', () => {
-  test('it is answered that one is required, a person approves, the same call again runs, once', async () => {
+describe('the flow of a call that needs an approval', () => {
+  test('the answer says that an approval is required, a person approves, the same call again runs once', async () => {
     const { call, approvals, ran } = await openApprovalsFixture()
     const first = requiredIn(await call('pay', { amount: 5 }))
     expect(first).toEqual({
@@ -46,7 +46,7 @@ describe('the way of a call that needs an approval', () => {
     expect(await approvals.get(first.request_id)).toMatchObject({ status: 'done', decisions: [{ by: 'ann' }] })
   })
 
-  test('the ticket says who wants what, completely, and bound to what', async () => {
+  test('the ticket shows the caller, the complete request and its binding', async () => {
     const { call, approvals } = await openApprovalsFixture({ url: 'https://console.example' })
     const { request_id, url } = requiredIn(await call('pay', { to: 'bob', amount: 5 }))
     expect(url).toBe(`https://console.example/approvals/${request_id}`)
@@ -74,7 +74,7 @@ describe('the way of a call that needs an approval', () => {
     expect(ran).toHaveLength(1)
   })
 
-  test('repeated without naming the ticket after it ran, it needs a new one, and the approver sees what ran', async () => {
+  test('repeated without the ticket after it ran, it needs a new one, and the approver sees the earlier run', async () => {
     const { call, approvals, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await approvals.decide(request_id, { approved: true }, owner)
@@ -87,7 +87,7 @@ describe('the way of a call that needs an approval', () => {
     expect(ran).toHaveLength(1)
   })
 
-  test('a denial is told with its note, and holds until it expires', async () => {
+  test('a denial is reported with its note, and holds until it expires', async () => {
     const { call, approvals, clock, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await approvals.decide(request_id, { approved: false, note: 'too much' }, owner)
@@ -101,7 +101,7 @@ describe('the way of a call that needs an approval', () => {
     expect(ran).toEqual([])
   })
 
-  test('an approval that nobody used in time does not run any more', async () => {
+  test('an approval that was not used in time does not run any more', async () => {
     const { call, approvals, clock, ran } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await approvals.decide(request_id, { approved: true }, owner)
@@ -110,7 +110,7 @@ describe('the way of a call that needs an approval', () => {
     expect(ran).toEqual([])
   })
 
-  test('what a tool asked first is part of what is approved', async () => {
+  test("the answers to a tool's questions are part of the approved call", async () => {
     const { request, approvals, ran } = await openApprovalsFixture()
     const capabilities = { elicitation: { form: {} } }
     const ship = async (city: string): Promise<Params> => {
@@ -128,14 +128,14 @@ describe('the way of a call that needs an approval', () => {
     expect(ran).toEqual([{ parcel: 'p', city: 'Oslo' }])
   })
 
-  test('a tool that decides by its input needs one only then', async () => {
+  test('a tool that decides by its input needs an approval only then', async () => {
     const { call, ran } = await openApprovalsFixture()
     expect(text(await call('price', { amount: 100 }))).toBe('ok')
     requiredIn(await call('price', { amount: 101 }))
     expect(ran).toEqual([{ amount: 100 }])
   })
 
-  test('a client that checks results against an output schema is not told a lie: it is an error to it', async () => {
+  test('a client that checks results against an output schema gets an error, not a false result', async () => {
     const { call } = await openApprovalsFixture()
     const answer = await call('count')
     requiredIn(answer)
@@ -143,7 +143,7 @@ describe('the way of a call that needs an approval', () => {
     expect((await call('pay', { amount: 1 }))['result']).toMatchObject({ isError: false })
   })
 
-  test('a tool that fails is done with: its ticket says failed', async () => {
+  test('a ticket of a tool that fails has the status failed', async () => {
     const broken = tool({
       name: 'broken',
       description: 'x',
@@ -159,7 +159,7 @@ describe('the way of a call that needs an approval', () => {
   })
 })
 
-test('what runs is what was approved, as it is stored, even if the arguments change under way', async () => {
+test("the stored arguments run, even if the caller's object changes in the meantime", async () => {
   const shifty = (ran: unknown[]): Tool[] => [
     tool({
       name: 'pay',
@@ -181,7 +181,7 @@ test('what runs is what was approved, as it is stored, even if the arguments cha
   expect(ran).toEqual([{ amount: 5 }])
 })
 
-describe('marked as running and never claimed, because the store was away or the process died', () => {
+describe('marked as running and never claimed, because the store was unavailable or the process died', () => {
   async function marked(): Promise<ApprovalsFixture & { id: string }> {
     const clock = fakeClock(1_700_000_000_000)
     const inner = memoryStore(clock)
@@ -198,14 +198,14 @@ describe('marked as running and never claimed, because the store was away or the
     return { ...shop, id }
   }
 
-  test('it still runs in its time', async () => {
+  test('it still runs before it expires', async () => {
     const { call, approvals, ran, id } = await marked()
     expect(await approvals.get(id)).toMatchObject({ status: 'approved' })
     expect(text(await call('refund', { amount: 5 }))).toBe('Refunded 5')
     expect(ran).toHaveLength(1)
   })
 
-  test('and not after it', async () => {
+  test('and not after', async () => {
     const { call, approvals, ran, clock, id } = await marked()
     await clock.advance(10 * minute)
     expect(await approvals.get(id)).toMatchObject({ status: 'expired' })
@@ -244,12 +244,12 @@ describe('on 2026-07-28, a client that can open pages', () => {
     expect(ran).toEqual([])
     await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
-    // The answer was lost, and the client asks again by name: the same, and nothing runs.
+    // The answer was lost, and the client asks again by id: the same answer, and nothing runs.
     expect(text(await request('tools/call', again, { capabilities }))).toBe('Paid 5')
     expect(ran).toHaveLength(1)
   })
 
-  test('who does not open the page is told that nothing ran', async () => {
+  test('if the user does not open the page, the answer says that nothing ran', async () => {
     const { request, ran } = await openApprovalsFixture({ url })
     const { requestState } = (await request('tools/call', pay, { capabilities }))['result'] as Params
     for (const action of ['decline', 'cancel']) {
@@ -260,22 +260,22 @@ describe('on 2026-07-28, a client that can open pages', () => {
     expect(ran).toEqual([])
   })
 
-  test('where somebody else has to decide, there is no page for this person to open', async () => {
+  test('if another person must decide, this user gets no page to open', async () => {
     const { request } = await openApprovalsFixture({ url, approver: 'other' })
     requiredIn(await request('tools/call', pay, { capabilities }))
   })
 })
 
 describe('holding', () => {
-  test('a quick human spares the caller the way back, and the client hears that it waits', async () => {
+  test('a quick decision saves the caller the second call, and the client is notified of the wait', async () => {
     const { server, approvals, clock, ran, keyFor } = await openApprovalsFixture({ waitMs: 12_000 })
-    const heard: Params[] = []
+    const received: Params[] = []
     const proposed = new Promise((resolve) => approvals.watch(resolve))
     const token = await keyFor('ann', ['acme'])
     const params = { name: 'pay', arguments: { amount: 5 }, token, _meta: { progressToken: 'p' } }
     const answer = server.handle(
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-      { send: (sent) => heard.push({ ...sent }) },
+      { send: (sent) => received.push({ ...sent }) },
     )
     await proposed
     await clock.advance(6_000)
@@ -283,13 +283,13 @@ describe('holding', () => {
     await approvals.decide(ticket?.id ?? '', { approved: true }, owner)
     expect(text({ ...(await answer) })).toBe('Paid 5')
     expect(ran).toHaveLength(1)
-    const progress = heard.map(({ params: said }) => (said as { progress: number }).progress)
+    const progress = received.map(({ params: said }) => (said as { progress: number }).progress)
     expect(progress).toEqual([-12, -7])
-    // The one that moves the mark of time once the ticket is over.
+    // The timer that moves the time mark once the ticket has ended.
     expect(clock.pending).toBe(1)
   })
 
-  test('a slow one does not hold the call for longer than half of its time', async () => {
+  test('a slow decision does not hold the call for longer than half of its deadline', async () => {
     const { call, clock, approvals } = await openApprovalsFixture({ waitMs: 10 * minute })
     const proposed = new Promise((resolve) => approvals.watch(resolve))
     const answer = call('pay', { amount: 5 })
@@ -300,7 +300,7 @@ describe('holding', () => {
 })
 
 describe('rules of the operator', () => {
-  test('the first that matches decides, before what the tool says', async () => {
+  test("the first matching rule decides, before the tool's own policy", async () => {
     const { call, approvals, ran } = await openApprovalsFixture({
       rules: [
         { tool: 'pay', caller: 'ann', tenant: 'acme', approval: 'never' },
@@ -315,14 +315,14 @@ describe('rules of the operator', () => {
     expect(await approvals.get(request_id)).toMatchObject({ needed: 2, of: ['olga', 'omar'] })
     expect(ran).toEqual([{ amount: 1, memo: 'none' }, 'look'])
     expect(approvals.rules.map(({ text: words }) => words)).toEqual([
-      'tool pay for tenant acme called by ann: needs none',
-      'every tool with readOnlyHint: as the tool itself says',
-      'tool lo* or ship: needs none',
+      'tool pay for tenant acme called by ann: needs no approval',
+      'every tool with readOnlyHint: as the tool states',
+      'tool lo* or ship: needs no approval',
       'every tool with destructiveHint: needs an approval, 2 of olga, omar',
     ])
   })
 
-  test('a rule that cannot mean anything does not start', () => {
+  test('a meaningless rule does not start', () => {
     for (const rule of [
       { approval: 'sometimes' },
       { approval: 'always', needed: 0 },
@@ -333,8 +333,8 @@ describe('rules of the operator', () => {
   })
 })
 
-describe('approvals of several servers', () => {
-  test('shows the tickets of all of them, and each runs its own', async () => {
+describe('approvals for several servers', () => {
+  test('show the tickets of all of them, and each server runs its own', async () => {
     const { approvals, store, clock, call, ran } = await openApprovalsFixture()
     const there: unknown[] = []
     const other = createServer(defineServer({ name: 'bank', version: '1', tools: gatedTools(there) }), {
@@ -350,7 +350,7 @@ describe('approvals of several servers', () => {
     expect([ran.length, there.length]).toEqual([0, 1])
   })
 
-  test('another store, another audit, or no idempotency is refused in words', async () => {
+  test('a different store, or none yet, is refused with a message', async () => {
     const { approvals, store } = await openApprovalsFixture()
     const definition = defineServer({ name: 'x', version: '1' })
     expect(() => createServer(definition, { use: [approvals, idempotency()] })).toThrow(/same "store"/)
@@ -382,20 +382,20 @@ describe('over a network', () => {
     await expect(serveHttp(definition, { port: 0 })).rejects.toThrow(/"pay".*createApprovals/)
   })
 
-  test('one that only a rule gates does not start either', async () => {
+  test('a tool that only a rule gates does not start either', async () => {
     const rules = [{ annotations: { readOnlyHint: true }, approval: 'always' as const }]
     const server = createServer(open, gatedBy({ rules }))
     await expect(serveHttp(server, { port: 0 })).rejects.toThrow(/"look".*authenticate/)
   })
 
-  test('a gated tool cannot be added while strangers are served', async () => {
+  test('a gated tool cannot be added while anonymous callers are served', async () => {
     const server = createServer(open, gatedBy())
     const serving = await serveHttp(server, { port: 0 })
     expect(() => server.update(definition)).toThrow(/authenticate/)
     await serving.close()
   })
 
-  test('and who came in without a credential is refused all the same', async () => {
+  test('and a caller without a credential is refused all the same', async () => {
     const { server, ran } = await openApprovalsFixture()
     const via = { transport: 'http' as const, peer: '127.0.0.1', header: () => undefined }
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: { amount: 1 } } }

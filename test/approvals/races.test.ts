@@ -1,6 +1,7 @@
 /** P06. The long form, 200 tickets × 50 retries × 4 processes on each store, is `npm run soak -- approval-races`. */
 
 import { expect, onTestFinished, test } from 'vitest'
+import { startPostgres } from '../kit/processes/postgres.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
 import { race, raceInMemory } from './race.ts'
@@ -21,5 +22,12 @@ test('P06: an approval is spent once, by four processes on Redis', { timeout: 12
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const { executions, lost } = await race({ store: redis.url, folder: temporaryFolder(), ...short })
+  expect({ executions, lost }).toEqual({ executions: 20, lost: [] })
+})
+
+test('P06: an approval is spent once, by four processes on PostgreSQL', { timeout: 120_000 }, async () => {
+  const postgres = await startPostgres(['fsync=on'])
+  onTestFinished(() => postgres.stop())
+  const { executions, lost } = await race({ store: postgres.url, folder: temporaryFolder(), ...short })
   expect({ executions, lost }).toEqual({ executions: 20, lost: [] })
 })

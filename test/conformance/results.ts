@@ -1,4 +1,4 @@
-/** What a run of the suite left on disk, read back and counted. */
+/** Reads and counts the results that a run of the suite left on disk. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export async function readScenarios(output: string, whenEmpty: readonly Check[])
 
 export const failed = (name: string, description: string): Check => ({ id: name, description, status: 'FAILURE' })
 
-/** A warning is about a SHOULD and fails nothing; a scenario that only skipped has shown nothing either. */
+/** A warning is about a SHOULD and fails nothing; a scenario that only skipped has proven nothing either. */
 export function outcomeOf({ checks }: Scenario): 'pass' | 'fail' | 'skipped' {
   if (checks.some(({ status }) => status === 'FAILURE')) return 'fail'
   return checks.some(({ status }) => status === 'SUCCESS' || status === 'WARNING') ? 'pass' : 'skipped'
@@ -41,7 +41,7 @@ export function outcomeOf({ checks }: Scenario): 'pass' | 'fail' | 'skipped' {
 export const countOf = (scenarios: readonly Scenario[], status: Check['status']): number =>
   scenarios.flatMap(({ checks }) => checks).filter((check) => check.status === status).length
 
-/** The scenarios a revision froze as required. The file is the suite's own; its list is plain enough to read by line. */
+/** The required scenarios of a revision. The file is the suite's own; its list is simple enough to read by line. */
 export async function readRequired(suite: string, revision: string): Promise<readonly string[]> {
   const yaml = await readFile(join(suite, 'requirements', `${revision}.yaml`), 'utf8')
   const list = /^server:\n((?: {2}- \S+\n)+)/m.exec(yaml)?.[1]

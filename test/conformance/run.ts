@@ -18,7 +18,7 @@ import { conformance, suite } from './suite.ts'
 interface Run {
   readonly name: string
   readonly args: readonly string[]
-  /** Where it is set, only these decide. */
+  /** If set, only these decide. */
   readonly required?: readonly string[]
 }
 
@@ -35,7 +35,7 @@ async function planned(): Promise<readonly Run[]> {
   const runs = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'].map(
     (name): Run => ({ name, args: [...what, '--spec-version', name] }),
   )
-  // A set of requirements is run whole: the suite takes no scenario beside it.
+  // A set of requirements runs as a whole: the suite accepts no scenario beside it.
   for (const revision of scenario === undefined ? ['2025-11-25', '2026-07-28'] : []) {
     const required = await readRequired(suite, revision)
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
@@ -50,7 +50,7 @@ async function perform({ name, args, required }: Run, url: string, into: string)
   await mkdir(output)
   const { exit, said } = await conformance(['server', '--url', url, ...args, '-o', output])
   await writeFile(join(output, 'output.txt'), said)
-  // A single scenario that the revision does not have is skipped, with a good exit and nothing to show.
+  // A single scenario that the revision does not have is skipped, with exit code 0 and no result.
   const absent = scenario !== undefined && exit === 0
   const scenarios = await readScenarios(output, absent ? [] : [failed('unfinished', 'The scenario did not finish')])
   if (scenarios.length === 0 && !absent) throw new Error(`The suite did not run:\n${said}`)
@@ -71,9 +71,9 @@ const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
 const fixture = await startServing(runtime)
 const runs: Ran[] = []
 try {
-  // One after the other: the tools that change the lists would be heard by the others' subscriptions.
+  // One after the other, because the tools that change the lists would notify the others' subscriptions.
   for (const run of plan) runs.push(await perform(run, fixture.url, into))
-  // Extensions are of no revision, so none of them has the scenario.
+  // Extensions belong to no revision, so none of them has the scenario.
   if (scenario !== undefined && only === undefined && runs.every(({ scored }) => scored.length === 0))
     runs.push(await perform({ name: 'extension', args: ['--scenario', scenario] }, fixture.url, into))
 } finally {

@@ -1,6 +1,6 @@
-/** Questions to Sluice's own documents, and the page that answers each: what people ask, also as they mistype it. */
+/** Questions to Sluice's own documents, and the page that answers each: what people ask, including typing errors. */
 
-import type { App } from '../../servers/knowledge/src/index.ts'
+import type { KnowledgeBase } from '../../servers/knowledge/src/index.ts'
 
 /** `[question, page]`, the page as `collection/slug`. */
 export const questions: readonly (readonly [question: string, page: string])[] = [
@@ -126,7 +126,7 @@ export interface RetrievalScore {
   readonly missed: readonly string[]
 }
 
-export function scoreRetrieval(base: App): RetrievalScore {
+export function scoreRetrieval(base: KnowledgeBase): RetrievalScore {
   const places = questions.map(([question, page]) => ({
     question,
     page,

@@ -1,13 +1,14 @@
 /**
- * Writes as fast as it can to a SQLite file and says, line by line, what was acknowledged, until it is killed.
- * Started by crash.ts with the path and the number of the round.
+ * Writes as fast as it can to a SQLite file or a PostgreSQL and says, line by line, what was acknowledged, until it is
+ * killed. Started by crash.ts with the path or the URL and the number of the round.
  */
 
 import { writeSync } from 'node:fs'
+import { postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 
-const [, , path = '', round = ''] = process.argv
-const store = sqliteStore(path)
+const [, , where = '', round = ''] = process.argv
+const store = where.startsWith('postgresql:') ? postgresStore({ url: where, deadlineMs: 20_000 }) : sqliteStore(where)
 /** Synchronous: what this process has said must not die with it. */
 const acknowledge = (...what: readonly unknown[]): void => {
   writeSync(1, `${JSON.stringify(what)}\n`)

@@ -1,7 +1,7 @@
 /**
- * Kill −9 under load, again and again: whatever was acknowledged must be there afterwards.
+ * Repeated kill −9 under load: every acknowledged write must be there afterwards.
  *
- * Short in `npm test`, long in `npm run soak`. Nothing here knows when the kill comes: that is the point.
+ * Short in `npm test`, long in `npm run soak`. The time of the kill is random on purpose.
  */
 
 import { spawn } from 'node:child_process'
@@ -13,45 +13,77 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Key, Store } from '../../packages/sluice/src/core/store.ts'
+import { postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
+import { startPostgres } from '../kit/processes/postgres.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
 export interface CrashReport {
   readonly kills: number
-  /** Writes that were acknowledged before a kill and looked for after it. */
+  /** Writes that were acknowledged before a kill and checked after it. */
   readonly acknowledged: number
-  /** Sentences; empty is what everybody wants. */
+  /** Losses as sentences; empty if there are none. */
   readonly lost: readonly string[]
 }
 
-/** The last thing acknowledged of a key: its value, or that it is gone. */
+/** The last acknowledged state of a key: its value, or that it is deleted. */
 type Known = Map<string, string | undefined>
 
-/** The process that writes is killed. `random` is from 0 up to 1. */
+/** Kills the writing process. `random` is from 0 up to 1. */
 export async function crashSqlite(kills: number, random: () => number): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'))
   const path = join(folder, 'store.db')
+  const faults = (): readonly string[] => {
+    const check = new DatabaseSync(path)
+    const sound = Object.values(check.prepare('PRAGMA integrity_check').get() ?? {})[0]
+    check.close()
+    return sound === 'ok' ? [] : [String(sound)]
+  }
+  try {
+    return await crashWriter({ where: path, open: () => sqliteStore(path), faults }, kills, random)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The process that writes to PostgreSQL is killed. */
+export async function crashPostgresWriter(kills: number, random: () => number): Promise<CrashReport> {
+  const server = await startPostgres()
+  const open = () => postgresStore({ url: server.url, deadlineMs: maxWaitMs })
+  try {
+    return await crashWriter({ where: server.url, open, faults: () => [] }, kills, random)
+  } finally {
+    await server.stop()
+  }
+}
+
+interface Written {
+  /** What the writer is told to open. */
+  readonly where: string
+  open(): Store & { close(): Promise<void> }
+  /** Damage, in sentences. */
+  faults(): readonly string[]
+}
+
+async function crashWriter(
+  { where, open, faults }: Written,
+  kills: number,
+  random: () => number,
+): Promise<CrashReport> {
   const known: Known = new Map()
   const lost: string[] = []
   let acknowledged = 0
-  try {
-    for (let round = 0; round < kills; round++) {
-      const fresh = await writeUntilKilled(path, round, random)
-      acknowledged += fresh.length
-      const touched: Known = new Map()
-      for (const [what, key, value] of fresh) touched.set(JSON.stringify(key), what === 'there' ? value : undefined)
-      for (const [key, value] of touched) known.set(key, value)
-      const store = sqliteStore(path)
-      lost.push(...(await missing(store, round === kills - 1 ? known : touched)))
-      await store.close()
-      const check = new DatabaseSync(path)
-      const sound = Object.values(check.prepare('PRAGMA integrity_check').get() ?? {})[0]
-      check.close()
-      if (sound !== 'ok') lost.push(`round ${round}: ${String(sound)}`)
-    }
-  } finally {
-    rmSync(folder, { recursive: true })
+  for (let round = 0; round < kills; round++) {
+    const fresh = await writeUntilKilled(where, round, random)
+    acknowledged += fresh.length
+    const touched: Known = new Map()
+    for (const [what, key, value] of fresh) touched.set(JSON.stringify(key), what === 'there' ? value : undefined)
+    for (const [key, value] of touched) known.set(key, value)
+    const store = open()
+    lost.push(...(await missing(store, round === kills - 1 ? known : touched)))
+    await store.close()
+    lost.push(...faults().map((fault) => `round ${round}: ${fault}`))
   }
   return { kills, acknowledged, lost }
 }
@@ -64,7 +96,7 @@ async function writeUntilKilled(path: string, round: number, random: () => numbe
   const said: Acknowledged[] = []
   const lines = createInterface({ input: child.stdout })
   lines.on('line', (line) => {
-    // Killed in the middle of a line: not acknowledged.
+    // Killed in the middle of a line, so not acknowledged.
     if (line.endsWith(']')) said.push(JSON.parse(line))
   })
   await Promise.race([once(lines, 'line'), once(child, 'exit')])
@@ -76,11 +108,32 @@ async function writeUntilKilled(path: string, round: number, random: () => numbe
   return said
 }
 
-/** The server is killed and started again; those who write stay, and what they were refused is nobody's promise. */
+/** A long deadline: a server that gets no processor for a second has lost nothing. */
+const maxWaitMs = 20_000
+
 export async function crashRedis(kills: number, random: () => number): Promise<CrashReport> {
   const server = await startRedis()
-  // Patient: a server that gets no processor for a second has lost nothing.
-  const store = redisStore({ url: server.url, deadlineMs: 20_000 })
+  return crashServer(server, redisStore({ url: server.url, deadlineMs: maxWaitMs }), kills, random)
+}
+
+export async function crashPostgres(kills: number, random: () => number): Promise<CrashReport> {
+  const server = await startPostgres()
+  return crashServer(server, postgresStore({ url: server.url, deadlineMs: maxWaitMs }), kills, random)
+}
+
+interface Killable {
+  kill(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The server is killed and started again; the writers stay, and a write that was refused promises nothing. */
+async function crashServer(
+  server: Killable,
+  store: Store & { close(): Promise<void> },
+  kills: number,
+  random: () => number,
+): Promise<CrashReport> {
   const known: Known = new Map()
   let [running, acknowledged] = [true, 0]
   const write = async (who: number): Promise<void> => {
@@ -140,7 +193,7 @@ async function missing(store: Store, known: Known): Promise<readonly string[]> {
     await Promise.all(
       entries.slice(i, i + 500).map(async ([key, expected]) => {
         const found = await store.get(JSON.parse(key))
-        // A write under way when the kill came may have gone through without a word; going back is what must not be.
+        // A write in flight at the kill may have succeeded without an answer; only going back is a loss.
         const later = expected === 'claimed' && (found === 'done' || found === undefined)
         const deleted = expected === 'done' && found === undefined
         if (found !== expected && !later && !deleted)

@@ -1,52 +1,34 @@
 /**
- * What each layer answers while the store is gone, silent, full or read-only, on a real Redis behind a whole server: what
- * needs the store to be sure refuses, what only counts goes on with what it has, and all is well when the store is.
+ * What each layer answers while the store is gone, silent, full or read-only, on a real Redis behind a whole server (and on a
+ * PostgreSQL, in layers-postgres.test.ts): what needs the store to be sure refuses, what only counts goes on with what it
+ * has, and all is well when the store is.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { createClient } from 'redis'
-import type { Params, Server, ServerOptions, Store } from 'sluice'
+import type { Params, Server, Store } from 'sluice'
 import { apiKeys, audit, authenticate, defineServer, rateLimit, tenants, tool } from 'sluice'
+import type { AuditOptions } from 'sluice/audit'
 import { verifyAudit } from 'sluice/audit'
 import { toTransportServer } from 'sluice/extend'
 import { createServer, nodeClock } from 'sluice/node'
 import { health, idempotency, metrics } from 'sluice/plugins'
-import { redisStore } from 'sluice/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import { callOf } from '../kit/clients/valid-messages.ts'
-import type { RedisServer } from '../kit/processes/redis.ts'
-import { startRedis } from '../kit/processes/redis.ts'
+import type { Faulty } from './faulty.ts'
+import { startFaulty, states } from './faulty.ts'
 
-let redis: RedisServer
+let faulty: Faulty
 beforeAll(async () => {
-  redis = await startRedis()
+  faulty = await startFaulty()
 }, 180_000)
-afterAll(() => redis?.stop())
+afterAll(() => faulty?.stop())
 
-async function configure(...words: readonly string[]): Promise<void> {
-  const client = await createClient({ url: redis.url }).connect()
-  await client.sendCommand(words)
-  client.destroy()
-}
-/** How the store fails, and how it comes back. */
-const faults: { readonly [state: string]: { fail(): unknown; mend(): unknown } } = {
-  gone: { fail: () => redis.kill(), mend: () => redis.start() },
-  silent: { fail: () => redis.pause(), mend: () => redis.resume() },
-  full: {
-    fail: () => configure('CONFIG', 'SET', 'maxmemory', '1'),
-    mend: () => configure('CONFIG', 'SET', 'maxmemory', '0'),
-  },
-  'read-only': {
-    fail: () => configure('REPLICAOF', '127.0.0.1', '1'),
-    mend: () => configure('REPLICAOF', 'NO', 'ONE'),
-  },
-}
 let mend: (() => unknown) | undefined
 async function fail(state: string): Promise<void> {
-  mend = faults[state]?.mend
-  await faults[state]?.fail()
+  mend = faulty.faults[state]?.mend
+  await faulty.faults[state]?.fail()
 }
 async function recover(): Promise<void> {
   await mend?.()
@@ -54,15 +36,15 @@ async function recover(): Promise<void> {
 }
 afterEach(recover)
 
-/** Known without any store: what is at stake are the other layers. */
+/** Works without a store, because the other layers are tested. */
 const byName = {
   verify: async (token: string) =>
     token.startsWith('sk_') ? undefined : { ...anonymous, subject: token, credential: token, claims: { org: 'acme' } },
 }
 let made = 0
 
-async function serve(more: Partial<ServerOptions> = {}) {
-  const store = redisStore({ url: redis.url, prefix: `layers${++made}` })
+async function serve(auditOptions: AuditOptions = {}) {
+  const store = faulty.open(`layers${++made}`)
   const keys = apiKeys(store)
   const { secret: key } = await keys.create({ subject: 'machine', tenants: ['acme'] })
   const runs: string[] = []
@@ -86,16 +68,14 @@ async function serve(more: Partial<ServerOptions> = {}) {
     store,
     clock: nodeClock,
     secret: 'a secret of at least thirty-two characters',
-    ...more,
     use: [
       authenticate({ verifiers: [byName, keys] }),
       tenants({ claim: ({ claims }) => claims['org'] ?? claims['tenants'] }),
       rateLimit({ tools: { limited: { burst: 3, perSecond: 0.001 } } }),
       idempotency(),
-      audit(),
+      audit(auditOptions),
       metrics(),
       health(),
-      ...(more.use ?? []),
     ],
   })
   onTestFinished(async () => {
@@ -131,7 +111,7 @@ const audited = async (store: Store): Promise<object> => {
   return verdict
 }
 
-describe.each(Object.keys(faults))('while the store is %s', (state) => {
+describe.each(states)('while the store is %s', (state) => {
   test('calls that need none of it run, and the limit goes on', async () => {
     const { server, runs } = await serve()
     await fail(state)
@@ -153,7 +133,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     expect(runs).toEqual(['keyed'])
   }, 60_000)
 
-  test('what a tool keeps for its tenant is refused, and said to be the store’s fault', async () => {
+  test("a tool's store is refused, and the error names the store", async () => {
     const { server } = await serve()
     await fail(state)
     expect(await call(server, 'keeping')).toBe('storeUnavailable')
@@ -169,7 +149,7 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => (await readiness(server)) === 200)
   }, 60_000)
 
-  test('the audit keeps nobody waiting, and has every record when the store is back', async () => {
+  test('the audit delays no call, and has every record when the store is back', async () => {
     const { server, store } = await serve()
     await fail(state)
     for (let i = 0; i < 3; i++) expect(await call(server, 'plain')).toBe('done')
@@ -178,8 +158,8 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => isDeepStrictEqual(whole, { ...whole, ...(await audited(store)) }))
   }, 60_000)
 
-  test('an audit that must come first refuses what it cannot record', async () => {
-    const { server, runs } = await serve({ use: [audit({ blocking: true })] })
+  test('a blocking audit refuses what it cannot record', async () => {
+    const { server, runs } = await serve({ blocking: true })
     await fail(state)
     expect(await call(server, 'plain')).toBe('storeUnavailable')
     expect(runs).toEqual([])
@@ -187,8 +167,8 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
     await eventually(async () => (await call(server, 'plain')) === 'done')
   }, 60_000)
 
-  test('records past what may wait are dropped and counted', async () => {
-    const { server } = await serve({ use: [audit({ maxQueued: 4 })] })
+  test('records above the limit of the queue are dropped and counted', async () => {
+    const { server } = await serve({ maxQueued: 4 })
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
     const { body } = (await toTransportServer(server).page('/metrics', '127.0.0.1')) ?? { body: '' }
@@ -196,8 +176,8 @@ describe.each(Object.keys(faults))('while the store is %s', (state) => {
   }, 60_000)
 })
 
-test.each(['gone', 'silent'])(
-  'an API key nobody has seen yet opens nothing while the store is %s',
+test.each(['down', 'silent'])(
+  'an unknown API key is refused while the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()
     await fail(state)
@@ -208,7 +188,7 @@ test.each(['gone', 'silent'])(
   60_000,
 )
 
-test.each(['full', 'read-only'])(
+test.each(states.filter((state) => ['full', 'read-only'].includes(state)))(
   'an API key is read though the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command. Says what to do on a Node that is too old before anything of it is loaded. */
+/** The entry of the command. It checks the version of Node before it loads anything, so that an old Node gets a message. */
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) {
@@ -25,6 +25,6 @@ process.exitCode = await run(process.argv.slice(2), {
   cwd: process.cwd(),
   signal: stopping.signal,
 })
-// A command that is done ends, whatever it left open, once its output is read. A second Ctrl-C does not wait for that.
+// Exits once the output is read, even if handles are still open. A second Ctrl-C does not wait for that.
 await terminal.drained()
 process.exit()

@@ -1,9 +1,9 @@
-/** What a person or a program reads: tables, colours only on a terminal, JSON where asked for, and what each exit code means. */
+/** The output of the command: tables, colours on a terminal only, JSON, and the exit codes. */
 
-/** 130 is the shell's own for Ctrl-C, 141 the one for a pipe whose reader closed its end. */
+/** 141 means that the reader of a pipe closed it. The shell's code for Ctrl-C is 130. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, found: 3, pipeClosed: 141 } as const
 
-/** Told to the person as it is, without a stack: they can do something about it. */
+/** An error that the person can fix. It is printed without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: number
@@ -18,18 +18,18 @@ export interface Terminal {
   readonly columns: number
   out(text: string): void
   err(text: string): void
-  /** Resolves when the reader has taken what was written: a pipe to a slow program must not fill the memory, nor lose its end. */
+  /** Resolves when all output is read. Otherwise a slow reader would fill the memory, or miss the end of the output. */
   drained(): Promise<void>
 }
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process
   let isWatched = false
-  /** From the first line on: on stdio, stdout is the transport's. */
+  /** Watches stdout from the first line on, because with `--stdio` it belongs to the transport. */
   function watch(): void {
     if (isWatched) return
     isWatched = true
-    // A reader that has enough, such as head, closes its end. Other programs are ended by a signal then, without a word.
+    // A reader such as head closes the pipe when it has enough. The command then exits silently, as other programs do.
     stdout.on('error', (thrown: NodeJS.ErrnoException) => {
       if (thrown.code !== 'EPIPE') stderr.write(`The output cannot be written: ${thrown.message}\n`)
       process.exit(thrown.code === 'EPIPE' ? exitCodes.pipeClosed : exitCodes.failed)
@@ -52,7 +52,7 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** What was said for people is not waited for as long as data: nobody may ever read a log, and the process must end. */
+/** Limits the wait for stderr, because it may never be read and the process must exit. */
 const shortDelay = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000).unref())
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
@@ -64,10 +64,10 @@ export type Style = keyof typeof styles
 export const styled = ({ isTty }: Pick<Terminal, 'isTty'>, style: Style, text: string): string =>
   isTty ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
 
-/** Of a column that has less room than this, nothing can be read. */
+/** A narrower column is not readable. */
 const minColumnWidth = 10
 
-/** Columns as wide as their widest cell. On a terminal, what has no room is left out, and the last one is cut. */
+/** Makes a table. On a terminal, columns that do not fit are left out, and the last one is cut. */
 export function table(terminal: Terminal, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
   const before = (at: number): number => widths.slice(0, at).reduce((sum, width) => sum + width + 2, 0)
@@ -84,15 +84,15 @@ export function table(terminal: Terminal, head: readonly string[], rows: readonl
   return [styled(terminal, 'bold', lineOf(head)), ...rows.map(lineOf)].join('\n')
 }
 
-/** Lines that end between words on a terminal, those after the first indented. A word longer than a line stays whole. */
+/** Wraps text between words on a terminal, and indents all lines but the first. A word longer than a line stays whole. */
 export function wrapText(terminal: Terminal, text: string, indent = 0): string {
   if (!terminal.isTty) return text
-  const room = Math.max(terminal.columns - indent, 20)
+  const width = Math.max(terminal.columns - indent, 20)
   const lines = text.split('\n').flatMap((line) => {
     const found: string[] = ['']
     for (const word of line.split(' ')) {
       const last = found.at(-1) ?? ''
-      if (last !== '' && last.length + 1 + word.length > room) found.push(word)
+      if (last !== '' && last.length + 1 + word.length > width) found.push(word)
       else found[found.length - 1] = last === '' ? word : `${last} ${word}`
     }
     return found
@@ -100,7 +100,7 @@ export function wrapText(terminal: Terminal, text: string, indent = 0): string {
   return lines.join(`\n${' '.repeat(indent)}`)
 }
 
-/** What is in a text from elsewhere must not steer the terminal. */
+/** Escapes control characters, so that text from elsewhere cannot control the terminal. */
 export const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character === '\n' || character === '\t'
@@ -108,16 +108,16 @@ export const escapeControls = (text: string): string =>
       : `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`,
   )
 
-/** A flag's number. Left out, it is what the configuration says. */
+/** Parses the number of a flag; `undefined` if the flag is absent. */
 export function numberOf(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
   if (text.trim() === '' || !Number.isInteger(value) || value < 0)
-    throw new CommandError(`${flag} takes a number, not "${text}"`, exitCodes.usage)
+    throw new CommandError(`${flag} must be a number, not "${text}"`, exitCodes.usage)
   return value
 }
 
-/** One line for one thing: a listing with `--json` can be piped on. */
+/** Formats the output of `--json`. */
 export const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
 export function ago(ms: number, now: number): string {

@@ -1,4 +1,4 @@
-/** Name and version, from the one place they are written. */
+/** The version and the description, from package.json. */
 
 import { createRequire } from 'node:module'
 

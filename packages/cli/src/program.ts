@@ -1,4 +1,4 @@
-/** Every command with its options and examples. What they do stands in `commands/`. */
+/** Every command with its options and examples. `commands/` implements them. */
 
 import type { OutputConfiguration } from 'commander'
 import { Command, CommanderError, Option } from 'commander'
@@ -26,67 +26,67 @@ export function createProgram(context: CommandContext, done: (exitCode: number) 
     .description(description)
     .version(version)
     .showSuggestionAfterError()
-    .showHelpAfterError('(sluice --help shows what there is)')
+    .showHelpAfterError('(run sluice --help for all commands)')
     .exitOverride()
     .configureOutput(outputOf(terminal))
     .addHelpText(
       'after',
       `${examples('sluice start', 'sluice serve ./server.ts --watch', 'sluice call http://127.0.0.1:3000/routes/mcp')}
 
-Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 3 something was found, 130 stopped by Ctrl-C.`,
+Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 problem found by doctor or audit, 130 stopped by Ctrl-C.`,
     )
-  /** For what serves: it ends by itself after Ctrl-C, when the calls under way are done. */
+  /** Runs a server. It ends by itself after Ctrl-C, when the calls in flight are done. */
   const serves =
     <A extends unknown[]>(work: (...args: A) => Promise<number>) =>
     async (...args: A): Promise<void> =>
       done(await work(...args))
-  /** Ends with what the work returns, and soon after Ctrl-C, whatever it waits for. */
+  /** Runs a command. It ends soon after Ctrl-C, even if the work still waits. */
   const runs = <A extends unknown[]>(work: (...args: A) => Promise<number>): ((...args: A) => Promise<void>) =>
     serves((...args) => Promise.race([work(...args), exitAfterSignal(context.signal)]))
   const json = new Option('--json', 'print JSON, for programs')
   const config = new Option(
     '-c, --config <file>',
-    'the configuration (sluice.config.ts, .json or .yaml here unless said)',
+    'the configuration file (default: sluice.config.ts, .json or .yaml in this folder)',
   )
-  const data = new Option('--data <folder>', 'the folder for everything that is kept')
+  const data = new Option('--data <folder>', 'the data folder')
   const sub = (parent: Command, usage: string, about: string, ...shown: readonly string[]): Command => {
     const command = parent.command(usage).description(about).exitOverride().configureOutput(outputOf(terminal))
     const path = [...(parent === program ? [] : [parent.name()]), command.name()].join(' ')
     return command
-      .showHelpAfterError(`(sluice ${path} --help shows what there is)`)
+      .showHelpAfterError(`(run sluice ${path} --help for its options)`)
       .addHelpText('after', examples(...shown))
   }
 
   sub(
     program,
     'start',
-    'run the five servers and the console on this machine',
+    'run the five built-in servers and the console on this machine',
     'sluice start',
     'sluice start --port 4000 --data ~/sluice',
   )
     .addOption(new Option('-p, --port <port>', 'the port to listen on'))
     .addOption(data)
     .addOption(config)
-    .option('--console-port <port>', 'the console’s port')
-    .option('--no-demo', 'without the demo identities alice and bob')
+    .option('--console-port <port>', 'the port of the console')
+    .option('--no-demo', 'do not create the demo keys alice and bob')
     .addOption(json)
     .action(serves((options) => start(context, options)))
 
   sub(
     program,
     'serve <target>',
-    'run one server: a module that exports one, or knowledge, memory, fitness, lisp, routes',
+    'run one server: a module, or knowledge, memory, fitness, lisp, routes',
     'sluice serve memory --stdio',
     'sluice serve ./server.ts --http --watch',
   )
-    .option('--stdio', 'speak on stdin and stdout (what clients start)')
-    .option('--http', 'listen on a port')
-    .option('--ws', 'listen on a port, WebSocket too')
+    .option('--stdio', 'serve on stdin and stdout, for clients that start the server')
+    .option('--http', 'serve HTTP on a port')
+    .option('--ws', 'serve HTTP and WebSocket on a port')
     .option('-w, --watch', 'reload the module when it changes; clients stay connected')
     .addOption(new Option('-p, --port <port>', 'the port to listen on'))
     .addOption(data)
     .addOption(config)
-    .option('--console-port <port>', 'the console’s port, where there is something to approve')
+    .option('--console-port <port>', 'the port of the console, which runs if a tool needs approvals')
     .action(serves((target: string, options) => serve(context, target, options)))
 
   sub(
@@ -97,10 +97,15 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
     'sluice call http://127.0.0.1:3000/mcp shout text=hi',
     'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
   )
-    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
-    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
-    .option('-e, --env <variable>', 'for a command: a variable it sees, as NAME or NAME=value', collect)
-    .addOption(new Option('--era <era>', 'how to speak').choices(['modern', 'legacy']))
+    .option('-t, --token <token>', 'a key or token (default: SLUICE_TOKEN)')
+    .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
+    .option('-e, --env <variable>', 'a variable for a started command, as NAME or NAME=value; repeatable', collect)
+    .addOption(
+      new Option('--era <era>', 'the protocol era: modern is 2026-07-28, legacy is earlier').choices([
+        'modern',
+        'legacy',
+      ]),
+    )
     .addOption(json)
     .action(
       runs((target: string, tool: string | undefined, args: string[], options) =>
@@ -111,13 +116,13 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   sub(
     program,
     'doctor [url]',
-    'look at this machine and its configuration, or at a server',
+    'check this machine and its configuration, or a server',
     'sluice doctor',
     'sluice doctor https://mcp.example.com/mcp --token sk_…',
   )
     .addOption(data)
-    .option('-t, --token <token>', 'a key or token (SLUICE_TOKEN unless said)')
-    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .option('-t, --token <token>', 'a key or token (default: SLUICE_TOKEN)')
+    .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
     .addOption(config)
     .addOption(json)
     .action(runs((url: string | undefined, options) => doctor(context, url, options)))
@@ -125,52 +130,52 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
   sub(
     program,
     'bench <url>',
-    'how many calls a second a server takes',
+    'measure how many calls a second a server handles',
     `sluice bench http://127.0.0.1:3000/mcp --tool shout --args '{"text":"hi"}'`,
   )
-    .option('--tool <name>', 'the tool to call; tools/list unless said')
-    .option('--args <json>', 'its arguments')
-    .option('--connections <n>', 'at once', '16')
-    .option('--seconds <n>', 'how long', '5')
+    .option('--tool <name>', 'the tool to call (default: tools/list)')
+    .option('--args <json>', 'the arguments of the tool')
+    .option('--connections <n>', 'concurrent connections', '16')
+    .option('--seconds <n>', 'duration', '5')
     .option('-t, --token <token>', 'a key or token')
-    .option('-H, --header <line>', 'a header, as "Name: value"', collect)
+    .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
     .addOption(json)
     .action(runs((url: string, options) => bench(context, url, options)))
 
   const keys = sub(
     program,
     'keys',
-    'API keys for agents',
+    'create, list and revoke API keys for agents',
     'sluice keys create nightly --tenant acme',
     'sluice keys list',
   )
-  const operating = (command: Command): Command => command.addOption(data).addOption(config).addOption(json)
-  operating(
-    sub(keys, 'create <name>', 'make a key; it is shown once', 'sluice keys create nightly --tenant acme --days 90'),
+  const withStoreOptions = (command: Command): Command => command.addOption(data).addOption(config).addOption(json)
+  withStoreOptions(
+    sub(keys, 'create <name>', 'create a key; it is shown once', 'sluice keys create nightly --tenant acme --days 90'),
   )
-    .option('--tenant <id>', 'whose data it opens; may be repeated', collect)
-    .option('--scope <scope>', 'what it may do; may be repeated', collect)
-    .option('--label <text>', 'for people')
-    .option('--days <n>', 'how long it is good')
+    .option('--tenant <id>', 'a tenant whose data it opens; repeatable', collect)
+    .option('--scope <scope>', 'a scope of the key; repeatable', collect)
+    .option('--label <text>', 'a label for people')
+    .option('--days <n>', 'the days until it expires')
     .action(runs((name: string, options) => keysCreate(context, name, options)))
-  operating(sub(keys, 'list', 'who has one, and when it was last used', 'sluice keys list --json')).action(
+  withStoreOptions(sub(keys, 'list', 'list all keys with their last use', 'sluice keys list --json')).action(
     runs((options) => keysList(context, options)),
   )
-  operating(sub(keys, 'revoke <id>', 'end a key', 'sluice keys revoke 574c5ff9cf3aa2ec')).action(
+  withStoreOptions(sub(keys, 'revoke <id>', 'revoke a key', 'sluice keys revoke 574c5ff9cf3aa2ec')).action(
     runs((id: string, options) => keysRevoke(context, id, options)),
   )
 
   const approvals = sub(
     program,
     'approvals',
-    'what agents want to do, and your decision',
+    'list and decide the calls that need an approval',
     'sluice approvals list',
     'sluice approvals show <id>',
     'sluice approvals approve <id>',
   )
-  operating(sub(approvals, 'list', 'pending first', 'sluice approvals list --status pending'))
+  withStoreOptions(sub(approvals, 'list', 'list tickets, pending ones first', 'sluice approvals list --status pending'))
     .addOption(
-      new Option('--status <status>', 'only these').choices([
+      new Option('--status <status>', 'only tickets with this status').choices([
         'pending',
         'approved',
         'denied',
@@ -182,91 +187,103 @@ Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 
         'void',
       ]),
     )
-    .option('--tenant <id>', 'only theirs')
+    .option('--tenant <id>', 'only tickets of this tenant')
     .action(runs((options) => approvalsList(context, options)))
-  operating(sub(approvals, 'show <id>', 'exactly what would run', 'sluice approvals show <id>')).action(
+  withStoreOptions(sub(approvals, 'show <id>', 'show exactly what would run', 'sluice approvals show <id>')).action(
     runs((id: string, options) => approvalsShow(context, id, options)),
   )
   for (const [name, approved] of [
     ['approve', true],
     ['deny', false],
   ] as const)
-    operating(
+    withStoreOptions(
       sub(
         approvals,
         `${name} <id>`,
-        approved ? 'let it run, once' : 'refuse it',
+        approved ? 'approve the call; it may run once' : 'deny the call',
         `sluice approvals ${name} <id> --note "${approved ? 'Go ahead' : 'Not on a Friday'}"`,
       ),
     )
-      .option('--note <text>', 'why; the caller reads it')
-      .option('--as <name>', 'who decides, where several people share this account')
+      .option('--note <text>', 'a note; the caller can read it')
+      .option('--as <name>', 'your name, if several people share this account')
       .action(runs((id: string, options) => approvalsDecide(context, id, approved, options)))
-  operating(sub(approvals, 'rules', 'the operator’s rules, in their order', 'sluice approvals rules')).action(
+  withStoreOptions(sub(approvals, 'rules', 'list the approval rules in their order', 'sluice approvals rules')).action(
     runs((options) => approvalsRules(context, options)),
   )
 
   const audit = sub(
     program,
     'audit',
-    'the record of what was called',
+    'search, verify, export and prune the audit log',
     'sluice audit search --tenant acme',
     'sluice audit verify',
   )
   const ofTenant = (command: Command): Command =>
-    operating(command).requiredOption('--tenant <id>', 'whose; sluice tenants lists them')
-  ofTenant(sub(audit, 'search [text]', 'newest first', 'sluice audit search transfer --tenant acme --limit 20'))
-    .option('--limit <n>', 'at most so many', '50')
+    withStoreOptions(command).requiredOption('--tenant <id>', 'the tenant; sluice tenants lists them')
+  ofTenant(
+    sub(
+      audit,
+      'search [text]',
+      'search records, newest first',
+      'sluice audit search transfer --tenant acme --limit 20',
+    ),
+  )
+    .option('--limit <n>', 'the maximum number of records', '50')
     .action(runs((text: string | undefined, options) => auditSearch(context, text, options)))
-  operating(sub(audit, 'verify', 'whether it is as it was written; exit code 3 if not', 'sluice audit verify'))
-    .option('--tenant <id>', 'only theirs')
+  withStoreOptions(
+    sub(audit, 'verify', 'verify the hash chain; exit code 3 if a record was changed', 'sluice audit verify'),
+  )
+    .option('--tenant <id>', 'only this tenant')
     .action(runs((options) => auditVerify(context, options)))
   ofTenant(
-    sub(audit, 'export', 'one record a line, oldest first', 'sluice audit export --tenant acme > audit.ndjson'),
+    sub(audit, 'export', 'print one record per line, oldest first', 'sluice audit export --tenant acme > audit.ndjson'),
   ).action(runs((options) => auditExport(context, options)))
-  operating(
+  withStoreOptions(
     sub(
       audit,
       'prune',
-      'remove the oldest records and sign where the rest begins; exit code 3 if they are not as they were written',
+      'remove the oldest records and sign a checkpoint; exit code 3 if a record was changed',
       'sluice audit prune --tenant acme --days 90',
       'sluice audit prune',
     ),
   )
-    .option('--tenant <id>', 'only theirs')
-    .option('--days <n>', 'keep so many; by default audit.retention')
-    .option('--megabytes <n>', 'keep so much; by default audit.retention')
-    .option('--force', 'also what was changed; every later verify says so')
+    .option('--tenant <id>', 'only this tenant')
+    .option('--days <n>', 'the days to keep (default: audit.retention)')
+    .option('--megabytes <n>', 'the megabytes to keep (default: audit.retention)')
+    .option('--force', 'prune changed records too; every later verify reports it')
     .action(runs((options) => auditPrune(context, options)))
-  operating(sub(program, 'tenants', 'who has called', 'sluice tenants --json')).action(
+  withStoreOptions(sub(program, 'tenants', 'list tenants with their last call', 'sluice tenants --json')).action(
     runs((options) => tenants(context, options)),
   )
 
-  const configuration = sub(program, 'config', 'the configuration', 'sluice config print')
+  const configuration = sub(program, 'config', 'print the configuration or its schema', 'sluice config print')
   sub(
     configuration,
     'print',
-    'what is in force, and where it came from',
+    'print the effective configuration and the origin of each value',
     'sluice config print --config ./sluice.config.yaml',
   )
     .addOption(config)
     .addOption(json)
     .action(runs((options) => configPrint(context, options)))
-  sub(configuration, 'schema', 'its JSON Schema', 'sluice config schema > sluice.schema.json').action(
-    runs(() => configSchemaPrint(context)),
-  )
+  sub(
+    configuration,
+    'schema',
+    'print the JSON Schema of the configuration',
+    'sluice config schema > sluice.schema.json',
+  ).action(runs(() => configSchemaPrint(context)))
 
   sub(
     program,
     'completion <shell>',
-    'completion for bash, zsh or fish',
+    'print the completion script for bash, zsh or fish',
     'source <(sluice completion bash)',
     'sluice completion fish > ~/.config/fish/completions/sluice.fish',
   ).action(runs((shell: string) => completion(context, program, shell)))
   return program
 }
 
-/** What a command does after Ctrl-C, such as saying how far it came, is waited for so long. */
+/** The time that a command has to finish after Ctrl-C. */
 const exitDelayMs = 1_000
 
 const exitAfterSignal = (signal: AbortSignal): Promise<number> =>
@@ -283,7 +300,7 @@ const outputOf = (terminal: Terminal): OutputConfiguration => ({
   writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
 })
 
-/** The exit code; never throws. */
+/** Runs the command and returns the exit code. Never throws. */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   let exitCode: number = exitCodes.ok
   try {
@@ -301,7 +318,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   }
 }
 
-/** Messages of the library are written for people; a stack is for whoever asks for it. */
+/** Returns the message of an error, which the library writes for people. `SLUICE_DEBUG` adds the stack. */
 const messageFor = (thrown: unknown, env: CommandContext['env']): string => {
   if (!(thrown instanceof Error)) return String(thrown)
   return env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message

@@ -1,4 +1,4 @@
-/** The known word that was probably meant. */
+/** Finds the known word that is closest to a mistyped one. */
 
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const close = known
@@ -8,7 +8,7 @@ export function suggest(word: string, known: readonly string[]): string | undefi
   return close[0]?.each
 }
 
-/** Edits between two words; swapping two neighbours is one. */
+/** Counts the edits between two words. A swap of two neighbours counts as one. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, at) => at)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0
@@ -17,10 +17,9 @@ function distance(a: string, b: string): number {
     rows.push(row)
     for (let j = 1; j <= b.length; j++) {
       const change = a[i - 1] === b[j - 1] ? 0 : 1
-      let least = Math.min(at(i - 1, j) + 1, (row[j - 1] ?? 0) + 1, at(i - 1, j - 1) + change)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, at(i - 2, j - 2) + 1)
-      row.push(least)
+      let min = Math.min(at(i - 1, j) + 1, (row[j - 1] ?? 0) + 1, at(i - 1, j - 1) + change)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) min = Math.min(min, at(i - 2, j - 2) + 1)
+      row.push(min)
     }
   }
   return at(a.length, b.length)

@@ -1,4 +1,4 @@
-/** The command as people run it: a process of its own, in a folder of its own. */
+/** Runs the command as people do: in a separate process and folder. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,10 +19,10 @@ export function aFolder(): string {
 }
 
 /**
- * For what listens: a machine that runs many tests at once lags, and a server that notices refuses requests as
- * overloaded. That it does is tested in `test/limits`.
+ * Turns admission off, because a machine that runs many tests lags and the server would refuse requests as overloaded.
+ * `test/limits` tests admission.
  */
-const withoutGate = { SLUICE_GATE: 'null' }
+const withoutAdmission = { SLUICE_ADMISSION: 'null' }
 
 export interface CommandResult {
   readonly out: string
@@ -30,13 +30,13 @@ export interface CommandResult {
   readonly code: number | null
 }
 
-/** Without what the machine's own environment would configure. */
+/** Removes the variables of this machine that would configure the command. */
 const clean = (env: Record<string, string>): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_'))),
   ...env,
 })
 
-/** What serves ends with its process, so it gets one; the rest runs here, as the process would run it. */
+/** Runs a command. A server gets its own process, because it ends with it; the others run in this one. */
 export const sluice = (
   cwd: string,
   args: readonly string[],
@@ -57,8 +57,8 @@ async function runHere(cwd: string, args: readonly string[], env: Record<string,
     },
     drained: async () => {},
   }
-  const around = { SLUICE_DATA: join(cwd, '.sluice'), ...env }
-  const code = await run(args, { terminal, env: clean(around), cwd, signal: new AbortController().signal })
+  const variables = { SLUICE_DATA: join(cwd, '.sluice'), ...env }
+  const code = await run(args, { terminal, env: clean(variables), cwd, signal: new AbortController().signal })
   return { out, err, code }
 }
 
@@ -80,26 +80,26 @@ export interface Started {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly state: string }[]
   readonly console: string
   readonly keys: { readonly [name: string]: string }
-  /** What it said so far. */
+  /** Returns the output on stderr so far. */
   readonly stderr: () => string
   url(name: string): string
-  /** Ctrl-C, and how it ended. */
+  /** Sends Ctrl-C and resolves with the exit code. */
   stop(): Promise<number | null>
 }
 
-/** `sluice start`, on free ports, until its table is printed. */
+/** Starts `sluice start` on free ports, and resolves when its table is printed. */
 export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
     cwd,
-    env: clean(withoutGate),
+    env: clean(withoutAdmission),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
-  let said = ''
+  let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+    stderr += chunk.toString()
   })
   const printed = await new Promise<string>((resolve, reject) => {
     let out = ''
@@ -107,13 +107,13 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
       out += chunk.toString()
       if (out.trimEnd().endsWith('\n}')) resolve(out)
     })
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
+    child.once('exit', (code) => reject(new Error(`exited with ${code}: ${stderr}`)))
   })
   const table = JSON.parse(printed) as Pick<Started, 'servers' | 'console' | 'keys'>
   return {
     child,
     ...table,
-    stderr: () => said,
+    stderr: () => stderr,
     url: (name) => table.servers.find((each) => each.name === name)?.url ?? '',
     async stop() {
       const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -123,11 +123,11 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
   }
 }
 
-/** `sluice serve`, until it says where it listens. */
+/** Starts `sluice serve`, and resolves when it has printed its URL. */
 export async function serveHttp(cwd: string, args: readonly string[]): Promise<ListeningProcess> {
   const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
     cwd,
-    env: clean(withoutGate),
+    env: clean(withoutAdmission),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => {

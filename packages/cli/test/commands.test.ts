@@ -28,14 +28,14 @@ const aTerminal = (): Terminal => ({
 const pathsOf = (command: Command, path: readonly string[] = []): readonly (readonly string[])[] =>
   command.commands.flatMap((each) => [[...path, each.name()], ...pathsOf(each, [...path, each.name()])])
 
-describe('help, and what to do when something is wrong', () => {
-  test('every command has help with an example, and the first page says the exit codes', async () => {
+describe('help and errors', () => {
+  test('every command has help with an example, and the first page lists the exit codes', async () => {
     const cwd = aFolder()
     const { out, code } = await sluice(cwd, ['--help'])
     expect(code).toBe(0)
     expect(out).toContain('Exit codes')
-    const around = { terminal: aTerminal(), env: {}, cwd, signal: new AbortController().signal }
-    const paths = pathsOf(createProgram(around, () => {}))
+    const context = { terminal: aTerminal(), env: {}, cwd, signal: new AbortController().signal }
+    const paths = pathsOf(createProgram(context, () => {}))
     expect(paths.length).toBeGreaterThan(20)
     for (const path of paths) {
       const help = await sluice(cwd, [...path, '--help'])
@@ -43,28 +43,28 @@ describe('help, and what to do when something is wrong', () => {
       if (path.length === 1) expect(out).toContain(path[0])
     }
   })
-  test('a flag that is not there names the help of its command', async () => {
+  test('an unknown flag points to the help of its command', async () => {
     const { err, code } = await sluice(aFolder(), ['approvals', 'list', '--statsu', 'pending'])
     expect(err).toContain('Did you mean --status?')
     expect(err).toContain('sluice approvals list --help')
     expect(code).toBe(2)
   })
-  test('on a narrow terminal no line is longer than it, and what cannot be read is left out', () => {
+  test('on a narrow terminal no line is too long, and columns that do not fit are left out', () => {
     const rows = [['bea2edbc-c09e-45f3-9369-484a901395e2', 'pending', 'memory/clear_all', 'ann@acme', '{"a":1}']]
     const narrow = { ...aTerminal(), isTty: true, columns: 80 }
     const lines = table(narrow, ['ID', 'STATUS', 'TOOL', 'WHO', 'ARGUMENTS'], rows).split('\n')
     expect(lines[1]).toBe('bea2edbc-c09e-45f3-9369-484a901395e2  pending  memory/clear_all  ann@acme')
     expect(table(narrow, ['A', 'B'], [['x', 'y'.repeat(100)]]).split('\n')[1]).toBe(`x  ${'y'.repeat(76)}…`)
-    expect(wrapText({ ...narrow, columns: 30 }, 'Port 4301 is taken. Choose another with --port', 2)).toBe(
-      'Port 4301 is taken. Choose\n  another with --port',
+    expect(wrapText({ ...narrow, columns: 30 }, 'Port 4301 is in use. Choose another with --port', 2)).toBe(
+      'Port 4301 is in use. Choose\n  another with --port',
     )
   })
-  test('a command mistyped is suggested, and the exit code says usage', async () => {
+  test('a mistyped command gets a suggestion and the exit code for usage', async () => {
     const { err, code } = await sluice(aFolder(), ['strat'])
     expect(err).toContain('Did you mean start?')
     expect(code).toBe(2)
   })
-  test('a port that is taken says which, and what to do', async () => {
+  test('a port in use is named, with what to do', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => {
@@ -72,10 +72,10 @@ describe('help, and what to do when something is wrong', () => {
     })
     const { port } = taken.address() as { port: number }
     const { err, code } = await sluice(aFolder(), ['start', '--port', String(port), '--console-port', '0'])
-    expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
+    expect(err).toContain(`Port ${port} is in use. Choose another with --port`)
     expect(code).toBe(1)
   })
-  test('a folder that cannot be made says so', async () => {
+  test('a folder that cannot be created is reported', async () => {
     const cwd = aFolder()
     writeFileSync(join(cwd, 'file'), '')
     const { err, code } = await sluice(cwd, ['start', '--data', 'file/below'])
@@ -86,21 +86,21 @@ describe('help, and what to do when something is wrong', () => {
     ['start', '--port', 'abc'],
     ['serve', 'memory', '--http', '--console-port', '-1'],
     ['audit', 'search', '--tenant', 'acme', '--limit', 'many'],
-  ])('%s %s %s …: a number that is none is named', async (...args) => {
+  ])('%s %s %s …: an invalid number is named', async (...args) => {
     const { err, code } = await sluice(aFolder(), args)
-    expect(err).toMatch(/^--\S+ takes a number, not "\S+"\n$/)
+    expect(err).toMatch(/^--\S+ must be a number, not "\S+"\n$/)
     expect(code).toBe(2)
   })
-  test('an unknown server is suggested', async () => {
+  test('an unknown server gets a suggestion', async () => {
     const { err, code } = await sluice(aFolder(), ['serve', 'memry', '--stdio'])
     expect(err).toContain('did you mean memory?')
     expect(code).toBe(2)
   })
-  test('an old Node is told what it needs', () => {
+  test('an old Node gets the required version', () => {
     expect(checkNode('20.20.2')).toMatchObject({ state: 'bad', fix: expect.stringContaining('22.13') })
     expect(checkNode('22.13.0')).toMatchObject({ state: 'good' })
     const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
-    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => {
       vi.restoreAllMocks()
     })
@@ -108,23 +108,23 @@ describe('help, and what to do when something is wrong', () => {
     expect(exit).not.toHaveBeenCalled()
     requireNode('sluice-memory', '20.20.2')
     expect(exit).toHaveBeenCalledWith(1)
-    expect(said.mock.calls.join('')).toContain('sluice-memory needs Node 22.13 or newer')
+    expect(write.mock.calls.join('')).toContain('sluice-memory needs Node 22.13 or newer')
   })
-  test('what fails at once says why, and nothing else', async () => {
+  test('a start that fails prints only the cause', async () => {
     const cwd = aFolder()
     const { err, code } = await sluice(cwd, ['start'], { SLUICE_STORE: '{"redis":"redis://127.0.0.1:1"}' })
     expect(err).toMatch(/^Processes that share Redis must share a secret.*\n$/)
     expect(code).toBe(1)
     const full = await sluice(cwd, ['start'], { SLUICE_LOG__FILE: cwd })
-    expect(full.err).toBe(`${cwd} cannot be written (EISDIR). Choose another file with log.file.\n`)
+    expect(full.err).toBe(`${cwd} cannot be written (EISDIR). Choose another file with "log.file".\n`)
   })
 })
 
-test.each(['call', 'doctor', 'bench'])('%s ends on Ctrl-C although the server says nothing', async (name) => {
-  const heard = Promise.withResolvers<void>()
+test.each(['call', 'doctor', 'bench'])('%s ends on Ctrl-C although the server sends nothing', async (name) => {
+  const connected = Promise.withResolvers<void>()
   const silent = createServer((socket) => {
     socket.on('error', () => {})
-    heard.resolve()
+    connected.resolve()
   }).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   onTestFinished(() => {
@@ -132,24 +132,24 @@ test.each(['call', 'doctor', 'bench'])('%s ends on Ctrl-C although the server sa
   })
   const { port } = silent.address() as { port: number }
   const stopping = new AbortController()
-  const around = { terminal: aTerminal(), env: {}, cwd: aFolder(), signal: stopping.signal }
-  const ended = run([name, `http://127.0.0.1:${port}/mcp`], around)
-  await heard.promise
+  const context = { terminal: aTerminal(), env: {}, cwd: aFolder(), signal: stopping.signal }
+  const ended = run([name, `http://127.0.0.1:${port}/mcp`], context)
+  await connected.promise
   stopping.abort()
   expect(await ended).toBe(130)
 })
 
 describe('keys', () => {
-  test('a key is made, listed without itself, and revoked', async () => {
+  test('a key is created, listed without its secret, and revoked', async () => {
     const cwd = aFolder()
     const made = await sluice(cwd, ['keys', 'create', 'nightly', '--tenant', 'acme', '--days', '90', '--json'])
     const { secret, id } = JSON.parse(made.out) as { secret: string; id: string }
     const listed = await sluice(cwd, ['keys', 'list'])
-    expect(listed.out).toMatch(new RegExp(`${id} .* nightly +acme +never +good`))
+    expect(listed.out).toMatch(new RegExp(`${id} .* nightly +acme +never +valid`))
     expect(listed.out).not.toContain(secret)
     expect((await sluice(cwd, ['keys', 'revoke', id])).code).toBe(0)
     expect((await sluice(cwd, ['keys', 'list', '--json'])).out).toContain('"revoked"')
-    expect((await sluice(cwd, ['keys', 'revoke', 'nope'])).err).toContain('There is no key nope')
+    expect((await sluice(cwd, ['keys', 'revoke', 'nope'])).err).toContain('Key nope does not exist')
   })
 })
 
@@ -158,11 +158,12 @@ import { defineServer, tool } from 'sluice'
 import * as z from 'zod'
 import { suffix } from './suffix.ts'
 export default defineServer({
-  info: { name: 'mine', version: '1.0.0' },
+  name: 'mine',
+  version: '1.0.0',
   tools: [tool({ name: '${text}', description: 'Says it', input: z.object({ times: z.int().default(1) }), run: ({ times }) => '${text}'.repeat(times) + suffix })],
 })`
 
-describe('a module of one’s own', () => {
+describe('a module', () => {
   /** Inside the repository, so that it finds the library as a user's project does. */
   function aProject(): string {
     const cwd = join(import.meta.dirname, '../../../out', `try-${process.pid}-${Math.random().toString(36).slice(2)}`)
@@ -172,7 +173,7 @@ describe('a module of one’s own', () => {
     onTestFinished(async () => (await import('node:fs')).rmSync(cwd, { recursive: true, force: true }))
     return cwd
   }
-  test('is called over stdio, with arguments as its schema wants them', async () => {
+  test('is called over stdio, with arguments parsed by its schema', async () => {
     const cwd = aProject()
     const command = `${process.execPath} ${main} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, 'data')}`
     const listed = await sluice(cwd, ['call', command])
@@ -181,13 +182,13 @@ describe('a module of one’s own', () => {
     expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
     expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')
   })
-  test('answers over stdio with U+2028 and U+2029, which end no line', async () => {
+  test('answers over stdio with U+2028 and U+2029, which are not line breaks', async () => {
     const cwd = aProject()
     writeFileSync(join(cwd, 'suffix.ts'), `export const suffix: string = ${JSON.stringify('\u2028two\u2029three')}`)
     const command = `${process.execPath} ${main} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, 'data')}`
     expect(await sluice(cwd, ['call', command, 'hello'])).toMatchObject({ out: 'hello\u2028two\u2029three\n', code: 0 })
   })
-  test('is reloaded while clients stay connected, and they hear of it; a mistake leaves what runs', async () => {
+  test('is reloaded while clients stay connected and are notified; an error keeps the running version', async () => {
     const cwd = aProject()
     const { url, stderr } = await serveHttp(cwd, ['./server.ts', '--watch'])
     const client = new Client({ name: 'a-client', version: '1.0.0' })
@@ -199,13 +200,13 @@ describe('a module of one’s own', () => {
     writeFileSync(join(cwd, 'server.ts'), 'export default {')
     await expect.poll(stderr, { timeout: 30_000 }).toContain('Not reloaded')
     expect(await client.callTool({ name: 'hello', arguments: {} })).toMatchObject({ content: [{ text: 'hello!' }] })
-    // What it imports is loaded anew too.
+    // Its imports are loaded again too.
     writeFileSync(join(cwd, 'suffix.ts'), 'export const suffix: string = "?"')
     writeFileSync(join(cwd, 'server.ts'), tool('goodbye'))
     await changed
     expect(await client.callTool({ name: 'goodbye', arguments: {} })).toMatchObject({ content: [{ text: 'goodbye?' }] })
   })
-  test('says nothing on stdout but the protocol, whatever it prints while it is loaded and while it runs', async () => {
+  test('writes only protocol messages to stdout, even if it prints while it loads or runs', async () => {
     const cwd = aProject()
     writeFileSync(join(cwd, 'server.ts'), `console.log('loaded'); process.stdout.write('raw\\n')\n${tool('hello')}`)
     const args = [main, 'serve', './server.ts', '--stdio', '--data', join(cwd, 'data')]
@@ -215,17 +216,17 @@ describe('a module of one’s own', () => {
     expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
     expect(stderr).toMatch(/loaded\nraw\n/)
   })
-  test('is stopped by SIGTERM without losing the call that runs', async () => {
+  test('stops on SIGTERM without losing the running call', async () => {
     const cwd = aProject()
     const slow = `import { writeFileSync } from 'node:fs'
 import { defineServer, tool } from 'sluice'
 import * as z from 'zod'
-const heard = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
-export default defineServer({ info: { name: 'x', version: '1' }, tools: [tool({
+const signalled = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
+export default defineServer({ name: 'x', version: '1', tools: [tool({
   name: 'slow', description: 'd', input: z.object({}),
   async run() {
     writeFileSync('started', '')
-    await heard
+    await signalled
     await new Promise((resolve) => setTimeout(resolve, 1500))
     return 'done'
   },
@@ -243,7 +244,7 @@ export default defineServer({ info: { name: 'x', version: '1' }, tools: [tool({
     const out = await consume(child.stdout)
     expect(JSON.parse(out)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
   })
-  test('that exports no server says what to export', async () => {
+  test('that exports no server is refused with what to export', async () => {
     const cwd = aFolder()
     writeFileSync(join(cwd, 'x.js'), 'export const a = 1')
     expect((await sluice(cwd, ['serve', './x.js', '--stdio'])).err).toContain('exports no server')

@@ -11,7 +11,7 @@ const inFolder = (name: string, text: string): string => {
   return cwd
 }
 
-describe('one configuration, three spellings', () => {
+describe('one configuration in three formats', () => {
   test.each([
     ['sluice.config.json', '{"port":4000,"console":{"port":4001}}'],
     ['sluice.config.yaml', 'port: 4000\nconsole:\n  port: 4001\n'],
@@ -24,7 +24,7 @@ describe('one configuration, three spellings', () => {
   })
 })
 
-test('config print hides passwords in addresses, as a table and as JSON', async () => {
+test('config print hides passwords in URLs, as a table and as JSON', async () => {
   const cwd = aFolder()
   writeFileSync(join(cwd, 'sluice.config.json'), '{"store":{"redis":"redis://ann:pa55@db:6379"}}')
   for (const flags of [[], ['--json']]) {
@@ -34,27 +34,27 @@ test('config print hides passwords in addresses, as a table and as JSON', async 
   }
 })
 
-test('the environment goes before the file, flags before both, and each value knows where it came from', async () => {
-  const cwd = inFolder('sluice.config.json', '{"port":4000,"data":"a","limit":{"rate":{"capacity":1,"perSecond":1}}}')
-  const env = { SLUICE_PORT: '5000', SLUICE_LIMIT__RATE__PER_SECOND: '9', SLUICE_HOSTS: '["a.example"]' }
+test('the environment overrides the file, flags override both, and each value has its origin', async () => {
+  const cwd = inFolder('sluice.config.json', '{"port":4000,"data":"a","rateLimit":{"burst":1,"perSecond":1}}')
+  const env = { SLUICE_PORT: '5000', SLUICE_RATE_LIMIT__PER_SECOND: '9', SLUICE_HOSTS: '["a.example"]' }
   const { config, origins } = await loadConfig({ cwd, env, flags: { data: 'b' } })
   expect(config).toMatchObject({
     port: 5000,
     data: 'b',
     hosts: ['a.example'],
-    limit: { rate: { capacity: 1, perSecond: 9 } },
+    rateLimit: { burst: 1, perSecond: 9 },
   })
   expect([origins.get('port'), origins.get('data'), origins.get('host')]).toEqual(['SLUICE_PORT', '--data', undefined])
 })
 
 test.each([
-  ['{"prot":1}', 'prot: there is no such setting; did you mean port?'],
-  ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: there is no such setting; did you mean approver?'],
+  ['{"prot":1}', 'prot: unknown setting; did you mean port?'],
+  ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: unknown setting; did you mean approver?'],
   ['{"port":"http"}', 'port: '],
   ['{"store":{"redis":"http://x"}}', 'store'],
-  ['{"authenticate":{"jwt":[{"issuer":"a","audience":"b"}]}}', 'Give exactly one of jwks, pemFile and secretFile'],
+  ['{"authenticate":{"jwt":[{"issuer":"a","audience":"b"}]}}', 'Set exactly one of "jwks", "pemFile" and "secretFile"'],
   ['{', 'cannot be read'],
-])('%s is refused with what is wrong', async (text, message) => {
+])('%s is refused with the problem', async (text, message) => {
   await expect(loadConfig({ cwd: inFolder('sluice.config.json', text), env: {} })).rejects.toThrow(message)
 })
 
@@ -80,7 +80,7 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(join(cwd, name))])
 })
 
-test('a start whose configuration is not one ends before anything listens', async () => {
+test('an invalid configuration ends the start before anything listens', async () => {
   const { code, err, out } = await sluice(inFolder('sluice.config.json', '[]'), ['start', '--port', '0'])
   expect([code, out]).toEqual([2, ''])
   expect(err).toContain('is not a configuration: it holds a list')
@@ -93,59 +93,61 @@ test('a name without a value does not turn a layer off', async () => {
   expect((await loadConfig({ cwd: off, env: {} })).config.authenticate).toBeNull()
 })
 
-test('two configurations in one folder are refused, since one of them would be ignored', async () => {
+test('two configurations in one folder are refused, because one would be ignored', async () => {
   const cwd = inFolder('sluice.config.json', '{}')
-  writeFileSync(join(cwd, 'sluice.config.yaml'), 'limit: { rate: { capacity: 1, perSecond: 1 } }\n')
+  writeFileSync(join(cwd, 'sluice.config.yaml'), 'rateLimit: { burst: 1, perSecond: 1 }\n')
   await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('There are two configurations')
-  expect((await loadConfig({ cwd, env: {}, file: 'sluice.config.yaml' })).config.limit?.rate?.capacity).toBe(1)
+  expect((await loadConfig({ cwd, env: {}, file: 'sluice.config.yaml' })).config.rateLimit?.burst).toBe(1)
 })
 
 describe('names with dots', () => {
   const text = JSON.stringify({
-    tenant: { tools: { 'acme.com': ['a.b'] } },
-    limit: { tools: { 'notes.add': { capacity: 1, perSecond: 2 } } },
+    tenants: { tools: { 'acme.com': ['a.b'] } },
+    rateLimit: { tools: { 'notes.add': { burst: 1, perSecond: 2 } } },
     concurrency: { tools: { 'notes.add': 3 } },
     servers: { 'notes.v2': { module: './notes.ts' } },
   })
-  test('stand for tenants, tools and servers', async () => {
+  test('are accepted for tenants, tools and servers', async () => {
     const { config, origins } = await loadConfig({ cwd: inFolder('sluice.config.json', text), env: {} })
     expect(config).toMatchObject(JSON.parse(text) as object)
-    expect(origins.get('limit.tools["notes.add"].capacity')).toContain('sluice.config.json')
+    expect(origins.get('rateLimit.tools["notes.add"].burst')).toContain('sluice.config.json')
   })
-  test('are printed with the variable that can hold them', async () => {
+  test('are printed with the variable that can set them', async () => {
     const { out } = await sluice(inFolder('sluice.config.json', text), ['config', 'print'])
-    expect(out).toMatch(/^tenant\.tools\["acme\.com"\] +\["a\.b"\] +.*sluice\.config\.json +SLUICE_TENANT__TOOLS$/m)
+    expect(out).toMatch(/^tenants\.tools\["acme\.com"\] +\["a\.b"\] +.*sluice\.config\.json +SLUICE_TENANTS__TOOLS$/m)
   })
-  test('no name is lost on the way: __proto__ is a name like others', async () => {
+  test('are not lost if the name is __proto__', async () => {
     const cwd = inFolder('sluice.config.json', '{"__proto__":{"port":4000}}')
-    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('__proto__: there is no such setting')
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('__proto__: unknown setting')
   })
 })
 
-test('a file that is named and not there, and a variable that is none', async () => {
-  await expect(loadConfig({ cwd: aFolder(), env: {}, file: 'x.json' })).rejects.toThrow('There is no configuration at')
+test('a missing file and an unknown variable are refused', async () => {
+  await expect(loadConfig({ cwd: aFolder(), env: {}, file: 'x.json' })).rejects.toThrow(
+    /The configuration file .* does not exist/,
+  )
   await expect(loadConfig({ cwd: aFolder(), env: { SLUICE_CONSOLE__PROT: '1' } })).rejects.toThrow(
     'did you mean port? (SLUICE_CONSOLE__PROT)',
   )
 })
 
-test('what the servers read from the environment is not taken for a setting', async () => {
+test('variables of the servers are not settings', async () => {
   const env = { SLUICE_MEMORY_WORKSPACE: 'a', SLUICE_KNOWLEDGE_TITLE: 'b' }
   expect((await loadConfig({ cwd: aFolder(), env })).origins.size).toBe(0)
 })
 
-test('variables and paths are one to the other', () => {
+test('each path has one variable', () => {
   expect(variableOf(['console', 'port'])).toBe('SLUICE_CONSOLE__PORT')
   expect(variableOf(['concurrency', 'perTenant'])).toBe('SLUICE_CONCURRENCY__PER_TENANT')
 })
 
-test('the published schema is made from the one that checks', () => {
+test('the published schema has the settings of the validating schema', () => {
   const schema = toJsonSchema() as { properties: object; additionalProperties: boolean }
   expect(Object.keys(schema.properties)).toEqual(Object.keys(configSchema.shape))
   expect(schema.additionalProperties).toBe(false)
 })
 
-test('config print shows what is in force, where it came from, and no secret', async () => {
+test('config print shows each value with its origin, and no secret', async () => {
   const cwd = inFolder('sluice.config.json', '{"store":{"redis":"redis://127.0.0.1:1"},"port":4000}')
   const { out, code } = await sluice(cwd, ['config', 'print'], {
     SLUICE_SECRET: 'do-not-print-this',

@@ -1,4 +1,4 @@
-/** The data folder: one owner by every way in, private to the account, and never spoilt by a start that was killed. */
+/** The data folder: the same owner through every transport, private to the account, and intact after a killed start. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -9,59 +9,63 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connectTo, overStdio, programOf, textOf } from '../../../test/kit/clients/binary.client.ts'
 import { aFolder, main, sluice, startAll } from './command.ts'
 
-const patient = { timeout: 240_000 }
+const slowTest = { timeout: 240_000 }
 
-/** Quick to start: one server, so that many starts fit into a test. */
+/** Configures one server, so that a start is quick. */
 function onlyServer(cwd: string, name: string): void {
   writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ servers: { [name]: {} } }))
 }
 
-test('what the owner remembers over HTTP is found by every other way into the same data folder', patient, async () => {
-  const cwd = aFolder()
-  const data = join(cwd, '.sluice')
-  const { url, keys } = await startAll(cwd)
-  const memory = await connectTo(url('memory'), keys['you'] ?? '')
-  await memory.callTool({ name: 'add_memory', arguments: { text: 'the purple elephant sleeps' } })
-  const search = { query: 'purple elephant' }
+test(
+  'a memory of the owner over HTTP is found over stdio, by the server’s binary and in an export',
+  slowTest,
+  async () => {
+    const cwd = aFolder()
+    const data = join(cwd, '.sluice')
+    const { url, keys } = await startAll(cwd)
+    const memory = await connectTo(url('memory'), keys['you'] ?? '')
+    await memory.callTool({ name: 'add_memory', arguments: { text: 'the purple elephant sleeps' } })
+    const search = { query: 'purple elephant' }
 
-  const entries = JSON.parse(readFileSync(join(data, 'clients/claude_desktop_config.json'), 'utf8')) as {
-    mcpServers: { [name: string]: { command: string; args: string[] } }
-  }
-  const desktop = new Client({ name: 'a-client', version: '1.0.0' })
-  onTestFinished(() => desktop.close())
-  const { command = '', args = [] } = entries.mcpServers['sluice-memory'] ?? {}
-  await desktop.connect(new StdioClientTransport({ command, args, cwd: '/', stderr: 'ignore' }))
-  expect(await textOf(desktop, 'search_memory', search)).toContain('purple elephant')
+    const entries = JSON.parse(readFileSync(join(data, 'clients/claude_desktop_config.json'), 'utf8')) as {
+      mcpServers: { [name: string]: { command: string; args: string[] } }
+    }
+    const desktop = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => desktop.close())
+    const { command = '', args = [] } = entries.mcpServers['sluice-memory'] ?? {}
+    await desktop.connect(new StdioClientTransport({ command, args, cwd: '/', stderr: 'ignore' }))
+    expect(await textOf(desktop, 'search_memory', search)).toContain('purple elephant')
 
-  const binary = await overStdio('memory', data)
-  expect(await textOf(binary, 'search_memory', search)).toContain('purple elephant')
+    const binary = await overStdio('memory', data)
+    expect(await textOf(binary, 'search_memory', search)).toContain('purple elephant')
 
-  const run = (server: string, args: readonly string[], input = ''): string =>
-    execFileSync(process.execPath, [programOf(server), ...args, '--data', data], { encoding: 'utf8', input })
-  expect(run('memory', ['export'])).toContain('purple elephant')
-  run('memory', ['import'], '{"type":"memory","text":"a green giraffe"}')
-  run('memory', ['import', '--tenant', 'alice'], '{"type":"memory","text":"a grey giraffe"}')
-  expect(await textOf(memory, 'search_memory', { query: 'giraffe' })).toMatch(/green giraffe/)
-  expect(await textOf(memory, 'search_memory', { query: 'giraffe' })).not.toMatch(/grey/)
-  const alice = await connectTo(url('memory'), keys['alice'] ?? '')
-  expect(await textOf(alice, 'search_memory', { query: 'giraffe' })).toMatch(/grey giraffe/)
+    const run = (server: string, args: readonly string[], input = ''): string =>
+      execFileSync(process.execPath, [programOf(server), ...args, '--data', data], { encoding: 'utf8', input })
+    expect(run('memory', ['export'])).toContain('purple elephant')
+    run('memory', ['import'], '{"type":"memory","text":"a green giraffe"}')
+    run('memory', ['import', '--tenant', 'alice'], '{"type":"memory","text":"a grey giraffe"}')
+    expect(await textOf(memory, 'search_memory', { query: 'giraffe' })).toMatch(/green giraffe/)
+    expect(await textOf(memory, 'search_memory', { query: 'giraffe' })).not.toMatch(/grey/)
+    const alice = await connectTo(url('memory'), keys['alice'] ?? '')
+    expect(await textOf(alice, 'search_memory', { query: 'giraffe' })).toMatch(/grey giraffe/)
 
-  const gpx = join(cwd, 'run.gpx')
-  writeFileSync(
-    gpx,
-    `<gpx version="1.1" creator="x"><trk><name>Round the lake</name><type>running</type><trkseg>
+    const gpx = join(cwd, 'run.gpx')
+    writeFileSync(
+      gpx,
+      `<gpx version="1.1" creator="x"><trk><name>Round the lake</name><type>running</type><trkseg>
       <trkpt lat="52.5" lon="13.4"><time>2026-01-01T10:00:00Z</time></trkpt>
       <trkpt lat="52.51" lon="13.4"><time>2026-01-01T10:10:00Z</time></trkpt></trkseg></trk></gpx>`,
-  )
-  expect(run('fitness', ['import', gpx])).toContain('1 added')
-  const fitness = await connectTo(url('fitness'), keys['you'] ?? '')
-  expect(await textOf(fitness, 'get_activities', {})).toContain('"distance_km":1.1')
-})
+    )
+    expect(run('fitness', ['import', gpx])).toContain('1 added')
+    const fitness = await connectTo(url('fitness'), keys['you'] ?? '')
+    expect(await textOf(fitness, 'get_activities', {})).toContain('"distance_km":1.1')
+  },
+)
 
 const everyPath = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
 
-test('nothing in the data folder can be read by other accounts, whatever the umask', patient, async () => {
+test('other accounts cannot read the data folder, even with an open umask', slowTest, async () => {
   const cwd = aFolder()
   const command = `umask 000; exec "${process.execPath}" "${main}" start --port 0 --console-port 0 --json`
   const child = spawn('sh', ['-c', command], { cwd, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -76,28 +80,32 @@ test('nothing in the data folder can be read by other accounts, whatever the uma
   expect(everyPath(join(cwd, '.sluice')).some((path) => path.endsWith('routes.db'))).toBe(true)
 })
 
-test('loose rights are taken away and mentioned; those of the folder are only mentioned', patient, async () => {
-  const cwd = aFolder()
-  onlyServer(cwd, 'knowledge')
-  const first = await startAll(cwd)
-  await first.stop()
-  const data = join(cwd, '.sluice')
-  chmodSync(data, 0o755)
-  for (const name of ['secret', 'keys.json']) chmodSync(join(data, name), 0o644)
-  const second = await startAll(cwd)
-  expect(second.stderr()).toMatch(/could read .*secret; now they cannot/)
-  expect(second.stderr()).toMatch(/could read .*keys\.json; now they cannot/)
-  expect(second.stderr()).toContain(`chmod 700 ${data}`)
-  expect(['', 'secret', 'keys.json'].map((name) => statSync(join(data, name)).mode & 0o777)).toEqual([
-    0o755, 0o600, 0o600,
-  ])
-  const { out } = await sluice(cwd, ['doctor'])
-  expect(out).toContain('is open to other accounts')
-})
+test(
+  'loose permissions of files are removed and reported; those of the folder are only reported',
+  slowTest,
+  async () => {
+    const cwd = aFolder()
+    onlyServer(cwd, 'knowledge')
+    const first = await startAll(cwd)
+    await first.stop()
+    const data = join(cwd, '.sluice')
+    chmodSync(data, 0o755)
+    for (const name of ['secret', 'keys.json']) chmodSync(join(data, name), 0o644)
+    const second = await startAll(cwd)
+    expect(second.stderr()).toMatch(/could read .*secret; now they cannot/)
+    expect(second.stderr()).toMatch(/could read .*keys\.json; now they cannot/)
+    expect(second.stderr()).toContain(`chmod 700 ${data}`)
+    expect(['', 'secret', 'keys.json'].map((name) => statSync(join(data, name)).mode & 0o777)).toEqual([
+      0o755, 0o600, 0o600,
+    ])
+    const { out } = await sluice(cwd, ['doctor'])
+    expect(out).toContain('is open to other accounts')
+  },
+)
 
 test.each(['sluice.db', 'secret', 'keys.json', 'servers/memory/memory.db', 'servers/routes/routes.db'])(
   '%s that is a FIFO is refused at once',
-  patient,
+  slowTest,
   async (name) => {
     const cwd = aFolder()
     onlyServer(cwd, name.split('/')[1] ?? 'knowledge')
@@ -109,12 +117,12 @@ test.each(['sluice.db', 'secret', 'keys.json', 'servers/memory/memory.db', 'serv
   },
 )
 
-test('a folder where none can be made is refused at once', patient, async () => {
+test('a folder that cannot be created is refused at once', slowTest, async () => {
   const { code, err } = await sluice(aFolder(), ['start', '--data', '/proc/x', '--port', '0'])
-  expect([code, err]).toEqual([1, expect.stringContaining('/proc/x cannot be made')])
+  expect([code, err]).toEqual([1, expect.stringContaining('/proc/x cannot be created')])
 })
 
-test.each(['{', '[]', 'null', '{"you":1}'])('keys.json with %s says what to do', patient, async (text) => {
+test.each(['{', '[]', 'null', '{"you":1}'])('keys.json with %s is refused with what to do', slowTest, async (text) => {
   const cwd = aFolder()
   onlyServer(cwd, 'knowledge')
   mkdirSync(join(cwd, '.sluice'), { mode: 0o700 })
@@ -123,11 +131,11 @@ test.each(['{', '[]', 'null', '{"you":1}'])('keys.json with %s says what to do',
   expect([code, err]).toEqual([1, expect.stringMatching(/keys\.json does not hold keys by name\. .* remove it/)])
 })
 
-test('a start that is killed, at whatever moment, does not spoil the next one', patient, async () => {
+test('a start that is killed at any moment does not break the next one', slowTest, async () => {
   const cwd = aFolder()
   onlyServer(cwd, 'memory')
   const args = [main, 'start', '--port', '0', '--console-port', '0', '--json', '--no-demo']
-  /** How long one takes here until its files are written, so that the kills are spread over all of it. */
+  /** Measures a whole start on this machine, so that the kills are spread over all of it. */
   const began = performance.now()
   const whole = await startAll(aFolder(), ['--config', join(cwd, 'sluice.config.json')])
   const wholeMs = performance.now() - began
@@ -147,7 +155,7 @@ test('a start that is killed, at whatever moment, does not spoil the next one', 
   expect((await startAll(cwd, ['--no-demo'])).keys).toEqual(keys)
 })
 
-test('files that a kill left empty or half written are made anew or named', patient, async () => {
+test('files that a kill left empty are created again', slowTest, async () => {
   const cwd = aFolder()
   onlyServer(cwd, 'memory')
   const data = join(cwd, '.sluice')
@@ -158,7 +166,7 @@ test('files that a kill left empty or half written are made anew or named', pati
   expect(readFileSync(join(data, 'secret'), 'utf8').trim()).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('no file for a client puts the key on a command line', patient, async () => {
+test('no client configuration puts the key on a command line', slowTest, async () => {
   const cwd = aFolder()
   onlyServer(cwd, 'memory')
   const { keys } = await startAll(cwd)
@@ -177,7 +185,7 @@ test.each([
   ['memory', 'set SLUICE_MEMORY_POSTGRES'],
   ['fitness', 'set FITNESS_POSTGRES'],
   ['routes', 'leave it out'],
-])('Redis with the files of %s is refused, with what to set', patient, async (name, todo) => {
+])('Redis with local files of %s is refused, with what to set', slowTest, async (name, advice) => {
   const cwd = aFolder()
   onlyServer(cwd, name)
   for (const command of [
@@ -185,7 +193,7 @@ test.each([
     ['serve', name, '--http'],
   ]) {
     const { code, err } = await sluice(cwd, [...command, '--port', '0'], sharing)
-    expect([code, err]).toEqual([2, expect.stringContaining(`${name}: ${todo}`)])
-    expect(err).toContain('sharedData: true')
+    expect([code, err]).toEqual([2, expect.stringContaining(`${name}: ${advice}`)])
+    expect(err).toContain('set "sharedData" to true')
   }
 })

@@ -1,4 +1,4 @@
-/** Lines with `sluice` in documents are lines it takes; those that need no server are run. */
+/** The command parses every line with `sluice` in the documents. Lines that need no server are run. */
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { aFolder, sluice } from './command.ts'
 const root = new URL('../../../', import.meta.url).pathname
 const documents = globSync(['*.md', 'docs/**/*.md', '{packages,servers}/*/README.md'], { cwd: root }).sort()
 
-/** Without what the shell keeps for itself: comments and where the output goes. */
+/** Removes the parts for the shell: comments and redirections. */
 const toWords = (line: string): readonly string[] =>
   splitWords(
     line
@@ -28,7 +28,7 @@ const lines = documents.flatMap((document) =>
     .map((line) => ({ document, line })),
 )
 
-/** The program with nothing behind its commands. */
+/** The program with empty actions. */
 function parsing(): Command {
   const signal = new AbortController().signal
   const terminal = { isTty: false, columns: 100, out: () => {}, err: () => {}, drained: async () => {} }
@@ -45,7 +45,7 @@ test.each(lines)('$document: $line', async ({ line }) => {
   await parsing().parseAsync([...toWords(line)], { from: 'user' })
 })
 
-test('there are lines for every command', () => {
+test('the documents show every command', () => {
   const used = new Set(lines.map(({ line }) => toWords(line)[0]))
   expect([...used].sort()).toEqual(
     parsing()
@@ -59,15 +59,15 @@ const configurations = documents.flatMap((document) =>
     ([, text = '']) => ({ document, text }),
   ),
 )
-test.each(configurations)('$document: the configuration is one', async ({ text }) => {
+test.each(configurations)('$document: the configuration is valid', async ({ text }) => {
   const cwd = aFolder()
   writeFileSync(join(cwd, 'sluice.config.yaml'), text)
   await loadConfig({ cwd, env: {} })
 })
 
-/** Alone, on an empty folder. `<id>` and addresses stand for what a reader has. */
-const alone = /^(keys (create|list)|approvals (list|rules)|audit verify|tenants|config|completion)\b/
-const runnable = [...new Set(lines.map(({ line }) => toWords(line).join(' ')))].filter((line) => alone.test(line))
+/** Lines that run on an empty folder. Lines with `<id>` or a URL need something that a reader has. */
+const standalone = /^(keys (create|list)|approvals (list|rules)|audit verify|tenants|config|completion)\b/
+const runnable = [...new Set(lines.map(({ line }) => toWords(line).join(' ')))].filter((line) => standalone.test(line))
 
 test.each(runnable)('sluice %s', async (line) => {
   const { code, err } = await sluice(aFolder(), splitWords(line))

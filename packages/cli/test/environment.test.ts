@@ -1,4 +1,4 @@
-/** What code that a server runs, or starts, sees of the environment that the server was started with. */
+/** The environment that code of a server, or a process it starts, can see. */
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,14 +7,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { aFolder, main, sluice } from './command.ts'
 
-const patient = { timeout: 180_000 }
+const slowTest = { timeout: 180_000 }
 const marker = 'hunter2hunter2hunter2'
 
-/** Everything that is documented to hold a credential, for the host and for the five servers. */
+/** All documented variables that hold a credential, for the host and the five servers. */
 const secrets = {
   SLUICE_SECRET: marker,
   SLUICE_WEBHOOK_SECRET: marker,
   SLUICE_REDIS_PASSWORD: marker,
+  SLUICE_POSTGRES_PASSWORD: marker,
   SLUICE_MEMORY_EMBEDDINGS_KEY: marker,
   SLUICE_MEMORY_POSTGRES: `postgres://ann:${marker}@db/memory`,
   FITNESS_KEY: marker,
@@ -40,8 +41,8 @@ const textOf = async (client: Client, name: string, args: Record<string, unknown
 }
 
 test.runIf(existsSync('/usr/bin/sbcl'))(
-  'code that runs in the Lisp image sees no secret of the server, and where programs are',
-  patient,
+  'code in the Lisp image sees PATH and no secret of the server',
+  slowTest,
   async () => {
     const cwd = aFolder()
     writeFileSync(
@@ -56,7 +57,7 @@ test.runIf(existsSync('/usr/bin/sbcl'))(
   },
 )
 
-test('what a tool starts without a word about its environment inherits nothing that Sluice read', patient, async () => {
+test('a process that a tool starts inherits no variable that Sluice read', slowTest, async () => {
   const cwd = aFolder()
   const library = import.meta.resolve('sluice').replace('/src/index.ts', '/dist/index.js')
   writeFileSync(
@@ -65,7 +66,7 @@ test('what a tool starts without a word about its environment inherits nothing t
      import { defineServer, tool } from ${JSON.stringify(library)}
      const input = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }), jsonSchema: { input: () => ({ type: 'object' }) } } }
      export const open = async ({ env }) => ({
-       definition: defineServer({ info: { name: 'x', version: '1' }, tools: [
+       definition: defineServer({ name: 'x', version: '1', tools: [
          tool({ name: 'child', description: 'd', input, run: () => execFileSync('env', { encoding: 'utf8' }) }),
          tool({ name: 'given', description: 'd', input, run: () => JSON.stringify(env) }),
        ] }),
@@ -78,16 +79,16 @@ test('what a tool starts without a word about its environment inherits nothing t
   const child = await textOf(client, 'child')
   expect(child).toContain('PATH=')
   expect(child).not.toMatch(/SLUICE_|OPENAI_API_KEY/)
-  // The module's own variables stay its own; the host's secrets are not handed to it.
+  // The module keeps its own variables, and does not get the host's secrets.
   const given = await textOf(client, 'given')
   expect(given).toContain('OPENAI_API_KEY')
-  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD/)
+  expect(given).not.toMatch(/SLUICE_SECRET|SLUICE_WEBHOOK_SECRET|SLUICE_REDIS_PASSWORD|SLUICE_POSTGRES_PASSWORD/)
 })
 
-test('sluice call gives the command it starts the variables that --env names, and no others', async () => {
+test('sluice call passes the variables of --env to the command it starts, and no others', async () => {
   const cwd = aFolder()
   const program = join(cwd, 'echo.mjs')
-  // A server of one tool, named after what it sees.
+  // A server with one tool, whose name lists the variables it sees.
   writeFileSync(
     program,
     `import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-/** A configuration that names an authorization server: its tokens, and keys beside them, say whose data a call reaches. */
+/** A configuration with an authorization server: its tokens, and API keys beside them, determine the tenant of a call. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { aFolder, serveHttp, sluice } from './command.ts'
 
 const audience = 'https://fitness.example.com/fitness/mcp'
 
-test('sluice serve fitness takes tokens of a real issuer and keys of its own, each for one athlete', async () => {
+test('sluice serve fitness accepts tokens of a real issuer and API keys, each for one athlete', async () => {
   const issuer = await startIssuer([audience], 'fitness', { alice: { tenants: ['alice'] }, bob: { tenants: ['bob'] } })
   onTestFinished(() => issuer.close())
   const cwd = aFolder()
@@ -30,7 +30,7 @@ test('sluice serve fitness takes tokens of a real issuer and keys of its own, ea
   const carol = await connectTo(url, (JSON.parse(made.out) as { secret: string }).secret)
   expect(await textOf(carol, 'get_athlete')).toContain('This is alice')
 
-  const nobody = await connectTo(url)
-  expect((await nobody.listTools()).tools).toHaveLength(16)
-  await expect(textOf(nobody, 'get_athlete')).rejects.toThrow('Authentication required')
+  const anonymous = await connectTo(url)
+  expect((await anonymous.listTools()).tools).toHaveLength(16)
+  await expect(textOf(anonymous, 'get_athlete')).rejects.toThrow('Authentication required')
 })

@@ -1,4 +1,4 @@
-/** A log that cannot be written costs lines, and neither calls nor the process. At length: the soak run `full-log-disk`. */
+/** A log that cannot be written loses lines, but no calls, and the process runs on. The soak run `full-log-disk` is longer. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,11 +9,11 @@ import { connectTo, textOf } from '../../../test/kit/clients/binary.client.ts'
 import { addressOf } from '../../../test/kit/processes/listening-address.ts'
 import { aFolder, main, sluice } from './command.ts'
 
-test('on a full disk for logs calls are answered, health is good, and SIGTERM ends the process', async () => {
+test('with a full log disk calls are answered, health is good, and SIGTERM ends the process', async () => {
   const cwd = aFolder()
   writeFileSync(
     join(cwd, 'sluice.config.json'),
-    JSON.stringify({ log: { file: '/dev/full' }, gate: null, drain: { noticeMs: 1 } }),
+    JSON.stringify({ log: { file: '/dev/full' }, admission: null, drain: { noticeMs: 1 } }),
   )
   const args = [main, 'serve', 'knowledge', '--http', '--port', '0']
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -34,5 +34,5 @@ test('a log file that is a FIFO without a reader is refused at once', async () =
   const file = join(cwd, 'fifo')
   execFileSync('mkfifo', [file])
   const { code, err } = await sluice(cwd, ['serve', 'knowledge', '--http', '--port', '0'], { SLUICE_LOG__FILE: file })
-  expect([code, err]).toEqual([1, `${file} cannot be written (ENXIO). Choose another file with log.file.\n`])
+  expect([code, err]).toEqual([1, `${file} cannot be written (ENXIO). Choose another file with "log.file".\n`])
 })

@@ -1,4 +1,4 @@
-/** The operator's commands, on the store of a server that has run. */
+/** The operator's commands on the store of a server. */
 
 import { createHmac } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { createHost } from '../src/host/host.ts'
 import { toServer } from '../src/host/run.ts'
 import { aFolder, sluice } from './command.ts'
 
-test('approvals are listed, shown, approved and denied; rules are shown; the audit is searched and verified', async () => {
+test('lists, shows, approves and denies tickets; lists rules; searches and verifies the audit', async () => {
   const cwd = aFolder()
   writeFileSync(
     join(cwd, 'sluice.config.json'),
@@ -35,21 +35,21 @@ test('approvals are listed, shown, approved and denied; rules are shown; the aud
   )
   expect((await sluice(cwd, ['approvals', 'deny', ids[1] ?? '', '--json'])).out).toContain('"denied"')
   expect((await sluice(cwd, ['approvals', 'approve', ids[1] ?? ''])).code).toBe(1)
-  expect((await sluice(cwd, ['approvals', 'show', 'nope'])).err).toContain('There is no ticket nope')
+  expect((await sluice(cwd, ['approvals', 'show', 'nope'])).err).toContain('Ticket nope does not exist')
   expect((await sluice(cwd, ['approvals', 'rules'])).out).toContain('delete_*')
   expect((await sluice(cwd, ['audit', 'search', 'refund', '--tenant', 'acme'])).out).toContain('proposed')
-  // What was decided here is on the record like what was decided in the console.
+  // Decisions of the command are recorded like those of the console.
   expect((await sluice(cwd, ['audit', 'search', ids[0] ?? '', '--tenant', 'acme'])).out).toMatch(
     /decided +olga +\S+ +approved/,
   )
-  expect((await sluice(cwd, ['approvals', 'approve', 'nope'])).err).toContain('There is no ticket nope')
+  expect((await sluice(cwd, ['approvals', 'approve', 'nope'])).err).toContain('Ticket nope does not exist')
   expect((await sluice(cwd, ['audit', 'search', '--tenant', 'nobody'])).out).toContain('Tenants with records: acme')
   expect(await sluice(cwd, ['audit', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('✓ acme') })
   expect((await sluice(cwd, ['audit', 'export', '--tenant', 'acme'])).out.split('\n').length).toBeGreaterThan(2)
   expect((await sluice(cwd, ['tenants'])).out).toMatch(/^acme +\d+/m)
 })
 
-test('what a call acts on comes first in the command', async () => {
+test('the effect of a call is shown first', async () => {
   const cwd = aFolder()
   const [id = ''] = await twoTickets(join(cwd, '.sluice'))
   const { out } = await sluice(cwd, ['approvals', 'show', id])
@@ -67,7 +67,7 @@ test('a ticket shows the same marks in the command as in the console', async () 
   expect((await sluice(cwd, ['approvals', 'list'])).out).toContain('[U+202E RLO]')
 })
 
-test('the audit is pruned by the command and proven from the cut on, by its own secret alone', async () => {
+test('a pruned audit is verified from its checkpoint on, only with the same secret', async () => {
   const cwd = aFolder()
   await twoTickets(join(cwd, '.sluice'))
   const before = JSON.parse((await sluice(cwd, ['audit', 'verify', '--json'])).out) as { records: number }[]
@@ -99,7 +99,7 @@ const refund = tool({
 
 const shop = defineServer({ name: 'shop', version: '1.0.0', tools: [refund] })
 
-/** A server on that folder's store, whose caller asked for two gated calls. */
+/** Makes two tickets with a server on that folder's store. */
 async function twoTickets(folder: string, why?: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
   const store = sqliteStore(join(folder, 'sluice.db'))
@@ -126,13 +126,13 @@ async function twoTickets(folder: string, why?: string): Promise<readonly string
   return ids
 }
 
-test('a webhook in the configuration is told of tickets, and what it sends back to the console decides', async () => {
-  const told = Promise.withResolvers<string>()
+test('a configured webhook receives tickets, and its decisions come back through the console', async () => {
+  const notified = Promise.withResolvers<string>()
   const chat = createHttpServer((request, response) => {
     text(request).then((body) => {
-      told.resolve(body)
+      notified.resolve(body)
       response.end()
-    }, told.reject)
+    }, notified.reject)
   })
   await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -140,7 +140,7 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   })
   const webhook = `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`
   const config = configSchema.parse({ data: aFolder(), approvals: { webhook } })
-  const secret = 'what the chat and the server share'
+  const secret = 'a secret of the chat and the server'
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
   const host = await createHost(config, { env: { SLUICE_WEBHOOK_SECRET: secret }, logger, owner: 'you' })
   const opened: OpenedServer = { definition: shop, state: 'ready', close: async () => {} }
@@ -155,7 +155,7 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   const client = await testClient(server)
   const call = { name: 'refund', arguments: { order: 7 }, token }
   await client.request('tools/call', call)
-  const { id } = (JSON.parse(await told.promise) as { data: { id: string } }).data
+  const { id } = (JSON.parse(await notified.promise) as { data: { id: string } }).data
   const body = JSON.stringify({ type: 'approval.decided', data: { id, approved: true, by: 'olga' } })
   const at = String(Math.floor(Date.now() / 1000))
   const mac = createHmac('sha256', secret).update(`m.${at}.${body}`).digest('base64')
@@ -170,7 +170,7 @@ test('a webhook in the configuration is told of tickets, and what it sends back 
   expect(await client.request('tools/call', call)).toMatchObject({ content: [{ text: 'done' }] })
 })
 
-test('doctor looks at this machine: Node, folder, ports, store, authentication; what is open to the network is found', async () => {
+test('doctor checks Node, folder, ports, store and authentication, and reports an open network address', async () => {
   const cwd = aFolder()
   const free = { SLUICE_PORT: '0', SLUICE_CONSOLE__PORT: '0' }
   const good = await sluice(cwd, ['doctor'], free)

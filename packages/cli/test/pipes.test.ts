@@ -1,4 +1,4 @@
-/** What a command prints reaches the program behind its pipe, all of it, whatever that program does. */
+/** The whole output of a command reaches the reader of its pipe. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ import { aFolder, main } from './command.ts'
 
 const records = 1500
 
-/** Long records, so that they are more than a pipe holds. */
-async function aRecord(cwd: string): Promise<void> {
+/** Writes long audit records, more than a pipe buffers. */
+async function writeRecords(cwd: string): Promise<void> {
   const data = join(cwd, '.sluice')
   makePrivateFolder(data)
   const store = sqliteStore(join(data, 'sluice.db'))
@@ -41,9 +41,9 @@ async function piped(cwd: string, args: readonly string[]): Promise<Ended> {
   return { out: Buffer.concat(out ?? []).toString(), err: Buffer.concat(err ?? []).toString(), code }
 }
 
-test('a command ends when its output is read, not before, and by a reader that has enough', async () => {
+test('a command ends after its output is read, or when the reader closes the pipe', async () => {
   const cwd = aFolder()
-  await aRecord(cwd)
+  await writeRecords(cwd)
   const exported = await piped(cwd, ['audit', 'export', '--tenant', 'default'])
   expect([exported.code, exported.err]).toEqual([0, ''])
   const lines = exported.out.trimEnd().split('\n')
@@ -58,7 +58,7 @@ test('a command ends when its output is read, not before, and by a reader that h
   expect(shell.split('\n').map((line) => line.trim())).toEqual(['1', '141', ''])
 })
 
-test('help and a schema are printed whole, too', async () => {
+test('help and a schema are printed completely too', async () => {
   const cwd = aFolder()
   expect(JSON.parse((await piped(cwd, ['config', 'schema'])).out)).toHaveProperty('properties')
   expect((await piped(cwd, ['--help'])).out).toContain('Exit codes')

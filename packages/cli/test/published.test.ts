@@ -1,4 +1,4 @@
-/** What is published of the configuration is what is checked: the schema for editors, and the table for people. */
+/** The published schema and the table of settings in the documents match the validating schema. */
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -7,10 +7,10 @@ import { secretNames, toJsonSchema } from '../src/config/schema.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-test('config.schema.json is the schema', () => {
+test('config.schema.json is up to date', () => {
   expect(
     JSON.parse(read('packages/cli/config.schema.json')),
-    'Make it anew: node packages/cli/dist/main.js config schema > packages/cli/config.schema.json; npx biome check --write packages/cli',
+    'Generate it again: node packages/cli/dist/main.js config schema > packages/cli/config.schema.json; npx biome check --write packages/cli',
   ).toEqual(JSON.parse(JSON.stringify(toJsonSchema())))
 })
 
@@ -23,7 +23,7 @@ interface Schema {
   readonly enum?: readonly unknown[]
 }
 
-/** A row for each value, and for each group that has something to say of itself. */
+/** Returns a row for each value, and for each group with a description. */
 function rowsOf(schema: Schema, path = ''): readonly string[] {
   const group = schema.properties ? schema : schema.anyOf?.find(({ type }) => type === 'object')
   const isGroup = group?.properties !== undefined && path !== 'store'
@@ -34,24 +34,24 @@ function rowsOf(schema: Schema, path = ''): readonly string[] {
     isNullable && '`null` turns it off',
   ].filter(Boolean)
   const standard = isGroup || schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``
-  const own =
+  const ownRows =
     path === '' || (isGroup && about.length === 0) ? [] : [`| \`${path}\` | ${standard} | ${about.join('; ')} |`]
-  const below = Object.entries((isGroup && group.properties) || {})
+  const childRows = Object.entries((isGroup && group.properties) || {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, each]) => rowsOf(each, path === '' ? name : `${path}.${name}`))
-  return [...own, ...below]
+  return [...ownRows, ...childRows]
 }
 
-test('the table of settings in docs/command.md has every setting, its default and what it says', () => {
+test('the table in docs/command.md has every setting with its default and description', () => {
   const table = ['| setting | default | |', '|---|---|---|', ...rowsOf(toJsonSchema() as Schema)].join('\n')
   expect(read('docs/command.md'), `Put this table there:\n${table}`).toContain(`\n${table}\n`)
 })
 
-test('docs/command.md names every variable that holds a secret', () => {
+test('docs/command.md lists every variable that is read only from the environment', () => {
   for (const name of secretNames) expect(read('docs/command.md')).toContain(`\`${name}\``)
 })
 
-test('the configuration that the guide shows is one', async () => {
+test('the configuration in the guide is valid', async () => {
   const cwd = new URL('../../../examples/guides', import.meta.url).pathname
   const { config } = await loadConfig({ cwd, env: {} })
   expect(config.servers).toEqual({ memory: {}, notes: { module: './server.ts' } })

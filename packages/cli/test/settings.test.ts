@@ -1,4 +1,4 @@
-/** Settings of the configuration file that change what clients meet. */
+/** Settings of the configuration that change what clients see. */
 
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -30,7 +30,7 @@ const definition = defineServer({
     tool({ name: 'who', description: 'd', input, scopes: ['repo:read'], run: (_, { caller }) => caller.subject }),
   ],
 })
-const own: OpenedServer = { definition, state: 'ready', close: async () => {} }
+const openedServer: OpenedServer = { definition, state: 'ready', close: async () => {} }
 
 const configured = (settings: object): Config =>
   configSchema.parse({ data: aFolder(), store: 'memory', console: null, port: 0, ...settings })
@@ -49,24 +49,24 @@ test('errors: json-rpc gives earlier clients the codes of plain JSON-RPC servers
   ] as const) {
     const config = configured({ errors, authenticate: null })
     const host = await createHost(config, { env: {}, logger, owner: 'you' })
-    const server = toServer({ name: 'x', opened: own }, host, config)
+    const server = toServer({ name: 'x', opened: openedServer }, host, config)
     expect(await server.handle(call('none'))).toMatchObject({ error: { code } })
   }
 })
 
-test('timeoutMs is the deadline of what names none of its own', async () => {
+test('timeoutMs is the deadline of tools that set none', async () => {
   const config = configured({ timeoutMs: 50, authenticate: null })
   const host = await createHost(config, { env: {}, logger, owner: 'you' })
-  const server = toServer({ name: 'x', opened: own }, host, config)
+  const server = toServer({ name: 'x', opened: openedServer }, host, config)
   expect(JSON.stringify(await server.handle(call('slow')))).toContain('No answer within 50 ms')
   expect(JSON.stringify(await server.handle(call('hasty')))).toContain('No answer within 10 ms')
 })
 
-interface Asked {
+interface PostResult {
   readonly status: number
   readonly body: string
 }
-const post = (url: string, host: string, body: object): Promise<Asked> =>
+const post = (url: string, host: string, body: object): Promise<PostResult> =>
   new Promise((resolve, reject) => {
     const headers = { host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
     const sent = request(url, { method: 'POST', headers }, (response) => {
@@ -89,12 +89,12 @@ async function serving(settings: object, named: readonly { readonly name: string
   return running.serving.urls
 }
 
-test('knowledge serves a plain POST without a handshake, beside clients with a session; others want one', async () => {
+test('knowledge serves a plain POST without a handshake, beside clients with a session; other servers require one', async () => {
   const folder = aFolder()
   const knowledge = await openServer({ name: 'knowledge', folder, env: {}, logger, clock: nodeClock })
   const urls = await serving({}, [
     { name: 'knowledge', opened: knowledge },
-    { name: 'x', opened: own },
+    { name: 'x', opened: openedServer },
   ])
   const at = (name: string): string => urls[`/${name}`] ?? ''
   const plain = await post(at('knowledge'), new URL(at('knowledge')).host, list)
@@ -117,15 +117,15 @@ test('knowledge serves a plain POST without a handshake, beside clients with a s
   ).toBeTruthy()
 })
 
-test('sessions: null lets every request stand alone', async () => {
-  const urls = await serving({ sessions: null }, [{ name: 'x', opened: own }])
+test('with sessions: null every request is independent', async () => {
+  const urls = await serving({ sessions: null }, [{ name: 'x', opened: openedServer }])
   const url = urls['/x'] ?? ''
   expect((await post(url, new URL(url).host, list)).status).toBe(200)
 })
 
-test('hosts keeps this machine’s names, takes names without a port, and the printed address is served', async () => {
+test('hosts adds to this machine’s names, accepts names without a port, and the printed URL works', async () => {
   const urls = await serving({ hosts: ['mcp.example.com'], host: '0.0.0.0', sessions: null }, [
-    { name: 'x', opened: own },
+    { name: 'x', opened: openedServer },
   ])
   const url = urls['/x'] ?? ''
   const { port, host } = new URL(url)
@@ -136,7 +136,7 @@ test('hosts keeps this machine’s names, takes names without a port, and the pr
     expect((await post(url, name, list)).status, name).toBe(403)
 })
 
-test('impliedScopes and subject of the configuration reach the callers of an issuer', async () => {
+test('impliedScopes and subject apply to the callers of an issuer', async () => {
   const folder = aFolder()
   const secret = 'a secret of an issuer, long enough for HS256'
   writeFileSync(join(folder, 'issuer.key'), secret)
@@ -155,19 +155,21 @@ test('impliedScopes and subject of the configuration reach the callers of an iss
     peer: '127.0.0.1',
     header: (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined),
   } as const
-  const asked = async (authenticate: object): Promise<string> => {
+  const callWith = async (authenticate: object): Promise<string> => {
     const config = configured({ authenticate })
     const host = await createHost(config, { env: {}, logger, owner: 'you' })
-    return JSON.stringify(await toServer({ name: 'x', opened: own }, host, config).handle(call('who'), { via }))
+    return JSON.stringify(
+      await toServer({ name: 'x', opened: openedServer }, host, config).handle(call('who'), { via }),
+    )
   }
-  const wide = { repo: ['repo:read'] }
-  expect(await asked({ jwt })).toContain('error')
-  expect(await asked({ jwt, impliedScopes: wide })).toContain('https://id.example.com 42')
+  const impliedScopes = { repo: ['repo:read'] }
+  expect(await callWith({ jwt })).toContain('error')
+  expect(await callWith({ jwt, impliedScopes })).toContain('https://id.example.com 42')
   const named = jwt.map((each) => ({ ...each, subject: 'email' }))
-  expect(await asked({ jwt: named, impliedScopes: wide })).toContain('"ann@example.com"')
+  expect(await callWith({ jwt: named, impliedScopes })).toContain('"ann@example.com"')
 })
 
-test('SLUICE_DEBUG and SLUICE_TENANT are no settings; the one shows where a failure came from', async () => {
+test('SLUICE_DEBUG and SLUICE_TENANT are not settings; SLUICE_DEBUG adds the stack of a failure', async () => {
   const env = { SLUICE_DEBUG: '1', SLUICE_TENANT: 'alice' }
   expect((await loadConfig({ cwd: aFolder(), env })).origins.size).toBe(0)
   const cwd = aFolder()
@@ -177,7 +179,7 @@ test('SLUICE_DEBUG and SLUICE_TENANT are no settings; the one shows where a fail
   expect((await sluice(cwd, args, { SLUICE_DEBUG: '1' })).err).toMatch(/TypeError: no such thing\n +at /)
 })
 
-test('SLUICE_TENANT chooses for whom a process on a pipe works', { timeout: 120_000 }, async () => {
+test('SLUICE_TENANT chooses the tenant of a process on stdio', { timeout: 120_000 }, async () => {
   const { execFileSync } = await import('node:child_process')
   const data = aFolder()
   for (const tenant of ['alice', 'default'])

@@ -1,4 +1,4 @@
-/** The page around the pages: who is signed in, where they are, and how many tickets wait. */
+/** The frame of all pages: the signed-in operator, the navigation, and the number of pending tickets. */
 
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
@@ -39,7 +39,7 @@ export function App(): JSX.Element {
       setState({ signIn: undefined })
     })
     startSession().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
-    // A page that comes back from the browser's memory may be of somebody who has signed out.
+    // A page restored from the browser's back-forward cache may belong to an operator who has signed out.
     addEventListener('pageshow', (event) => event.persisted && location.reload())
   }, [enter])
 
@@ -48,19 +48,19 @@ export function App(): JSX.Element {
   return <Layout session={state.session} />
 }
 
-let cameByLink = false
+let openedByLink = false
 
-/** A link that was opened is spent and leaves no trace in the history. */
+/** Signs in by the link in the address, and removes the link from the history. */
 async function startSession(): Promise<SessionInfo> {
   const [page, token] = routeParts(location.hash)
   if (page !== 'sign-in' || token === undefined) return callApi('getSession', {})
-  cameByLink = true
+  openedByLink = true
   history.replaceState(null, '', '#/approvals')
   await callApi('signIn', { link: token })
   return callApi('getSession', {})
 }
 const linkProblem = (thrown: unknown): string | undefined => {
-  if (!cameByLink) return undefined
+  if (!openedByLink) return undefined
   return problemOf(thrown)
 }
 
@@ -70,18 +70,18 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
   const [connected, setConnected] = useState(true)
   useEffect(() => {
     openEventStream('')
-    const leave = [
+    const unsubscribers = [
       subscribe('tickets', ({ pending: count }) => setPending(count)),
       subscribe('over', () => location.reload()),
       onConnected(setConnected),
     ]
     return () => {
-      for (const each of leave) each()
+      for (const unsubscribe of unsubscribers) unsubscribe()
       closeEventStream()
     }
   }, [])
-  const here = pages.some(([name]) => name === page) ? page : 'approvals'
-  const [, title = ''] = pages.find(([name]) => name === here) ?? []
+  const currentPage = pages.some(([name]) => name === page) ? page : 'approvals'
+  const [, title = ''] = pages.find(([name]) => name === currentPage) ?? []
   useEffect(() => {
     document.title = `${pending > 0 ? `(${pending}) ` : ''}${title} · Sluice`
   }, [pending, title])
@@ -99,7 +99,7 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
         <ul>
           {pages.map(([name, label, Icon]) => (
             <li key={name}>
-              <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
+              <a href={`#/${name}`} aria-current={currentPage === name ? 'page' : undefined}>
                 <Icon />
                 <span>{label}</span>
                 {name === 'approvals' && pending > 0 && (
@@ -141,11 +141,11 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
         </div>
       </nav>
       <main id="main" tabIndex={-1}>
-        {here === 'approvals' && <ApprovalsPage id={rest[0]} operator={session.operator} pending={pending} />}
-        {here === 'live' && <LivePage servers={session.servers} />}
-        {here === 'tools' && <ToolsPage />}
-        {here === 'tenants' && <TenantsPage operator={session.operator} />}
-        {here === 'audit' && <AuditPage operator={session.operator} />}
+        {currentPage === 'approvals' && <ApprovalsPage id={rest[0]} operator={session.operator} pending={pending} />}
+        {currentPage === 'live' && <LivePage servers={session.servers} />}
+        {currentPage === 'tools' && <ToolsPage />}
+        {currentPage === 'tenants' && <TenantsPage operator={session.operator} />}
+        {currentPage === 'audit' && <AuditPage operator={session.operator} />}
       </main>
     </div>
   )
@@ -158,7 +158,7 @@ async function signOut(): Promise<void> {
 }
 
 const themes: { readonly [theme in Theme]: readonly [next: Theme, Icon: () => JSX.Element, label: string] } = {
-  system: ['light', icons.System, 'Colours: as the system has them'],
+  system: ['light', icons.System, 'Colours: system'],
   light: ['dark', icons.Sun, 'Colours: light'],
   dark: ['system', icons.Moon, 'Colours: dark'],
 }

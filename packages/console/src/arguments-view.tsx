@@ -1,4 +1,4 @@
-/** Arguments as an approver reads them: whole, indented, with what is hidden made visible. */
+/** Shows arguments to an approver: complete, indented, with hidden characters marked. */
 
 import type { JSX } from 'preact'
 import { Fragment } from 'preact'
@@ -12,37 +12,37 @@ interface RenderedChunk {
   readonly hidden: number
 }
 
-/** A piece at a time, so that a megabyte does not stop the page; `onWhole` when the last one stands there. */
+/** Renders one chunk at a time, so that a megabyte does not block the page. Calls `onWhole` after the last one. */
 export function Arguments({ text, onWhole }: { readonly text: string; readonly onWhole?: () => void }): JSX.Element {
   const chunks = useMemo(() => chunksOf(indented(text)), [text])
-  const [parts, setParts] = useState<readonly RenderedChunk[]>([])
-  const isWhole = parts.length >= chunks.length
+  const [rendered, setRendered] = useState<readonly RenderedChunk[]>([])
+  const isWhole = rendered.length >= chunks.length
   useEffect(() => {
     if (isWhole) {
       onWhole?.()
       return undefined
     }
-    // Elements are kept: the same one is not looked at again when the next is added.
-    const add = (): void => setParts((made) => [...made, renderChunk(chunks[made.length] ?? '', made.length)])
+    // Elements are kept, because the renderer skips an unchanged element when the next one is added.
+    const add = (): void => setRendered((done) => [...done, renderChunk(chunks[done.length] ?? '', done.length)])
     const timer = setTimeout(add, 0)
     return () => clearTimeout(timer)
-  }, [parts, chunks, isWhole, onWhole])
-  const hidden = parts.reduce((sum, part) => sum + part.hidden, 0)
+  }, [rendered, chunks, isWhole, onWhole])
+  const hidden = rendered.reduce((sum, chunk) => sum + chunk.hidden, 0)
   return (
     <>
       {hidden > 0 && (
         <p class="warning" role="alert">
           {hidden === 1
-            ? 'One character would not be seen, or be taken for another. It is marked below.'
-            : `${hidden} characters would not be seen, or be taken for others. They are marked below.`}
+            ? 'One character is invisible or looks like another. It is marked below.'
+            : `${hidden} characters are invisible or look like others. They are marked below.`}
         </p>
       )}
-      <Code label="Arguments, as JSON">{parts.map(({ element }) => element)}</Code>
+      <Code label="Arguments, as JSON">{rendered.map(({ element }) => element)}</Code>
     </>
   )
 }
 
-/** Line ends are of our own making here: inside JSON they are written as \n. */
+/** Splits at line breaks, which only the indentation adds. Inside JSON strings they are written as \n. */
 function renderChunk(chunk: string, at: number): RenderedChunk {
   const text = chunk.replace(/\n$/, '')
   const hidden = text

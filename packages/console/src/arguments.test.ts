@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { changesOf, chunksOf, indented } from './arguments.ts'
 
 describe('arguments', () => {
-  test('are indented, and shown as they are where they are no JSON', () => {
+  test('are indented, and shown unchanged if they are not JSON', () => {
     expect(indented('{"a":[1,{"b":"x\\ny"}]}')).toBe('{\n  "a": [\n    1,\n    {\n      "b": "x\\ny"\n    }\n  ]\n}')
     expect(indented('{nonsense')).toBe('{nonsense')
   })
 
-  test('come in pieces that are whole together and cut no character', () => {
+  test('are split into chunks without loss and without cutting a character', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 40 }), fc.nat(3000), (parts, times) => {
         const text = parts.join('\n').repeat(Math.ceil(times / 10))

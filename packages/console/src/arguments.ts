@@ -1,6 +1,6 @@
-/** Canonical JSON for people: indented, in pieces small enough to be shown one after the other, and compared. */
+/** Prepares canonical JSON for people: indents it, splits it into chunks, and compares two versions. */
 
-/** As it is where it is no JSON: better ugly than hidden. */
+/** Indents JSON. Returns other text unchanged, because it must not be hidden. */
 export function indented(canonical: string): string {
   try {
     return JSON.stringify(JSON.parse(canonical), undefined, 2)
@@ -11,7 +11,7 @@ export function indented(canonical: string): string {
 
 const perChunk = 12_000
 
-/** At line ends where it can be; a line longer than a chunk is cut, never a pair of surrogates. */
+/** Splits at line breaks where possible. A line longer than a chunk is cut, but never inside a surrogate pair. */
 export function chunksOf(text: string): readonly string[] {
   const chunks: string[] = []
   for (let from = 0; from < text.length; ) {
@@ -31,13 +31,13 @@ const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xd
 
 export interface Change {
   readonly path: string
-  /** Absent: it was not there. */
+  /** Absent if the value was added. */
   readonly before?: string
-  /** Absent: it is gone. */
+  /** Absent if the value was removed. */
   readonly now?: string
 }
 
-/** Leaf by leaf. `undefined` where one of them is no JSON or has too many leaves to compare at once. */
+/** Compares leaf by leaf. `undefined` if one text is not JSON or has too many leaves. */
 export function changesOf(
   before: string,
   now: string,

@@ -1,4 +1,4 @@
-/** Asks the API. Names, inputs and answers come from the table the server itself is made from. */
+/** Calls the API. Names, inputs and outputs come from the same table as the server. */
 
 import type { ApiProblem, RouteInput, RouteName, RouteOutput } from '../../sluice/src/operate/console/api.ts'
 import { routes } from '../../sluice/src/operate/console/api.ts'
@@ -16,11 +16,11 @@ export class ApiError extends Error {
 let csrf = ''
 let sessionEndListener = (): void => {}
 
-/** What changes need besides the cookie. */
+/** Stores the CSRF token, which changes need besides the cookie. */
 export const rememberCsrf = (token: string): void => {
   csrf = token
 }
-/** Called when the server no longer knows who this is. */
+/** Sets the listener that is called when the session has ended. */
 export const onSessionEnd = (then: () => void): void => {
   sessionEndListener = then
 }
@@ -44,11 +44,13 @@ export async function callApi<Name extends RouteName>(name: Name, input: RouteIn
       body: JSON.stringify(Object.fromEntries(rest)),
     }),
   })
-  const body: unknown = await response.json().catch(() => ({ reason: 'internalError', message: 'No answer' }))
+  const body: unknown = await response
+    .json()
+    .catch(() => ({ reason: 'internalError', message: 'The response is not JSON' }))
   if (response.ok) return body as RouteOutput<Name>
   if (response.status === 401 && name !== 'signIn') sessionEndListener()
   throw new ApiError(response.status, body as ApiProblem)
 }
 
 export const problemOf = (thrown: unknown): string =>
-  thrown instanceof ApiError ? thrown.message : 'The console does not answer. Is the server running?'
+  thrown instanceof ApiError ? thrown.message : 'The console does not respond. Check that the server is running.'

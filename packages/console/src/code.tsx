@@ -1,4 +1,4 @@
-/** Text in lines with numbers, scrolled within its box. */
+/** Numbered lines of text in a scrolling box. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { Visible } from './ui.tsx'
@@ -9,14 +9,14 @@ export function Code(props: {
   readonly children: ComponentChildren
 }): JSX.Element {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section class={`code ${props.small ? 'small' : ''}`} aria-label={props.label} tabIndex={0}>
       <pre>{props.children}</pre>
     </section>
   )
 }
 
-/** Each line is shown by itself: nothing in one can change how another looks. */
+/** Renders each line separately, so that nothing in one line can change how another looks. */
 export const toLines = (text: string): readonly JSX.Element[] =>
   text.split('\n').map((line, at) => (
     <code key={String(at)} class="line">

@@ -1,4 +1,4 @@
-/** The one stream a page holds open. Pages that show live requests put a filter on it. */
+/** The event stream that a page holds open. The Live page sets a filter on it. */
 
 import type { ConsoleEvents } from '../../sluice/src/operate/console/api.ts'
 
@@ -6,28 +6,28 @@ type Listener<Name extends keyof ConsoleEvents> = (data: ConsoleEvents[Name]) =>
 type Listeners = { readonly [Name in keyof ConsoleEvents]: Set<Listener<Name>> }
 
 const listeners: Listeners = { tickets: new Set(), requests: new Set(), second: new Set(), over: new Set() }
-const connectionListeners = new Set<(is: boolean) => void>()
+const connectionListeners = new Set<(isConnected: boolean) => void>()
 let source: EventSource | undefined
 let filter = ''
 
-export function subscribe<Name extends keyof ConsoleEvents>(name: Name, then: Listener<Name>): () => void {
-  listeners[name].add(then)
+export function subscribe<Name extends keyof ConsoleEvents>(name: Name, listener: Listener<Name>): () => void {
+  listeners[name].add(listener)
   return () => {
-    listeners[name].delete(then)
+    listeners[name].delete(listener)
   }
 }
 
-export function onConnected(then: (is: boolean) => void): () => void {
-  connectionListeners.add(then)
+export function onConnected(listener: (isConnected: boolean) => void): () => void {
+  connectionListeners.add(listener)
   return () => {
-    connectionListeners.delete(then)
+    connectionListeners.delete(listener)
   }
 }
 
-export function openEventStream(wanted: string = filter): void {
+export function openEventStream(query: string = filter): void {
   closeEventStream()
-  filter = wanted
-  const opened = new EventSource(`./api/events${wanted === '' ? '' : `?${wanted}`}`)
+  filter = query
+  const opened = new EventSource(`./api/events${query === '' ? '' : `?${query}`}`)
   source = opened
   opened.onopen = () => emitConnected(true)
   opened.onerror = () => emitConnected(false)
@@ -41,9 +41,9 @@ export function closeEventStream(): void {
 }
 
 function emit<Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]): void {
-  for (const then of listeners[name]) then(data)
+  for (const listener of listeners[name]) listener(data)
 }
 
-function emitConnected(is: boolean): void {
-  for (const then of connectionListeners) then(is)
+function emitConnected(isConnected: boolean): void {
+  for (const listener of connectionListeners) listener(isConnected)
 }

@@ -1,10 +1,10 @@
-/** What several pages need: time that ticks, data that is asked for again, a choice kept in the address. */
+/** Hooks that several pages share: a ticking clock, API queries, paging, and the route in the address. */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { problemOf } from './client.ts'
 
 let offset = 0
-/** The server's clock decides when a ticket expires; this one only shows it. */
+/** Aligns this clock with the server's, which decides when a ticket expires. */
 export const setServerTime = (now: number): void => {
   offset = now - Date.now()
 }
@@ -15,7 +15,7 @@ setInterval(() => {
   for (const tick of tickListeners) tick(serverNow())
 }, 1000)
 
-/** Renders again every second: for the smallest thing that shows time, not for a page of it. */
+/** Renders again every second. Use it only in the smallest component that shows time. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
@@ -33,23 +33,23 @@ export interface QueryResult<T> {
   readonly reload: () => void
 }
 
-/** Asks at once, when `key` changes, and when told. What came later than a newer answer is dropped. */
+/** Loads at once, when `key` changes, and on `reload`. Drops an answer that arrives after a newer one. */
 export function useQuery<T>(load: () => Promise<T>, key: string): QueryResult<T> {
   const [data, setData] = useState<T>()
   const [problem, setProblem] = useState<string>()
-  const turn = useRef(0)
+  const counter = useRef(0)
   const latest = useRef(load)
   latest.current = load
   const reload = useCallback(() => {
-    const mine = ++turn.current
+    const request = ++counter.current
     latest.current().then(
       (found) => {
-        if (mine !== turn.current) return
+        if (request !== counter.current) return
         setData(found)
         setProblem(undefined)
       },
       (thrown) => {
-        if (mine === turn.current) setProblem(problemOf(thrown))
+        if (request === counter.current) setProblem(problemOf(thrown))
       },
     )
   }, [])
@@ -60,13 +60,13 @@ export function useQuery<T>(load: () => Promise<T>, key: string): QueryResult<T>
 export interface Pages<Page> {
   readonly pages: readonly Page[] | undefined
   readonly problem: string | undefined
-  /** Absent where there are no more. */
+  /** Loads the next page; `undefined` on the last one. */
   readonly more: (() => void) | undefined
-  /** From the first on. */
+  /** Loads again from the first page on. */
   readonly reload: () => void
 }
 
-/** A list that comes a page at a time. */
+/** Loads a list page by page. */
 export function usePages<Page extends { readonly next?: string | undefined }>(
   load: (after: { readonly after?: string }) => Promise<Page>,
 ): Pages<Page> {
@@ -91,13 +91,13 @@ export function usePages<Page extends { readonly next?: string | undefined }>(
   }
 }
 
-/** `#/approvals/123` is `['approvals', '123']`. */
+/** Returns the parts of the route. `#/approvals/123` is `['approvals', '123']`. */
 export function useRoute(): readonly string[] {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
-    const hear = (): void => setHash(location.hash)
-    addEventListener('hashchange', hear)
-    return () => removeEventListener('hashchange', hear)
+    const update = (): void => setHash(location.hash)
+    addEventListener('hashchange', update)
+    return () => removeEventListener('hashchange', update)
   }, [])
   return routeParts(hash)
 }

@@ -1,4 +1,4 @@
-/** Drawn for this page: nothing is fetched, and they take the colour of their text. */
+/** The icons, drawn inline so that nothing is fetched. They have the colour of the text around them. */
 
 import type { JSX } from 'preact'
 

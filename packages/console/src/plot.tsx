@@ -1,4 +1,4 @@
-/** A plot over the last five minutes. Drawn on a canvas; what it says is also there as text, in the tiles beside it. */
+/** A plot of the last five minutes, drawn on a canvas. The tiles beside it give the same information as text. */
 
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -23,14 +23,14 @@ export interface PlotProps {
 const height = 168
 
 export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const latest = useRef(data)
   latest.current = data
 
-  // Made once: lines and unit never change.
+  // Created once, because lines and unit never change.
   useEffect(() => {
-    const box = place.current
+    const box = container.current
     if (!box) return undefined
     const draw = (): void => {
       plot.current?.destroy()
@@ -65,14 +65,14 @@ export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
           </span>
         ))}
       </figcaption>
-      <div ref={place} aria-hidden="true" />
+      <div ref={container} aria-hidden="true" />
     </figure>
   )
 }
 
 const toData = (data: PlotProps['data']): uPlot.AlignedData => data.map((each) => [...each]) as uPlot.AlignedData
 
-/** Colours are read from the page when it is drawn: a canvas does not follow custom properties. */
+/** Reads the colours from the page for each drawing, because a canvas does not follow custom properties. */
 function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: number): uPlot.Options {
   const style = getComputedStyle(document.body)
   const colourOf = (name: string): string => resolved(style, name)
@@ -109,7 +109,7 @@ function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: numb
   }
 }
 
-/** `light-dark(…)` is only worked out where a property uses it. */
+/** Resolves a colour through a probe element, because `light-dark(…)` is computed only where a property uses it. */
 function resolved(style: CSSStyleDeclaration, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = style.getPropertyValue(name)

@@ -1,4 +1,4 @@
-/** Rows below named columns; the first column names its row. */
+/** A table with named columns. The first column is the row's header. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { TableBox } from './ui.tsx'
@@ -6,9 +6,9 @@ import { TableBox } from './ui.tsx'
 export interface Column<Row> {
   readonly name: string
   readonly show: (row: Row) => ComponentChildren
-  /** Numbers and buttons stand on the right. */
+  /** Aligns right, for numbers and buttons. */
   readonly right?: boolean
-  /** Buttons say themselves what they are for: the name is for who cannot see them. */
+  /** Shows the name only to screen readers, because buttons explain themselves. */
   readonly visuallyHidden?: boolean
   readonly tone?: (row: Row) => string
 }
@@ -17,7 +17,7 @@ export function Table<Row extends { readonly id: string }>(props: {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** No longer in force. */
+  /** Whether the row is no longer in force. */
   readonly isOver?: (row: Row) => boolean
 }): JSX.Element {
   const { label, columns, rows, isOver } = props

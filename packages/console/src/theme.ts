@@ -1,4 +1,4 @@
-/** Dark, light, or as the system has it: the person's choice, kept in this browser. */
+/** The theme: dark, light, or the system's. The choice is stored in this browser. */
 
 export type Theme = 'system' | 'light' | 'dark'
 
@@ -6,8 +6,8 @@ const key = 'sluice-theme'
 
 export function currentTheme(): Theme {
   try {
-    const kept = localStorage.getItem(key)
-    return kept === 'light' || kept === 'dark' ? kept : 'system'
+    const stored = localStorage.getItem(key)
+    return stored === 'light' || stored === 'dark' ? stored : 'system'
   } catch {
     return 'system'
   }
@@ -18,7 +18,7 @@ export function applyTheme(theme: Theme = currentTheme()): void {
   try {
     localStorage.setItem(key, theme)
   } catch {
-    // A browser that keeps nothing shows the choice until the page is closed.
+    // Without storage the choice lasts until the page is closed.
   }
   dispatchEvent(new Event('themechange'))
 }

@@ -1,11 +1,11 @@
-/** The small things all pages are made of. */
+/** Small components and formatters that all pages share. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
 import { problemOf } from './client.ts'
 
-/** Anything that came from a caller, a tool or a client. */
+/** Shows text from a caller, a tool or a client, with hidden characters marked. */
 export function Visible({ text }: { readonly text: string }): JSX.Element {
   return (
     <bdi class="visible">
@@ -67,7 +67,7 @@ export const Problem = ({ text }: { readonly text: string | undefined }): JSX.El
 
 export function PageHeader(props: {
   readonly title: string
-  /** The page has its heading elsewhere, for who cannot see this one. */
+  /** Hides this title from screen readers, because the page has its heading elsewhere. */
   readonly visuallyHidden?: boolean
   readonly children?: ComponentChildren
 }): JSX.Element {
@@ -85,9 +85,9 @@ export function PageHeader(props: {
   )
 }
 
-/** Scrolls sideways where it must; what scrolls can be reached by keyboard. */
+/** Scrolls sideways if needed, and is reachable by keyboard. */
 export const TableBox = (props: { readonly label: string; readonly children: ComponentChildren }): JSX.Element => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
   <section class="table-box" aria-label={props.label} tabIndex={0}>
     {props.children}
   </section>
@@ -113,13 +113,13 @@ export const Select = ({ label, value, options, onChoose }: SelectProps): JSX.El
   </label>
 )
 
-/** "Everything", and one option each. */
+/** Puts an option for all values before the options for each name. */
 export const withAnyOption = (word: string, names: readonly string[]): readonly (readonly [string, string])[] => [
   ['', word],
   ...names.map((name) => [name, name] as const),
 ]
 
-/** Made once: making one costs more than all else in a row. */
+/** Created once, because creating a formatter costs more than the rest of a row. */
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
@@ -153,7 +153,7 @@ export const milliseconds = (ms: number | undefined): string =>
 
 export const number = (value: number): string => value.toLocaleString('en').replaceAll(',', '\u2009')
 
-/** Asks once more before something that cannot be undone. Closed by Escape. */
+/** Asks for confirmation before an action that cannot be undone. Escape closes it. */
 export function Confirm(props: {
   readonly title: string
   readonly children: ComponentChildren
@@ -197,7 +197,7 @@ export interface Revocation<T> {
   readonly chosen: T | undefined
   readonly problem: string | undefined
   choose(what: T | undefined): void
-  /** Takes away what was chosen. */
+  /** Revokes the chosen item. */
   confirm(): void
 }
 
@@ -217,7 +217,7 @@ export function useRevocation<T>(revoke: (what: T) => Promise<unknown>, then: ()
 export function Revoke<T>(props: {
   readonly what: string
   readonly revoking: Revocation<T>
-  /** What it means. */
+  /** Explains the consequence. */
   readonly children: (chosen: T) => ComponentChildren
 }): JSX.Element | null {
   const { chosen, choose, confirm } = props.revoking

@@ -1,4 +1,4 @@
-/** A new project: files of the template, with the project's name in them. */
+/** Creates a new project from the files of a template, with the project's name in them. */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -10,31 +10,32 @@ export type Template = (typeof templates)[number]
 export interface CreateOptions {
   readonly folder: string
   readonly template: Template
-  /** What to depend on: a version, or a tarball while trying out what is not published. */
+  /** The dependency on sluice: a version, or a tarball to try an unpublished build. */
   readonly sluice?: string
 }
 
 const templateRoot = fileURLToPath(new URL('../template/', import.meta.url))
 
-/** Only into a folder that is not there yet, or empty: nothing of anybody's is overwritten. */
+/** Creates the project in a new or empty folder only, so that no existing file is overwritten. */
 export function create({ folder, template, sluice = '^0.1.0' }: CreateOptions): readonly string[] {
-  const into = resolve(folder)
-  const name = basename(into)
+  const target = resolve(folder)
+  const name = basename(target)
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
   if (!/^[a-z0-9]/.test(name))
-    throw new Error(`"${basename(into)}" makes no package name; begin it with a letter or a digit`)
-  if (existsSync(into) && readdirSync(into).length > 0) throw new Error(`${into} is not empty; choose another folder`)
-  mkdirSync(into, { recursive: true })
-  for (const part of ['common', template]) cpSync(join(templateRoot, part), into, { recursive: true })
-  for (const file of readdirSync(into)) {
-    const path = join(into, file)
+    throw new Error(`"${basename(target)}" is not a valid package name; start it with a letter or a digit`)
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new Error(`${target} is not empty; choose another folder`)
+  mkdirSync(target, { recursive: true })
+  for (const part of ['common', template]) cpSync(join(templateRoot, part), target, { recursive: true })
+  for (const file of readdirSync(target)) {
+    const path = join(target, file)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('NAME', name))
   }
-  writeFileSync(join(into, 'package.json'), `${JSON.stringify(packageOf(name, template, sluice), undefined, 2)}\n`)
-  writeFileSync(join(into, 'README.md'), readmeOf(name, template, into))
-  writeFileSync(join(into, '.gitignore'), 'node_modules/\ndist/\n')
-  return readdirSync(into).sort()
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(packageOf(name, template, sluice), undefined, 2)}\n`)
+  writeFileSync(join(target, 'README.md'), readmeOf(name, template, target))
+  writeFileSync(join(target, '.gitignore'), 'node_modules/\ndist/\n')
+  return readdirSync(target).sort()
 }
 
 const packageOf = (name: string, template: Template, sluice: string): object => ({
@@ -61,14 +62,14 @@ const packageOf = (name: string, template: Template, sluice: string): object => 
 })
 
 function readmeOf(name: string, template: Template, folder: string): string {
-  // With the whole path: a client starts it from wherever it is itself.
+  // Uses the absolute path, because a client starts the server from any working folder.
   const args = JSON.stringify([join(folder, 'main.ts'), '--stdio'])
   const stdio = `{ "mcpServers": { "${name}": { "command": "node", "args": ${args} } } }`
   const http = `{ "mcpServers": { "${name}": { "type": "http", "url": "http://127.0.0.1:8080/" } } }`
   const deploy =
     template === 'node'
-      ? '`service.conf` is a unit for systemd: copy the project to its folder, run `npm ci --omit=dev`, enable it. Past one machine: a balancer in front, Redis behind.'
-      : '`npm run build` makes one file, `dist/worker.js`, which `workerd serve workerd.capnp` runs; the same file runs on Cloudflare.'
+      ? '`service.conf` is a unit for systemd: copy the project to its folder, run `npm ci --omit=dev`, and enable the unit. For several machines, add a load balancer and Redis.'
+      : '`npm run build` makes one file, `dist/worker.js`. `workerd serve workerd.capnp` runs it, and so does Cloudflare.'
   return `# ${name}
 
 An MCP server on [Sluice](https://www.npmjs.com/package/sluice). The tools are in \`server.ts\`.
@@ -79,13 +80,13 @@ npm test
 npm start
 \`\`\`
 
-In a client:
+Add it to a client:
 
 \`\`\`json
 ${template === 'node' ? stdio : http}
 \`\`\`
 
-## Deploying
+## Deployment
 
 ${deploy}
 `

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm create sluice`: a few questions, or flags for who does not want to be asked. */
+/** `npm create sluice`: asks a few questions, or takes the answers from flags. */
 
 import { parseArgs } from 'node:util'
 import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
@@ -7,11 +7,11 @@ import { create, type Template, templates } from './create.ts'
 
 const usage = `npm create sluice [folder] [-- --template node|workerd] [--yes]
 
-A new MCP server project: a server, its test, and a way to deploy it. Asks what is not said.
+Creates a new MCP server project: a server, its test, and a way to deploy it. Asks for options that are not given.
 
-  --template <name>  where it will run: node (HTTP and stdio) or workerd (the edge)
-  --yes              ask nothing
-  --help             this
+  --template <name>  the runtime: node (HTTP and stdio) or workerd (the edge)
+  --yes              use the defaults instead of asking
+  --help             show this help
 
 Examples:
   $ npm create sluice
@@ -32,16 +32,16 @@ async function main(): Promise<number> {
     return 0
   }
   if (values.template !== undefined && !isTemplate(values.template))
-    throw new Error(`--template is ${templates.join(' or ')}, not "${values.template}"`)
+    throw new Error(`--template must be ${templates.join(' or ')}, not "${values.template}"`)
   const isAsking = !values.yes && process.stdin.isTTY === true
   if (isAsking) intro('A new MCP server')
   const folder =
-    positionals[0] ?? (isAsking ? await text({ message: 'Where?', initialValue: 'my-server' }) : 'my-server')
+    positionals[0] ?? (isAsking ? await text({ message: 'In which folder?', initialValue: 'my-server' }) : 'my-server')
   const template =
     values.template ??
     (isAsking
       ? await select({
-          message: 'Where will it run?',
+          message: 'On which runtime?',
           options: [
             { value: 'node', label: 'Node', hint: 'HTTP and stdio' },
             { value: 'workerd', label: 'workerd', hint: 'the edge' },
@@ -49,7 +49,7 @@ async function main(): Promise<number> {
         })
       : 'node')
   if (isCancel(folder) || isCancel(template)) {
-    cancel('Nothing was made.')
+    cancel('Cancelled. No files were created.')
     return 130
   }
   const files = create({
@@ -58,7 +58,7 @@ async function main(): Promise<number> {
     ...(values.sluice && { sluice: values.sluice }),
   })
   const next = `cd ${folder} && npm install && npm test && npm start`
-  if (isAsking) outro(`Made ${files.length} files. Next: ${next}`)
+  if (isAsking) outro(`Created ${files.length} files. Next: ${next}`)
   else process.stdout.write(`${files.join('\n')}\n\nNext: ${next}\n`)
   return 0
 }

@@ -1,4 +1,4 @@
-/** A project is made, tested and run as its README says, on packages as they are published. */
+/** Creates, tests and runs a project as its README says, on the packed library. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,13 +17,13 @@ import { freePort } from '../../../test/kit/processes/programs.ts'
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const library = fileURLToPath(new URL('../../sluice', import.meta.url))
 const node = process.execPath
-const patient = { timeout: 300_000 }
+const slowTest = { timeout: 300_000 }
 const accepts = 'application/json, text/event-stream'
 const work = mkdtempSync(join(tmpdir(), 'sluice-create-'))
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
 let tarball = ''
 
-/** The repository's own Node goes before an older one, here as in npm's scripts. */
+/** Puts the repository's Node first, as in npm's scripts, because an older one may be on the PATH. */
 const env = {
   ...process.env,
   PATH: `${fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url))}:${process.env['PATH']}`,
@@ -38,7 +38,7 @@ beforeAll(() => {
   tarball = join(work, packed?.filename ?? '')
 }, 120_000)
 
-function made(template: string): string {
+function createProject(template: string): string {
   const folder = join(work, `my-${template}`)
   execFileSync(node, [main, folder, '--yes', '--template', template, '--sluice', `file:${tarball}`])
   return folder
@@ -46,8 +46,8 @@ function made(template: string): string {
 const shouted = async (client: Client): Promise<unknown> =>
   client.callTool({ name: 'shout', arguments: { text: 'hi' } })
 
-test('for Node: its test passes, and it answers the official client over stdio and HTTP', patient, async () => {
-  const folder = made('node')
+test('Node: the project’s test passes, and it answers the official client over stdio and HTTP', slowTest, async () => {
+  const folder = createProject('node')
   npm(folder, 'install', '--no-audit', '--no-fund', '--omit=dev', '--prefer-offline')
   expect(npm(folder, 'test')).toContain('pass 2')
   const overStdio = new Client({ name: 'a-client', version: '1.0.0' })
@@ -77,8 +77,8 @@ test('for Node: its test passes, and it answers the official client over stdio a
   expect(await shouted(overHttp)).toMatchObject({ content: [{ text: 'HI' }] })
 })
 
-test('for workerd: its test passes, it is built, and it answers on a real workerd', patient, async () => {
-  const folder = made('workerd')
+test('workerd: the project’s test passes, it builds, and it answers on a real workerd', slowTest, async () => {
+  const folder = createProject('workerd')
   for (const file of ['server.ts', 'server.test.ts', 'worker.ts', 'workerd.capnp', 'package.json', 'README.md'])
     expect(existsSync(join(folder, file)), file).toBe(true)
   expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toMatchObject({
@@ -96,7 +96,7 @@ test('for workerd: its test passes, it is built, and it answers on a real worker
   })
   const params = { name: 'shout', arguments: { text: 'hi' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-  // By the name its users call it by; `fetch` would send the port it was given here.
+  // Sends the host that users use; `fetch` would send the port of this test.
   const headers = { host: '127.0.0.1:8080', 'content-type': 'application/json', accept: accepts }
   const ask = (): Promise<string> =>
     new Promise((resolve) => {
@@ -109,7 +109,7 @@ test('for workerd: its test passes, it is built, and it answers on a real worker
   await expect.poll(ask, { timeout: 60_000 }).toContain('"HI"')
 })
 
-test('nothing of anybody’s is overwritten, and a bad word says what there is', () => {
+test('existing files are not overwritten, and an unknown template is refused with the choices', () => {
   const folder = mkdtempSync(join(work, 'full-'))
   writeFileSync(join(folder, 'precious'), '')
   const attempt = (...args: readonly string[]): string => {

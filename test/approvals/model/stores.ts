@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore } from 'sluice'
+import { postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { fakeClock } from 'sluice/testing'
 import { prefixed } from '../../../packages/sluice/src/core/store.ts'
+import { startPostgres } from '../../kit/processes/postgres.ts'
 import { startRedis } from '../../kit/processes/redis.ts'
 import type { ModelWorld } from './world.ts'
 
@@ -32,7 +34,7 @@ export const inSqlite: InWorld = async (work) => {
   }
 }
 
-/** One Redis for all schedules, each below a prefix of its own. */
+/** One Redis for all schedules, each below its own prefix. */
 export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; stop(): Promise<void> }> {
   const redis = await startRedis()
   const store = redisStore({ url: redis.url })
@@ -43,6 +45,21 @@ export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; s
     async stop() {
       await store.close()
       await redis.stop()
+    },
+  }
+}
+
+/** One PostgreSQL for all schedules, a prefix for each. */
+export async function startPostgresWorlds(): Promise<{ readonly inPostgres: InWorld; stop(): Promise<void> }> {
+  const server = await startPostgres(['fsync=on'])
+  const store = postgresStore({ url: server.url, deadlineMs: 20_000 })
+  let worlds = 0
+  return {
+    inPostgres: (work) =>
+      work({ clock: fakeClock(start), store: prefixed(store, [`world ${++worlds}`]), effect: 1, ran: [] }),
+    async stop() {
+      await store.close()
+      await server.stop()
     },
   }
 }

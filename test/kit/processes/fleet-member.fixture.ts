@@ -1,26 +1,25 @@
 /**
- * One process of a fleet: tools that say which process ran them, on a shared Redis. Configured by the environment and
+ * One process of a fleet: tools that say which process ran them, on a shared Redis or PostgreSQL. Configured by the environment and
  * run on the build, as examples/fleet.ts is; says where it listens on stdout.
  */
 
 import { apiKeys, ask, authenticate, rateLimit, resource, tool } from 'sluice'
 import { createServer, onSignals, serveHttp } from 'sluice/node'
 import { health, log } from 'sluice/plugins'
-import { redisBus, redisStore } from 'sluice/redis'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { z } from 'zod'
+import { openShared } from './shared-store.ts'
 
 const env = (name: string): string => process.env[name] ?? ''
-const settings = { url: env('REDIS_URL') }
-const [store, bus] = [redisStore(settings), redisBus(settings)]
+const { store, bus, close } = openShared(env('STORE_URL'))
 const self = env('SELF')
 
 const silent = { info() {}, warn() {}, error: (line: object) => process.stderr.write(`${JSON.stringify(line)}\n`) }
 const keyed = z.object({ key: z.string() })
 const name = z.object({ name: z.string() })
 
-/** Until another process, or this one, says so. */
+/** Waits until another process, or this one, releases the key. */
 async function released(key: string, signal: AbortSignal): Promise<void> {
   while ((await store.get(['released', key])) === undefined && !signal.aborted)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -153,6 +152,6 @@ const serving = await serveHttp(server, {
 onSignals(serving, {
   noticeMs: Number(env('NOTICE_MS') || 1_500),
   graceMs: Number(env('GRACE_MS') || 10_000),
-  flush: () => Promise.all([bus.close(), store.close()]),
+  flush: close,
 })
 process.stdout.write('ready\n')

@@ -1,38 +1,41 @@
-/** Three processes behind HAProxy, round robin and nothing sticky, with one Redis: what docs/deploy.md describes. */
+/**
+ * Three processes behind HAProxy, round robin without sticky sessions, with one Redis: the set-up of docs/deploy.md.
+ */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeys } from 'sluice'
-import { redisStore } from 'sluice/redis'
 import type { HaproxyServer } from './haproxy.ts'
 import { startHaproxy } from './haproxy.ts'
+import { startPostgres } from './postgres.ts'
 import { freePort } from './programs.ts'
-import type { RedisServer } from './redis.ts'
 import { startRedis } from './redis.ts'
+import { openShared } from './shared-store.ts'
 
 export interface Member {
-  /** What its tools say it is, and what HAProxy calls it. */
+  /** The name in its tools' answers and in HAProxy. */
   readonly name: string
   readonly port: number
-  /** Of its endpoint, past the balancer. */
+  /** The URL of its endpoint, past the balancer. */
   readonly url: string
   readonly pid: number
   kill(signal: NodeJS.Signals): void
-  /** The exit code, or the signal it died of. */
+  /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | string>
-  /** A new process in its place. */
+  /** Starts a new process in its place. */
   restart(): Promise<void>
 }
 
 export interface Fleet {
   readonly balancer: HaproxyServer
-  readonly redis: RedisServer
+  /** Of the Redis or the PostgreSQL that the processes share. */
+  readonly storeUrl: string
   readonly members: readonly [Member, Member, Member]
-  /** Two API keys: of ann and of bob. */
+  /** The API keys of ann and bob. */
   readonly keys: { readonly ann: string; readonly bob: string }
-  /** Until HAProxy sends requests to all of them. */
+  /** Waits until HAProxy sends requests to all of them. */
   ready(): Promise<void>
   stop(): Promise<void>
 }
@@ -41,18 +44,18 @@ const program = new URL('./fleet-member.fixture.ts', import.meta.url).pathname
 const names = ['one', 'two', 'three'] as const
 
 export async function startFleet(env: { readonly [name: string]: string } = {}): Promise<Fleet> {
-  const redis = await startRedis()
+  const service = process.env['FLEET_STORE'] === 'postgres' ? await startPostgres() : await startRedis()
   const [port, ...ports] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
   const host = [port, ...ports].map((each) => `127.0.0.1:${each}`).join(' ')
-  const shared = { ...process.env, REDIS_URL: redis.url, HOST: host, ...env }
-  const keys = await makeKeys(redis.url)
+  const shared = { ...process.env, STORE_URL: service.url, HOST: host, ...env }
+  const keys = await makeKeys(service.url)
   const members = await Promise.all(names.map((name, index) => startMember(name, ports[index] ?? 0, shared)))
   const balancer = await startHaproxy(ports, port)
   const [one, two, three] = members
-  if (!one || !two || !three) throw new Error('Three were to start')
+  if (!one || !two || !three) throw new Error('Three processes must start')
   const fleet: Fleet = {
     balancer,
-    redis,
+    storeUrl: service.url,
     keys,
     members: [one, two, three],
     async ready() {
@@ -72,7 +75,7 @@ export async function startFleet(env: { readonly [name: string]: string } = {}):
         member.kill('SIGKILL')
         await member.exited
       }
-      await redis.stop()
+      await service.stop()
     },
   }
   try {
@@ -85,10 +88,10 @@ export async function startFleet(env: { readonly [name: string]: string } = {}):
 }
 
 async function makeKeys(url: string): Promise<Fleet['keys']> {
-  const store = redisStore({ url })
+  const { store, close } = openShared(url)
   const keys = apiKeys(store)
   const [ann, bob] = await Promise.all(['ann', 'bob'].map((subject) => keys.create({ subject })))
-  await store.close()
+  await close()
   return { ann: ann?.secret ?? '', bob: bob?.secret ?? '' }
 }
 

@@ -1,17 +1,20 @@
 /**
- * A process that does the work of the keys it is given, and dies where it is told to. Each effect is a line in a file,
- * each answer a line on stdout.
+ * A process that does the work of its keys, and dies at a chosen point. Each effect is a line in a file, each answer a
+ * line on stdout.
  *
- *   worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
+ * worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
  */
 
+import { createHash } from 'node:crypto'
 import { appendFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Handler } from '../../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../../packages/sluice/src/core/error.ts'
 import { silentLogger } from '../../../packages/sluice/src/core/log.ts'
+import type { Store } from '../../../packages/sluice/src/core/store.ts'
 import { idempotencyLayer } from '../../../packages/sluice/src/layers/idempotency.ts'
+import { postgresStore } from '../../../packages/sluice/src/stores/postgres.ts'
 import { sqliteStore } from '../../../packages/sluice/src/stores/sqlite.ts'
 import { aCall } from '../../../packages/sluice/src/testing/call.ts'
 
@@ -19,14 +22,17 @@ const [directory = '', point = '-', ahead = '0', ...keys] = process.argv.slice(2
 const at = (name: string): void => {
   if (point === name) process.kill(process.pid, 'SIGKILL')
 }
-/** Lets the other calls under way go on, as real work does; some take longer, so that not all end in the same turn. */
+/** Lets the other running calls continue, as real work does. Some take longer, so that not all end in the same turn. */
 async function elsewhere(key: string): Promise<void> {
   for (let turns = 1 + keys.indexOf(key) * 20; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
 }
 
-const files = sqliteStore(join(directory, 'store.db'))
+const url = process.env['STORE_URL'] ?? ''
+// A schema for each directory: what other rounds left is not read.
+const schema = `s${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
+const files: Store = url ? postgresStore({ url, schema, deadlineMs: 20_000 }) : sqliteStore(join(directory, 'store.db'))
 let swaps = 0
-const store: typeof files = {
+const store: Store = {
   ...files,
   async swap(key, from, to) {
     const which = ++swaps === 1 ? 'claim' : 'record'
@@ -71,8 +77,9 @@ async function answer(key: string): Promise<void> {
   const said = await serve(call).catch((thrown: unknown) =>
     thrown instanceof RpcError ? { reason: thrown.reason, ...thrown.data } : { bug: String(thrown) },
   )
-  // At once, whatever becomes of this process: what the other end has read was acknowledged.
+  // Written synchronously, because an answer that the other end has read counts as acknowledged.
   writeSync(1, `${JSON.stringify({ key, said })}\n`)
   at(`after ${++answered} answers`)
 }
 await Promise.all(keys.map(answer))
+process.exit(0)

@@ -1,4 +1,4 @@
-/** Real processes that do work under keys on one store, and die where they are told to. */
+/** Real processes that do work under idempotency keys on one store, and die at chosen points. */
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,21 +20,23 @@ export interface WorkerExit {
   readonly stderr: string
 }
 
-/** What processes of one test share: a store, and a file with a line for each effect. */
+/** What the processes of one test share: a store, and a file with a line per effect. */
 export interface WorkerFixture {
-  /** `point` is where it dies; `ahead` is how far its clock is. */
+  /** `point` is where it dies; `ahead` is how far its clock is ahead. */
   run(keys: readonly string[], options?: { readonly point?: string; readonly ahead?: number }): Promise<WorkerExit>
   effects(): readonly string[]
   close(): void
 }
 
-export function createWorkerFixture(): WorkerFixture {
+/** On a SQLite file, or on the PostgreSQL of this URL. */
+export function createWorkerFixture(url = ''): WorkerFixture {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-once-'))
   const path = join(directory, 'effects')
   return {
     run(keys, { point = '-', ahead = 0 } = {}) {
       const args = [worker, directory, point, String(ahead), ...keys]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+      const env = { ...process.env, STORE_URL: url }
+      const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
       const answers: WorkerAnswer[] = []
       let stderr = ''
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -51,18 +53,23 @@ export function createWorkerFixture(): WorkerFixture {
 export interface KillReport {
   readonly kills: number
   readonly acknowledged: number
-  /** Keys that were begun and never answered: in doubt, and rightly so. */
+  /** Keys that were started and never answered, and are therefore in doubt. */
   readonly doubtful: number
   readonly lost: readonly string[]
 }
 
 /** Each round meets fresh keys, started ones and done ones, and dies after some answers. */
-export async function killRepeatedly(kills: number, keyCount: number, random: () => number): Promise<KillReport> {
-  const { run, effects, close } = createWorkerFixture()
+export async function killRepeatedly(
+  kills: number,
+  keyCount: number,
+  random: () => number,
+  url?: string,
+): Promise<KillReport> {
+  const { run, effects, close } = createWorkerFixture(url)
   const keys = Array.from({ length: keyCount }, (_, i) => `key-${i}`)
   const acknowledged = new Map<string, string>()
   const lost: string[] = []
-  const hear = ({ answers }: WorkerExit): void => {
+  const collect = ({ answers }: WorkerExit): void => {
     for (const { key, said } of answers) {
       if (!said.content) continue
       const text = JSON.stringify(said)
@@ -75,9 +82,9 @@ export async function killRepeatedly(kills: number, keyCount: number, random: ()
     for (let round = 0; round < kills; round++) {
       const from = Math.floor(random() * keyCount)
       const order = [...keys.slice(from), ...keys.slice(0, from)]
-      hear(await run(order, { point: `after ${1 + Math.floor(random() * (keyCount / 2))} answers` }))
+      collect(await run(order, { point: `after ${1 + Math.floor(random() * (keyCount / 2))} answers` }))
     }
-    hear(await run(keys))
+    collect(await run(keys))
     const done = effects()
     for (const key of new Set(done)) {
       const times = done.filter((each) => each === key).length

@@ -1,24 +1,48 @@
-/** A real PostgreSQL of the test's own: on a socket in a folder of its own, as a user without rights. */
+/** A real PostgreSQL for one test: on a socket in a temporary folder, as an unprivileged user. */
 
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installProgram } from './programs.ts'
 
 export interface PostgresServer {
   readonly url: string
+  /** The path of its socket. */
+  readonly socket: string
   /** kill −9 of every process of it. What it had committed is in its folder. */
   kill(): Promise<void>
-  /** After `kill`: the same socket and folder. */
+  /** After `kill`: starts on the same socket and folder. */
   start(): Promise<void>
+  /** Stops in order, as an upgrade does: connections are closed, everything is on the disk. Then starts again. */
+  restart(): Promise<void>
+  /** The kernel still accepts connections and bytes, but no process answers. */
+  pause(): void
+  resume(): void
   stop(): Promise<void>
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** `settings` as in postgresql.conf: `['fsync=on']`. They overrule what `ALTER SYSTEM` says. */
+export const startPostgres = (settings: readonly string[] = []): Promise<PostgresServer> =>
+  launch(settings, (data) => [
+    'initdb',
+    ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+  ])
+
+/** A standby that follows a primary, which answers reads. */
+export const startStandby = (primary: PostgresServer): Promise<PostgresServer> =>
+  launch([], (data) => [
+    'pg_basebackup',
+    ['-D', data, '-U', 'sluice', '-h', dirname(primary.socket), '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+  ])
+
+async function launch(
+  more: readonly string[],
+  prepare: (data: string) => readonly [program: string, args: readonly string[]],
+): Promise<PostgresServer> {
   const programs = findOrInstall()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   const account = unprivileged()
@@ -26,21 +50,29 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid)
   const data = join(folder, 'data')
   const env = { ...process.env, LC_ALL: 'C.UTF-8', TZ: 'UTC' }
-  execFileSync(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-    { ...account, env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-  )
+  const [program, args] = prepare(data)
+  execFileSync(join(programs, program), args, {
+    ...account,
+    env,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   // Nothing listens but the socket, and only processes are killed here, never the machine: no need to wait for the disk.
-  const settings = ['-k', folder, '-h', '', '-c', 'fsync=off', '-c', 'max_connections=50']
+  const settings = [
+    '-k',
+    folder,
+    '-h',
+    '',
+    ...['fsync=off', 'max_connections=50', ...more].flatMap((each) => ['-c', each]),
+  ]
   let server: ChildProcess | undefined
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = server
     server = undefined
     if (!ending?.pid || ending.exitCode !== null || ending.signalCode !== null) return
     const gone = once(ending, 'exit')
-    // Its own process group: the backends end with it.
-    process.kill(signal === 'SIGKILL' ? -ending.pid : ending.pid, signal)
+    if (signal === 'SIGKILL') sendToAll(ending.pid, signal)
+    else ending.kill(signal)
     await gone
   }
   const start = async (): Promise<void> => {
@@ -62,13 +94,34 @@ export async function startPostgres(): Promise<PostgresServer> {
   await start()
   return {
     url: `postgresql://sluice@/postgres?host=${encodeURIComponent(folder)}`,
+    socket: join(folder, '.s.PGSQL.5432'),
     kill: () => end('SIGKILL'),
     start,
+    async restart() {
+      await end('SIGINT')
+      await start()
+    },
+    pause: () => sendToAll(server?.pid, 'SIGSTOP'),
+    resume: () => sendToAll(server?.pid, 'SIGCONT'),
     async stop() {
       await end('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Signals each process: PostgreSQL starts a session for each, so a signal to the group would reach only the first. */
+function sendToAll(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  // The first one first: otherwise it would start another, or end all of them in order.
+  process.kill(pid, signal)
+  for (const child of children.filter((each) => each !== ''))
+    try {
+      process.kill(Number(child), signal)
+    } catch {
+      // It ended by itself.
+    }
 }
 
 /** Debian keeps each version's programs in a folder of its own, outside PATH. */
@@ -77,7 +130,7 @@ function findOrInstall(): string {
   if (found) return found
   installProgram('PostgreSQL', 'postgresql')
   const installed = find()
-  if (!installed) throw new Error('PostgreSQL was installed, but initdb is not to be found')
+  if (!installed) throw new Error('PostgreSQL was installed, but initdb was not found')
   return installed
 }
 function find(): string | undefined {
@@ -98,7 +151,7 @@ function unprivileged(): { uid?: number; gid?: number } {
       // The next one.
     }
   }
-  throw new Error('There is no user to run PostgreSQL as: it refuses to be run by root')
+  throw new Error('PostgreSQL refuses to run as root, and no other user exists')
 }
 
 function isReady(programs: string, folder: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * A server with one gated tool whose effects are lines in a file, on a store that other processes share: what the races
- * and the crashes are about. Programs start with it, so it imports the built library.
+ * A server with one gated tool whose effects are lines in a file, on a store that processes share, for the races and
+ * crashes. Programs start with it, so it imports the built library.
  */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -10,31 +10,39 @@ import { defineServer, memoryStore, tool } from 'sluice'
 import type { Approvals, Decider } from 'sluice/approvals'
 import { approvalArguments, createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
-import { idempotency } from 'sluice/plugins'
+import { idempotency, log } from 'sluice/plugins'
+import { postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { z } from 'zod'
 
 export const cashier: Decider = { subject: 'olga', via: 'command', tenants: 'all', operator: true }
 
-/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis. */
+/** `memory`, `sqlite` (a file in the folder), or the URL of a Redis or a PostgreSQL, whose `#name` is the schema. */
 export type StoreKind = string
 
 export type OpenStore = Store & { close?(): Promise<void> }
 export const openStore = (kind: StoreKind, folder: string): OpenStore => {
   if (kind === 'memory') return memoryStore()
-  return kind === 'sqlite' ? sqliteStore(join(folder, 'tickets.db')) : redisStore({ url: kind, deadlineMs: 30_000 })
+  if (kind === 'sqlite') return sqliteStore(join(folder, 'tickets.db'))
+  const [url = '', schema = 'sluice'] = kind.split('#')
+  return url.startsWith('postgresql:')
+    ? postgresStore({ url, schema, deadlineMs: 30_000 })
+    : redisStore({ url, deadlineMs: 30_000 })
 }
+
+/** Thousands of calls would each log a line. */
+const silent = { info() {}, warn() {}, error() {} }
 
 export interface PaymentServer {
   readonly approvals: Approvals
   readonly server: Server
-  /** Named where it has an id; else found by what it is bound to. */
+  /** Names the ticket if there is an id; otherwise it is found by its binding. */
   pay(amount: number, id?: string): Promise<Answer>
 }
 export interface Answer {
   readonly text?: string
-  /** The ticket that has to be approved first. */
+  /** The ticket that must be approved first. */
   readonly required?: string
   readonly reason?: string
   readonly state?: string
@@ -71,7 +79,7 @@ export function openPaymentServer(
     store,
     ...(clock && { clock }),
     secret: 'a secret that all processes share',
-    use: [desk, idempotency()],
+    use: [log(silent), desk, idempotency()],
   })
   let ids = 0
   return {
@@ -95,7 +103,7 @@ function toAnswer({ result, error }: Params): Answer {
   return { required: (JSON.parse(text) as { request_id: string }).request_id }
 }
 
-/** How often each amount was paid. */
+/** Returns how often each amount was paid. */
 export function effectsIn(folder: string): ReadonlyMap<number, number> {
   const path = join(folder, 'effects')
   const counts = new Map<number, number>()

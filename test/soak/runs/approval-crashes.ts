@@ -1,9 +1,10 @@
-/** kill −9 before and after each write of a ticket's life and each effect, 50 times each, on SQLite and Redis. */
+/** kill −9 before and after each write of a ticket's life and each effect, 50 times each, on SQLite, Redis and PostgreSQL. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleProgram, killAtEach, pointsOf, takeOver } from '../../approvals/crash.ts'
+import { startPostgres } from '../../kit/processes/postgres.ts'
 import { startRedis } from '../../kit/processes/redis.ts'
 import type { Soak, SoakReport } from '../soak.ts'
 
@@ -13,10 +14,11 @@ const remove = (folder: string): void => rmSync(folder, { recursive: true, force
 export const run: Soak = async ({ times, progress }) => {
   const rounds = times(50)
   const redis = await startRedis(['--databases', String(rounds)])
+  const server = await startPostgres(['fsync=on'])
   const home = temporary()
   const program = await bundleProgram(home)
 
-  /** A folder and a database for each round: what earlier ones left would only be read past. */
+  /** A folder and a database per round, because the data of earlier rounds would only slow it down. */
   async function rounded(name: string, storeOf: (round: number) => string): Promise<SoakReport> {
     const counted: { [what: string]: number } = {}
     const count = (what: string, by: number): void => {
@@ -37,11 +39,15 @@ export const run: Soak = async ({ times, progress }) => {
     return { counted, lost }
   }
 
-  const [sqlite, shared] = await Promise.all([
+  const [sqlite, shared, postgres] = await Promise.all([
     rounded('sqlite', () => 'sqlite'),
     rounded('redis', (round) => `${redis.url}/${round}`),
+    rounded('postgres', (round) => `${server.url}#round_${round}`),
   ])
-  await redis.stop()
+  await Promise.all([redis.stop(), server.stop()])
   remove(home)
-  return { counted: { ...sqlite.counted, ...shared.counted }, lost: [...sqlite.lost, ...shared.lost] }
+  return {
+    counted: { ...sqlite.counted, ...shared.counted, ...postgres.counted },
+    lost: [...sqlite.lost, ...shared.lost, ...postgres.lost],
+  }
 }

@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { crowds, playCrowd } from '../../approvals/model/crowd.ts'
 import { play, schedules } from '../../approvals/model/schedule.ts'
 import type { InWorld } from '../../approvals/model/stores.ts'
-import { inMemory, inSqlite, startRedisWorlds } from '../../approvals/model/stores.ts'
+import { inMemory, inSqlite, startPostgresWorlds, startRedisWorlds } from '../../approvals/model/stores.ts'
 import type { ModelWorld } from '../../approvals/model/world.ts'
 import type { Soak } from '../soak.ts'
 
 export const run: Soak = async ({ times, seed, progress }) => {
   const { inRedis, stop } = await startRedisWorlds()
+  const { inPostgres, stop: stopPostgres } = await startPostgresWorlds()
   const counted: { [what: string]: number } = {}
   const lost: string[] = []
   async function check<T>(
@@ -29,10 +30,12 @@ export const run: Soak = async ({ times, seed, progress }) => {
     ['memory', inMemory, 1],
     ['sqlite', inSqlite, 0.2],
     ['redis', inRedis, 0.2],
+    ['postgres', inPostgres, 0.2],
   ] as const) {
     await check(`schedules in ${name}`, schedules, inWorld, times(10_000 * part), play)
     await check(`crowds in ${name}`, crowds, inWorld, times(10_000 * part), playCrowd)
   }
   await stop()
+  await stopPostgres()
   return { counted, lost }
 }

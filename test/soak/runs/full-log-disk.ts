@@ -1,6 +1,6 @@
 /**
- * A log that cannot be written stops nothing: `/dev/full`, a pipe that nobody reads, and a disk that fills while calls
- * run, data and log together. Every call gets an answer, `/healthz` says so at once, and SIGTERM ends the process.
+ * A log that cannot be written stops nothing: `/dev/full`, a pipe that is never read, and a disk that fills while calls
+ * run, with data and log. Every call gets an answer, `/healthz` answers at once, and SIGTERM ends the process.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -16,10 +16,10 @@ import type { Soak } from '../soak.ts'
 
 const main = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
 
-/** Longer than this and a client would rather have given up: the deadline of a call is 30 s. */
+/** A client would have given up after this time: the deadline of a call is 30 s. */
 const maxCallMs = 30_000
 const maxHealthMs = 2_000
-/** 5 s for a balancer to notice, 10 s for calls, and some room. */
+/** 5 s for a balancer to notice, 10 s for calls, and a margin. */
 const maxStopMs = 20_000
 
 interface Counted {
@@ -38,7 +38,7 @@ export const run: Soak = async ({ times, progress }) => {
   try {
     for (const [name, folder, log] of [
       ['/dev/full', undefined, '/dev/full'],
-      ['a pipe nobody reads', undefined, undefined],
+      ['a pipe that is never read', undefined, undefined],
       ...(disk === undefined ? [] : [['a disk of 1 MB', disk, join(disk, 'sluice.log')] as const]),
     ] as const) {
       progress(`full-log-disk: ${name}`)
@@ -67,7 +67,7 @@ async function on(
   writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify(config))
   const data = disk ?? join(folder, 'data')
   const args = ['serve', 'memory', '--http', '--port', '0', '--console-port', '0', '--data', data]
-  // Its stderr is a pipe, which nobody reads once it has said where it listens.
+  // Its stderr is a pipe that is not read after the listening address.
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const counted: Counted = { calls: 0, errors: 0, slowestMs: 0, slowestHealthMs: 0, stopMs: 0 }
   try {
@@ -94,7 +94,7 @@ async function on(
   }
 }
 
-/** Long texts, so that a small disk fills soon. A refusal is an answer; a connection that breaks or a wait is none. */
+/** Long texts, so that a small disk fills soon. A refusal is an answer; a broken connection or a timeout is not. */
 async function call(client: Client, n: number, counted: Counted, lost: string[]): Promise<void> {
   const text = `memory ${n} ${'of an elephant '.repeat(20)}`
   const signal = AbortSignal.timeout(maxCallMs)
@@ -114,7 +114,7 @@ async function stop(child: ChildProcess, name: string, lost: string[]): Promise<
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, maxStopMs, 'late')
   })
-  if ((await Promise.race([exited, late])) === 'late') lost.push(`${name}: SIGTERM was not heard`)
+  if ((await Promise.race([exited, late])) === 'late') lost.push(`${name}: SIGTERM had no effect`)
   clearTimeout(timer)
 }
 

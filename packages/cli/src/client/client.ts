@@ -1,6 +1,6 @@
 /**
- * A small client for trying servers: 2026-07-28 where the server speaks it, `initialize` elsewhere. Answers the server's
- * questions in both eras through one function.
+ * A small client for trying servers. It speaks 2026-07-28 if the server supports it, and `initialize` otherwise. One
+ * function answers the server's questions in both eras.
  */
 
 import { CommandError } from '../output.ts'
@@ -19,9 +19,9 @@ export interface Client {
 
 export interface ClientOptions {
   readonly era?: 'modern' | 'legacy'
-  /** Answers `elicitation/create` and the like; left out, the client says it can do nothing of that. */
+  /** Answers `elicitation/create` and similar requests. If absent, the client declares no such capability. */
   answer?(method: string, params: Params): Promise<Params>
-  /** Progress and log messages. */
+  /** Receives progress and log messages. */
   onNotification?(method: string, params: Params): void
 }
 
@@ -39,7 +39,7 @@ export async function connect(transport: ClientTransport, options: ClientOptions
     else
       respond(method, params)
         .then((outcome) => transport.exchange({ jsonrpc: '2.0', id, ...outcome }, onMessage))
-        // The wire is gone, and with it the call that asked: that call fails by itself.
+        // The connection is closed, so the call that asked fails by itself.
         .catch(() => {})
   }
   async function respond(method: string, params: Params): Promise<Pick<Message, 'result' | 'error'>> {
@@ -48,13 +48,13 @@ export async function connect(transport: ClientTransport, options: ClientOptions
     try {
       return { result: await answer(method, params) }
     } catch {
-      // Without an answer the server would wait for it until its own deadline.
+      // Without a response the server would wait until its deadline.
       return { error: { code: -32603, message: 'The client could not answer' } }
     }
   }
   async function ask(method: string, params: Params, signal?: AbortSignal): Promise<Params> {
     const response = await transport.exchange({ jsonrpc: '2.0', id: ++ids, method, params }, onMessage, signal)
-    if (!response) throw new CommandError('The server ended its answer before it was complete')
+    if (!response) throw new CommandError('The server closed the connection before its response was complete')
     if (response.error) throw new RemoteError(response.error)
     return response.result ?? {}
   }
@@ -108,7 +108,7 @@ export async function connect(transport: ClientTransport, options: ClientOptions
   try {
     return await asModern()
   } catch (thrown) {
-    // Refused for who we are, not for how we speak: the other era would be refused too.
+    // The credential was refused, so the other era would be refused too.
     if (thrown instanceof HttpStatusError && (thrown.status === 401 || thrown.status === 403)) throw thrown
     if (!(thrown instanceof RemoteError || thrown instanceof HttpStatusError)) throw thrown
     return asLegacy()

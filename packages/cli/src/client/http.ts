@@ -1,4 +1,4 @@
-/** Streamable HTTP, as a client of either era: one POST a message, the answer as JSON or as a stream of events. */
+/** A Streamable HTTP client for both eras: one POST per message, the response as JSON or as an event stream. */
 
 import type { Message } from './message.ts'
 import { isObject, modern } from './message.ts'
@@ -9,15 +9,15 @@ export interface HttpTarget {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** What a server said instead of an answer, with the headers that explain it. */
+/** An HTTP error status without a JSON-RPC response, with the challenge of the server. */
 export class HttpStatusError extends Error {
   override readonly name = 'HttpStatusError'
   readonly status: number
   readonly challenge: string | undefined
   constructor(status: number, body: string, challenge: string | undefined) {
-    const said = `HTTP ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
-    const hint = challenge === undefined ? '' : `\nIt said: ${challenge}`
-    super(status === 401 ? `The server wants a credential. Give one with --token or SLUICE_TOKEN.${hint}` : said)
+    const text = `HTTP ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
+    const hint = challenge === undefined ? '' : `\nIts challenge: ${challenge}`
+    super(status === 401 ? `The server requires a credential. Give one with --token or SLUICE_TOKEN.${hint}` : text)
     this.status = status
     this.challenge = challenge
   }
@@ -47,7 +47,7 @@ export function httpTransport({ url, headers }: HttpTarget): ClientTransport {
       })
       session = response.headers.get('mcp-session-id') ?? session
       const type = response.headers.get('content-type') ?? ''
-      // Refused for who we are: the body says so too, but only the header says where to get a credential.
+      // The credential was refused. Only the header says where to get one, so the body is not parsed as a response.
       if (response.status === 401 || response.status === 403) throw await statusError(response)
       if (type.startsWith('text/event-stream')) return readEvents(response, message, onMessage)
       const text = await response.text()
@@ -65,11 +65,11 @@ export function httpTransport({ url, headers }: HttpTarget): ClientTransport {
 
 async function statusError(response: Response): Promise<HttpStatusError> {
   const text = await response.text()
-  const said = parse(text)?.error?.message
-  return new HttpStatusError(response.status, said ?? text, response.headers.get('www-authenticate') ?? undefined)
+  const message = parse(text)?.error?.message
+  return new HttpStatusError(response.status, message ?? text, response.headers.get('www-authenticate') ?? undefined)
 }
 
-/** What 2026-07-28 wants said twice, so that proxies need not read the body. */
+/** Repeats the method and the name in headers, which 2026-07-28 requires so that proxies need not read the body. */
 function modernHeaders({ method = '', params = {} }: Message): Record<string, string> {
   const name = method === 'resources/read' ? params['uri'] : params['name']
   const isNamed = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string'
@@ -79,10 +79,12 @@ function modernHeaders({ method = '', params = {} }: Message): Record<string, st
 const headerText = (text: string): string =>
   /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 
+const isResponse = (value: unknown): value is Message => isObject(value) && ('result' in value || 'error' in value)
+
 function parse(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && ('result' in value || 'error' in value) ? (value as unknown as Message) : undefined
+    return isResponse(value) ? value : undefined
   } catch {
     return undefined
   }

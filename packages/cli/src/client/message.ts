@@ -1,4 +1,4 @@
-/** What our small client says and hears: JSON-RPC with the envelopes of both eras. */
+/** The messages of our small client: JSON-RPC with the envelopes of both eras. */
 
 export interface Params {
   readonly [name: string]: unknown
@@ -17,7 +17,7 @@ export interface Message {
   readonly error?: RpcFailure
 }
 
-/** A server that answered, and said no. */
+/** An error response of a server. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError'
   readonly failure: RpcFailure
@@ -36,7 +36,7 @@ export const newestLegacy = '2025-11-25'
 const prefix = 'io.modelcontextprotocol'
 export const clientInfo = { name: 'sluice', version: '0.1.0' }
 
-/** Every request of 2026-07-28 says who asks and what they can do. */
+/** Adds the envelope of 2026-07-28: every request names the client and its capabilities. */
 export const withEnvelope = (params: Params, capabilities: Params): Params => ({
   ...params,
   _meta: {

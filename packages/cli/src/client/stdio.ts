@@ -1,4 +1,4 @@
-/** A server as a process of our own: a message a line, in both directions. What it writes to stderr goes to ours. */
+/** Starts a server as a child process and exchanges one message per line. Its stderr goes to ours. */
 
 import { spawn } from 'node:child_process'
 import { readLines } from 'sluice/node'
@@ -13,14 +13,14 @@ export function stdioTransport(
   quiet: boolean,
 ): ClientTransport {
   const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', quiet ? 'ignore' : 'inherit'], env })
-  const waiting = new Map<unknown, { resolve(message: Message): void; reject(why: Error): void }>()
+  const waiting = new Map<unknown, { resolve(message: Message): void; reject(error: Error): void }>()
   let currentListener: (message: Message) => void = () => {}
-  const gone = (why: string): void => {
-    for (const { reject } of waiting.values()) reject(new CommandError(why))
+  const failAll = (message: string): void => {
+    for (const { reject } of waiting.values()) reject(new CommandError(message))
     waiting.clear()
   }
-  child.once('error', (error) => gone(`${command} cannot be started: ${error.message}`))
-  child.once('exit', (code) => gone(`${command} ended with ${code} before it answered`))
+  child.once('error', (error) => failAll(`${command} cannot be started: ${error.message}`))
+  child.once('exit', (code) => failAll(`${command} exited with ${code} before it responded`))
   child.stdin.on('error', () => {})
   function receive(line: string): void {
     let message: Message
@@ -29,39 +29,39 @@ export function stdioTransport(
     } catch {
       return
     }
-    const asked = message.method === undefined ? waiting.get(message.id) : undefined
-    waiting.delete(asked && message.id)
-    if (asked) asked.resolve(message)
+    const request = message.method === undefined ? waiting.get(message.id) : undefined
+    waiting.delete(request && message.id)
+    if (request) request.resolve(message)
     else currentListener(message)
   }
   async function read(): Promise<void> {
     for await (const line of readLines(child.stdout)) receive(line)
   }
-  read().catch((thrown: unknown) => gone(`${command} cannot be read: ${String(thrown)}`))
+  read().catch((thrown: unknown) => failAll(`${command} cannot be read: ${String(thrown)}`))
   return {
     setRevision() {},
     exchange(message, onMessage) {
       currentListener = onMessage
-      const sent = (): void => {
+      const send = (): void => {
         child.stdin.write(`${JSON.stringify(message)}\n`)
       }
       if (message.id === undefined || message.method === undefined) {
-        sent()
+        send()
         return Promise.resolve(undefined)
       }
       return new Promise((resolve, reject) => {
         waiting.set(message.id, { resolve, reject })
-        if (child.exitCode !== null) gone(`${command} ended with ${child.exitCode}`)
-        else sent()
+        if (child.exitCode !== null) failAll(`${command} exited with ${child.exitCode}`)
+        else send()
       })
     },
     async close() {
       if (child.exitCode !== null) return
       const exited = new Promise((resolve) => child.once('exit', resolve))
       child.stdin.end()
-      const stop = setTimeout(() => child.kill(), 2000)
+      const killTimer = setTimeout(() => child.kill(), 2000)
       await exited
-      clearTimeout(stop)
+      clearTimeout(killTimer)
     },
   }
 }

@@ -1,11 +1,11 @@
-/** What carries messages to a server and back. */
+/** The transport between the client and a server. */
 
 import type { Message } from './message.ts'
 
 export interface ClientTransport {
-  /** Sends it; for a request, its response. `hear` gets whatever else the server says meanwhile. */
+  /** Sends a message and resolves with the response to a request. `onMessage` receives all other messages meanwhile. */
   exchange(message: Message, onMessage: (message: Message) => void, signal?: AbortSignal): Promise<Message | undefined>
-  /** Which revision both speak from now on. */
+  /** Sets the revision for all further messages. */
   setRevision(revision: string): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** `sluice approvals`: what agents want to do, decided from a terminal by whoever holds the data folder. */
+/** `sluice approvals`: lists and decides tickets from a terminal. Access to the data folder makes a person an operator. */
 
 import { RpcError } from 'sluice'
 import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
@@ -27,7 +27,7 @@ async function withApprovals(
   work: (approvals: Approvals) => Promise<number>,
 ): Promise<number> {
   return withStore(context, options, async ({ store, bus }, config) => {
-    const { webhook: _, holdMs: _1, rules, ...terms } = config.approvals
+    const { webhook: _, waitMs: _1, rules, ...terms } = config.approvals
     const audit = config.audit
       ? createAudit({ ...omitUndefined({ ...config.audit, retention: undefined }), store })
       : undefined
@@ -48,7 +48,7 @@ async function withApprovals(
 }
 
 const unknownTicket = (id: string): CommandError =>
-  new CommandError(`There is no ticket ${id}, or its time is up; sluice approvals list shows them`)
+  new CommandError(`Ticket ${id} does not exist or has expired. Run sluice approvals list to see the tickets.`)
 
 export const approvalsList = (context: CommandContext, options: ListOptions): Promise<number> =>
   withApprovals(context, options, async (approvals) => {
@@ -57,12 +57,12 @@ export const approvalsList = (context: CommandContext, options: ListOptions): Pr
       omitUndefined({ status: options.status as TicketStatus | undefined, tenant: options.tenant, limit: 200 }),
     )
     if (options.json) terminal.out(toJson(tickets))
-    else if (tickets.length === 0) terminal.out('Nothing waits for a decision.')
+    else if (tickets.length === 0) terminal.out('No tickets.')
     else
       terminal.out(
         table(
           terminal,
-          ['ID', 'STATUS', 'TOOL', 'WHO', 'ASKED', 'ACTS ON', 'ARGUMENTS'],
+          ['ID', 'STATUS', 'TOOL', 'CALLER', 'REQUESTED', 'ACTS ON', 'ARGUMENTS'],
           tickets.map(({ id, status, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
             id,
             status,
@@ -111,7 +111,7 @@ export const approvalsRules = (context: CommandContext, options: StoreCommandOpt
   withApprovals(context, options, async ({ rules }) => {
     const { terminal } = context
     if (options.json) terminal.out(toJson(rules))
-    else if (rules.length === 0) terminal.out('No rules: each tool says itself whether it needs an approval.')
+    else if (rules.length === 0) terminal.out('No rules. Each tool states whether it needs an approval.')
     else for (const { place, text } of rules) terminal.out(`${place}. ${markedText(text)}`)
     return exitCodes.ok
   })
@@ -122,12 +122,12 @@ function describeTicket({ terminal }: CommandContext, ticket: TicketView): strin
   const rows: readonly (readonly [string, string | undefined])[] = [
     ...effectLines(ticket.effect).map((line, at) => [at === 0 ? 'Acts on' : '', line] as const),
     ['Ticket', `${id}, ${status}`],
-    ['Who', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
+    ['Caller', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
     ['Tool', `${server}/${tool}`],
     ['', description],
-    ['Asked', `${ago(createdAt, Date.now())}, decide before ${new Date(expiresAt).toISOString()}`],
+    ['Requested', `${ago(createdAt, Date.now())}, expires ${new Date(expiresAt).toISOString()}`],
     ['Digest', digest],
-    ['Before', previous && `${previous.id}: ${previous.arguments}`],
+    ['Previous', previous && `${previous.id}: ${previous.arguments}`],
     ...decisions.map(
       ({ by, approved, note }) => [approved ? 'Approved' : 'Denied', `by ${by}${note ? `: ${note}` : ''}`] as const,
     ),

@@ -1,4 +1,4 @@
-/** `key=value` as a tool's schema wants it: text stays text, `key:=json` is JSON, numbers and booleans follow the schema. */
+/** Parses `key=value` by the tool's schema: text, numbers and booleans. `key:=json` is JSON. */
 
 import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'
@@ -9,7 +9,7 @@ export function readArguments(pairs: readonly string[], schema: Params): Params 
   const values: Record<string, unknown> = {}
   for (const pair of pairs) {
     const found = /^([^=:]+)(:?=)([\s\S]*)$/.exec(pair)
-    if (!found) throw new CommandError(`Arguments are key=value or key:=json, not "${pair}"`, exitCodes.usage)
+    if (!found) throw new CommandError(`Arguments must be key=value or key:=json, not "${pair}"`, exitCodes.usage)
     const [, key = '', sign, text = ''] = found
     values[key] = sign === ':=' ? parseJson(key, text) : parseByType(key, text, properties[key])
   }
@@ -31,6 +31,6 @@ function parseJson(key: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CommandError(`${key}: "${text}" is no JSON`, exitCodes.usage)
+    throw new CommandError(`${key}: "${text}" is not JSON`, exitCodes.usage)
   }
 }

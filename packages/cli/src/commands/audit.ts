@@ -1,3 +1,5 @@
+/** `sluice audit`: searches, verifies, exports and prunes the audit log. */
+
 import type { AuditVerdict } from 'sluice/audit'
 import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice/audit'
 import { limitsOf, retentionOf } from '../host/retention.ts'
@@ -13,8 +15,8 @@ export interface AuditOptions extends StoreCommandOptions {
   readonly limit?: string
 }
 
-/** Refused before anybody knew for whom they came. */
-const nameOf = (tenant: string): string => (tenant === '' ? '(nobody)' : escapeControls(tenant))
+/** Names a tenant. Calls that were refused before authentication have none. */
+const nameOf = (tenant: string): string => (tenant === '' ? '(no tenant)' : escapeControls(tenant))
 
 export const auditSearch = (
   context: CommandContext,
@@ -23,24 +25,24 @@ export const auditSearch = (
 ): Promise<number> =>
   withStore(context, options, async ({ store }) => {
     const { terminal } = context
-    const most = numberOf('--limit', options.limit) ?? 50
-    const wanted = (text ?? '').toLowerCase()
+    const limit = numberOf('--limit', options.limit) ?? 50
+    const query = (text ?? '').toLowerCase()
     const found = []
     let before: number | undefined
     do {
       const page = await readAudit(store, options.tenant, { before, limit: 500 })
-      found.push(...page.entries.filter(({ record }) => JSON.stringify(record).toLowerCase().includes(wanted)))
+      found.push(...page.entries.filter(({ record }) => JSON.stringify(record).toLowerCase().includes(query)))
       before = page.before
-    } while (before !== undefined && found.length < most && !context.signal.aborted)
-    const entries = found.slice(0, most)
+    } while (before !== undefined && found.length < limit && !context.signal.aborted)
+    const entries = found.slice(0, limit)
     if (options.json) terminal.out(toJson(entries))
     else if (entries.length === 0)
-      terminal.out(`Nothing found. Tenants with records: ${(await auditTenants(store)).join(', ') || 'none'}`)
+      terminal.out(`No matching records. Tenants with records: ${(await auditTenants(store)).join(', ') || 'none'}`)
     else
       terminal.out(
         table(
           terminal,
-          ['NR', 'WHEN', 'WHAT', 'WHO', 'OF', 'OUTCOME', 'MORE'],
+          ['SEQ', 'TIME', 'EVENT', 'CALLER', 'TARGET', 'OUTCOME', 'DETAILS'],
           entries.map(({ seq, record }) => {
             const {
               at,
@@ -56,14 +58,14 @@ export const auditSearch = (
               writer: _w,
               ...more
             } = record
-            const said = (value: unknown): string => (value === undefined ? '' : escapeControls(String(value)))
+            const shown = (value: unknown): string => (value === undefined ? '' : escapeControls(String(value)))
             return [
               String(seq),
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
-              said(kind),
-              said(by ?? caller),
-              said(target ?? tool ?? ticket),
-              said(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
+              shown(kind),
+              shown(by ?? caller),
+              shown(target ?? tool ?? ticket),
+              shown(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
               escapeControls(
                 Object.entries(more)
                   .map(([name, value]) => `${name}=${String(value)}`)
@@ -76,7 +78,7 @@ export const auditSearch = (
     return exitCodes.ok
   })
 
-/** Exit code 3 where a chain is not as it was written. */
+/** Verifies the chains. The exit code is 3 if a chain was changed. */
 export const auditVerify = (
   context: CommandContext,
   options: StoreCommandOptions & { readonly tenant?: string },
@@ -118,23 +120,26 @@ export interface PruneOptions extends StoreCommandOptions {
   readonly force?: boolean
 }
 
-/** Exit code 3 if a chain is not as it was written: then nothing of it is removed, unless forced. */
+/** Prunes the chains. The exit code is 3 if a chain was changed; then nothing of it is removed without `--force`. */
 export const auditPrune = (context: CommandContext, options: PruneOptions): Promise<number> =>
   withStore(context, options, async ({ store }, config) => {
     const { terminal } = context
     const days = numberOf('--days', options.days)
     const megabytes = numberOf('--megabytes', options.megabytes)
-    const given =
+    const fromFlags =
       days === undefined && megabytes === undefined
         ? undefined
         : limitsOf({ maxAgeDays: days, maxMegabytes: megabytes })
-    const kept = retentionOf(config.audit?.retention)
-    if (!given && !kept)
-      throw new CommandError('Say how much to keep: --days, --megabytes, or audit.retention in the configuration', 2)
+    const configured = retentionOf(config.audit?.retention)
+    if (!fromFlags && !configured)
+      throw new CommandError(
+        'No limit is given: use --days or --megabytes, or set "audit.retention" in the configuration',
+        2,
+      )
     const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
     const rows = []
     for (const tenant of tenants) {
-      const limits = given ?? limitsFor(kept ?? {}, tenant)
+      const limits = fromFlags ?? limitsFor(configured ?? {}, tenant)
       const pruned = await pruneAudit(store, tenant, {
         ...limits,
         secrets: () => secretOf(config, context.env),
@@ -157,7 +162,7 @@ export const auditPrune = (context: CommandContext, options: PruneOptions): Prom
     return rows.some(({ refused }) => refused) ? exitCodes.found : exitCodes.ok
   })
 
-/** One record a line, oldest first: what other programs take. */
+/** Prints one record per line, oldest first, for other programs. */
 export const auditExport = (context: CommandContext, options: AuditOptions): Promise<number> =>
   withStore(context, options, async ({ store }) => {
     let count = 0
@@ -186,7 +191,7 @@ export const tenants = (context: CommandContext, options: StoreCommandOptions): 
       }),
     )
     if (options.json) terminal.out(toJson(rows))
-    else if (rows.length === 0) terminal.out('No tenant has called yet.')
+    else if (rows.length === 0) terminal.out('No tenants yet.')
     else
       terminal.out(
         table(

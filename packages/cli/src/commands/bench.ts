@@ -1,8 +1,8 @@
-/** `sluice bench`: how many calls a second a server takes, and how long they wait. */
+/** `sluice bench`: measures how many calls a second a server handles, and their latency. */
 
 import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { type Params, withEnvelope } from '../client/message.ts'
+import { modern, type Params, withEnvelope } from '../client/message.ts'
 import { type ConnectOptions, headersOf, isUrl } from '../client/open.ts'
 import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
@@ -28,7 +28,7 @@ export async function bench(
   target: string,
   options: BenchOptions,
 ): Promise<number> {
-  if (!isUrl(target)) throw new CommandError('bench takes an http:// or https:// address', exitCodes.usage)
+  if (!isUrl(target)) throw new CommandError('bench needs a URL that starts with http:// or https://', exitCodes.usage)
   const isSecure = new URL(target).protocol === 'https:'
   const connections = parsePositive('connections', options.connections, 1000)
   const seconds = parsePositive('seconds', options.seconds, 600)
@@ -38,7 +38,7 @@ export async function bench(
     ...headersOf(options, env),
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2026-07-28',
+    'mcp-protocol-version': modern,
     'mcp-method': method,
     ...(options.tool && { 'mcp-name': options.tool }),
   }
@@ -49,7 +49,7 @@ export async function bench(
   let failed = 0
   let limited = 0
   const started = performance.now()
-  const one = (): Promise<void> =>
+  const callOnce = (): Promise<void> =>
     new Promise((resolve) => {
       const began = performance.now()
       const sent = send(target, { method: 'POST', agent, headers }, (response) => {
@@ -70,15 +70,15 @@ export async function bench(
       })
       sent.end(body)
     })
-  await one()
+  await callOnce()
   if (failed > 0)
     throw new CommandError(
-      `The first call failed. Try it with: sluice call ${target}${options.tool ? ` ${options.tool}` : ''}`,
+      `The first call failed. See why with: sluice call ${target}${options.tool ? ` ${options.tool}` : ''}`,
     )
   const endProgress = progress(terminal, seconds, () => times.length)
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      while (performance.now() < until && !signal.aborted) await one()
+      while (performance.now() < until && !signal.aborted) await callOnce()
     }),
   )
   endProgress()
@@ -98,7 +98,7 @@ export async function bench(
     terminal.out(
       table(
         terminal,
-        ['CALLS', 'FAILED', 'A SECOND', 'MEDIAN', '99 %'],
+        ['CALLS', 'FAILED', 'PER SECOND', 'MEDIAN', 'P99'],
         [
           [
             String(measured.calls),
@@ -110,11 +110,12 @@ export async function bench(
         ],
       ),
     )
-  if (limited > 0) terminal.err(`${limited} were refused as too many: this measured the server’s limit, not its speed.`)
+  if (limited > 0)
+    terminal.err(`${limited} calls were rate-limited, so this measured the server’s rate limit, not its speed.`)
   return failed > 0 ? exitCodes.failed : exitCodes.ok
 }
 
-/** Every second how far it is, on one line that is gone in the end. */
+/** Shows the progress every second, on one line that is erased at the end. */
 function progress(terminal: Terminal, seconds: number, calls: () => number): () => void {
   if (!terminal.isTty) return () => {}
   let passed = 0
@@ -132,12 +133,13 @@ function messageOf({ tool, args = '{}' }: BenchOptions): { readonly method: stri
   try {
     return { method: 'tools/call', params: { name: tool, arguments: JSON.parse(args) as unknown } }
   } catch {
-    throw new CommandError('--args takes JSON, such as \'{"text":"hi"}\'', exitCodes.usage)
+    throw new CommandError('--args must be JSON, such as \'{"text":"hi"}\'', exitCodes.usage)
   }
 }
 
-function parsePositive(name: string, text: string, most: number): number {
+function parsePositive(name: string, text: string, max: number): number {
   const value = Number(text)
-  if (!(value > 0 && value <= most)) throw new CommandError(`--${name} takes a number up to ${most}`, exitCodes.usage)
+  if (!(value > 0 && value <= max))
+    throw new CommandError(`--${name} must be a number above 0 and at most ${max}`, exitCodes.usage)
   return value
 }

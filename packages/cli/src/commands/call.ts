@@ -1,4 +1,4 @@
-/** `sluice call`: try any MCP server from the terminal. Asks the person what the server asks, and waits for approvals. */
+/** `sluice call`: tries any MCP server from the terminal. Prompts for the server's questions and waits for approvals. */
 
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '../client/client.ts'
@@ -43,15 +43,15 @@ export async function call(
         tools.map((each) => String(each['name'])),
       )
       throw new CommandError(
-        `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Without a tool, sluice call lists them.`,
+        `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Run sluice call ${target} to list its tools.`,
       )
     }
     const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
     let result = await run(client, name, args, signal)
-    for (let asked = approvalOf(result); asked && isAsking; asked = approvalOf(result)) {
-      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${escapeControls(asked.message)}`)
-      terminal.err(asked.url ? `Decide at ${asked.url}` : `Decide with: sluice approvals approve ${asked.id}`)
-      await prompt('Press Enter when it is decided … ', signal)
+    for (let approval = approvalOf(result); approval && isAsking; approval = approvalOf(result)) {
+      terminal.err(`${styled(terminal, 'yellow', 'Waiting for an approval')}: ${escapeControls(approval.message)}`)
+      terminal.err(approval.url ? `Decide at ${approval.url}` : `Decide with: sluice approvals approve ${approval.id}`)
+      await prompt('Press Enter after the decision … ', signal)
       result = await run(client, name, args, signal)
     }
     terminal.out(options.json ? toJson(result) : textOf(terminal, result))
@@ -65,7 +65,8 @@ async function run(client: Client, name: string, args: Params, signal: AbortSign
   try {
     return await client.request('tools/call', { name, arguments: args, _meta: { progressToken: 1 } }, signal)
   } catch (thrown) {
-    if (thrown instanceof RemoteError) throw new CommandError(`The server refused: ${escapeControls(thrown.message)}`)
+    if (thrown instanceof RemoteError)
+      throw new CommandError(`The server refused the call: ${escapeControls(thrown.message)}`)
     throw thrown
   }
 }
@@ -102,10 +103,10 @@ function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): s
   return [styled(terminal, 'dim', head), ...lines].join('\n')
 }
 
-/** Text as it is, but for what would steer the terminal; what is no text by its kind and size. */
+/** Prints text with control characters escaped, and other content by its type and URI. */
 function textOf(terminal: Terminal, result: Params): string {
   if (result['resultType'] === 'input_required')
-    return 'The server asks something; run this in a terminal to answer, or use --json to see it.'
+    return 'The server asks a question. Run this in a terminal to answer it, or use --json to see it.'
   const blocks = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const lines = blocks.map((block) => {
     if (block['type'] === 'text') return escapeControls(String(block['text']))
@@ -122,7 +123,7 @@ interface Approval {
   readonly message: string
   readonly url: string | undefined
 }
-/** A gated call answers that somebody has to allow it first. */
+/** Returns the pending approval if the result of a gated call names one. */
 function approvalOf(result: Params): Approval | undefined {
   const [block] = Array.isArray(result['content']) ? result['content'].filter(isObject) : []
   const text = block?.['text']
@@ -142,7 +143,7 @@ function printNotification(terminal: Terminal, method: string, params: Params): 
     )
 }
 
-/** What the server wants to know, asked field by field. */
+/** Prompts for the fields of an elicitation, one by one. */
 async function answerElicitation(
   { terminal, signal }: CommandContext,
   method: string,
@@ -152,21 +153,21 @@ async function answerElicitation(
   terminal.err(styled(terminal, 'bold', escapeControls(String(params['message'] ?? 'The server asks:'))))
   if (typeof params['url'] === 'string') {
     terminal.err(`Open ${escapeControls(params['url'])}`)
-    const said = await prompt('Enter when done, n to decline … ', signal)
-    return { action: said.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
+    const reply = await prompt('Press Enter when done, or n to decline … ', signal)
+    return { action: reply.trim().toLowerCase().startsWith('n') ? 'decline' : 'accept' }
   }
   const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {}
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const pairs: string[] = []
   for (const [name, property] of Object.entries(properties)) {
     const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
-    const said = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
-    if (said !== '') pairs.push(`${name}=${said}`)
+    const reply = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
+    if (reply !== '') pairs.push(`${name}=${reply}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }
 }
 
-/** Ctrl-C is the command's here too: a reader of lines would keep it to itself. */
+/** Reads one line. Passes Ctrl-C on to the process, because the line reader would swallow it. */
 async function prompt(question: string, signal: AbortSignal): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   reader.once('SIGINT', () => {

@@ -1,4 +1,4 @@
-/** `sluice completion`: scripts made from the program itself, so that they cannot fall behind it. */
+/** `sluice completion`: scripts generated from the program itself, so that they are never out of date. */
 
 import type { Command } from 'commander'
 import { builtInNames } from '../host/servers.ts'
@@ -9,23 +9,20 @@ interface Entry {
   /** `approvals list`; empty for the program itself. */
   readonly path: string
   readonly about: string
-  /** What may stand there: commands below it, or names. */
+  /** The completions at this position: subcommands or names. */
   readonly names: readonly string[]
   readonly options: readonly { readonly name: string; readonly takesValue: boolean }[]
 }
 
 const writers: { readonly [shell: string]: ((entries: readonly Entry[]) => string) | undefined } = { bash, zsh, fish }
 
-/** Where a name is expected that the program cannot know from its commands. */
+/** Names that the commands themselves do not reveal. */
 const values: { readonly [path: string]: readonly string[] } = { serve: builtInNames, completion: Object.keys(writers) }
 
 export async function completion({ terminal }: CommandContext, program: Command, shell: string): Promise<number> {
   const write = writers[shell]
   if (!write)
-    throw new CommandError(
-      `There is completion for ${Object.keys(writers).join(', ')}, not for "${shell}"`,
-      exitCodes.usage,
-    )
+    throw new CommandError(`No completion for "${shell}". Use ${Object.keys(writers).join(', ')}.`, exitCodes.usage)
   terminal.out(write(entriesOf(program)))
   return exitCodes.ok
 }
@@ -33,19 +30,19 @@ export async function completion({ terminal }: CommandContext, program: Command,
 function entriesOf(command: Command, path = ''): readonly Entry[] {
   const children = command.commands.map((child) => child.name())
   const options = command.options.map(({ long, required }) => ({ name: long ?? '', takesValue: required }))
-  const own: Entry = {
+  const entry: Entry = {
     path,
     about: command.description(),
     names: [...children, ...(values[path] ?? [])],
     options: [...options, { name: '--help', takesValue: false }],
   }
   return [
-    own,
+    entry,
     ...command.commands.flatMap((child) => entriesOf(child, path === '' ? child.name() : `${path} ${child.name()}`)),
   ]
 }
 
-/** What is no command, such as an id or the value of a flag, does not lead anywhere. */
+/** Words that are not commands, such as ids and values of flags, are skipped. */
 function bash(entries: readonly Entry[]): string {
   const known = entries.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`)
   const cases = entries.map(({ path, names, options }) => {
@@ -68,7 +65,7 @@ ${cases.join('\n')}
 complete -o filenames -F _sluice sluice`
 }
 
-/** zsh takes bash's. */
+/** zsh loads the bash script. */
 function zsh(entries: readonly Entry[]): string {
   return `#compdef sluice
 autoload -U +X bashcompinit && bashcompinit
@@ -90,6 +87,6 @@ function fish(entries: readonly Entry[]): string {
       ...options.map(({ name, takesValue }) => `${at} -l ${name.slice(2)}${takesValue ? ' -r -F' : ''}`),
     ]
   })
-  // Files only where a module may stand, or the value of a flag.
+  // Completes files only for modules and for values of flags.
   return ['complete -c sluice -f', "complete -c sluice -n '__fish_seen_subcommand_from serve' -F", ...lines].join('\n')
 }

@@ -1,4 +1,4 @@
-/** `sluice config print`: what is in force, and where each value came from. */
+/** `sluice config print`: the effective configuration and the origin of each value. */
 
 import { isInGroup, loadConfig, variableOf } from '../config/load.ts'
 import { secretNames, toJsonSchema } from '../config/schema.ts'
@@ -40,13 +40,13 @@ export async function configSchemaPrint({ terminal }: CommandContext): Promise<n
 const originOf = (path: string, origins: ReadonlyMap<string, string>): string =>
   origins.get(path) ?? [...origins].find(([each]) => isInGroup(path, each))?.[1] ?? 'default'
 
-/** Nothing secret belongs here; an address may hold a password all the same. */
+/** Masks secrets. None belong here, but a URL may contain a password all the same. */
 const maskValue = (path: string, value: unknown): string =>
   typeof value === 'string' && /secret(?!File)|password|token$/i.test(path)
     ? '(hidden)'
     : (typeof value === 'string' ? value : JSON.stringify(value)).replace(/(\/\/[^/:@\s]*):[^/@\s]+@/g, '$1:(hidden)@')
 
-/** The same value with every text in it masked. */
+/** Masks every string in a value. */
 function maskSecrets(value: unknown, path = ''): unknown {
   if (typeof value === 'string') return maskValue(path, value)
   if (Array.isArray(value)) return value.map((each) => maskSecrets(each, path))

@@ -1,4 +1,4 @@
-/** What every command is given. */
+/** The context of every command. */
 
 import type { Terminal } from '../output.ts'
 
@@ -6,6 +6,6 @@ export interface CommandContext {
   readonly terminal: Terminal
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Ctrl-C and SIGTERM. Commands that wait stop when it aborts, and clean up. */
+  /** Aborts on Ctrl-C and SIGTERM. Commands that wait then stop and clean up. */
   readonly signal: AbortSignal
 }

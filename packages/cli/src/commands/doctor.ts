@@ -1,4 +1,4 @@
-/** `sluice doctor`: looks at what usually goes wrong, and says how to mend each finding. */
+/** `sluice doctor`: checks for common problems and says how to fix each finding. */
 
 import type { ConnectOptions } from '../client/open.ts'
 import { loadConfig } from '../config/load.ts'
@@ -22,7 +22,7 @@ const marks: { readonly [state in Finding['state']]: readonly [string, Style] } 
   bad: ['✗', 'red'],
 }
 
-/** With an address only the server there is looked at; without one, this machine and its configuration. */
+/** Checks the server at the URL, or this machine and its configuration without one. */
 export async function doctor(
   context: CommandContext,
   url: string | undefined,

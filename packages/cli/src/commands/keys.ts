@@ -1,4 +1,4 @@
-/** `sluice keys`: API keys for agents. A key is shown once, when it is made. */
+/** `sluice keys`: API keys for agents. A key is shown once, when it is created. */
 
 import type { ApiKey } from 'sluice'
 import { apiKeys } from 'sluice'
@@ -17,7 +17,7 @@ export interface CreateOptions extends StoreCommandOptions {
 export const keysCreate = (context: CommandContext, subject: string, options: CreateOptions): Promise<number> =>
   withStore(context, options, async ({ store }) => {
     const days = options.days === undefined ? undefined : Number(options.days)
-    if (days !== undefined && !(days > 0)) throw new CommandError('--days takes a number above 0', exitCodes.usage)
+    if (days !== undefined && !(days > 0)) throw new CommandError('--days must be a number above 0', exitCodes.usage)
     const { secret, key } = await apiKeys(store).create({
       subject,
       tenants: options.tenant ?? [],
@@ -30,7 +30,7 @@ export const keysCreate = (context: CommandContext, subject: string, options: Cr
     else {
       terminal.out(secret)
       terminal.err(
-        styled(terminal, 'yellow', `This is the only time it is shown. Id ${key.id}, for ${escapeControls(subject)}.`),
+        styled(terminal, 'yellow', `The key is shown only now. Its id is ${key.id}, for ${escapeControls(subject)}.`),
       )
     }
     return exitCodes.ok
@@ -41,15 +41,16 @@ export const keysList = (context: CommandContext, options: StoreCommandOptions):
     const { terminal } = context
     const keys = await allKeys(store)
     if (options.json) terminal.out(toJson(keys))
-    else if (keys.length === 0) terminal.out('No keys yet. Make one with: sluice keys create <name>')
-    else terminal.out(table(terminal, ['ID', 'KEY', 'WHO', 'TENANTS', 'LAST USE', 'STATE', 'LABEL'], keys.map(rowOf)))
+    else if (keys.length === 0) terminal.out('No keys yet. Create one with: sluice keys create <name>')
+    else
+      terminal.out(table(terminal, ['ID', 'KEY', 'SUBJECT', 'TENANTS', 'LAST USE', 'STATE', 'LABEL'], keys.map(rowOf)))
     return exitCodes.ok
   })
 
 export const keysRevoke = (context: CommandContext, id: string, options: StoreCommandOptions): Promise<number> =>
   withStore(context, options, async ({ store, bus }) => {
     if (!(await apiKeys(store, { bus }).revoke(id)))
-      throw new CommandError(`There is no key ${id}; sluice keys list shows them`)
+      throw new CommandError(`Key ${id} does not exist. Run sluice keys list to see the keys.`)
     context.terminal.out(
       options.json ? toJson({ revoked: id }) : `Revoked ${id}. It stops working everywhere within five seconds.`,
     )
@@ -69,7 +70,7 @@ async function allKeys(store: Parameters<typeof apiKeys>[0]): Promise<readonly A
 
 function rowOf({ id, prefix, subject, tenants, lastUse, label, expires, revoked }: ApiKey): readonly string[] {
   const now = Date.now()
-  const state = revoked !== undefined ? 'revoked' : expires !== undefined && expires <= now ? 'expired' : 'good'
+  const state = revoked !== undefined ? 'revoked' : expires !== undefined && expires <= now ? 'expired' : 'valid'
   return [
     id,
     `${prefix}…`,

@@ -1,4 +1,4 @@
-/** `sluice serve`: one server, from a module or one of the five, on stdio, HTTP or WebSocket; reloaded while it is written. */
+/** `sluice serve`: runs one server, from a module or built in, on stdio, HTTP or WebSocket. `--watch` reloads a module. */
 
 import type { OpenedServer, Server } from 'sluice'
 import { isLoopback, serveStdio } from 'sluice/node'
@@ -32,7 +32,7 @@ export interface ServeOptions {
 export async function serve(context: CommandContext, target: string, options: ServeOptions): Promise<number> {
   const { terminal, env, cwd } = context
   if (options.stdio && (options.http || options.ws))
-    throw new CommandError('Choose one of --stdio, --http and --ws', exitCodes.usage)
+    throw new CommandError('--stdio excludes --http and --ws: choose one', exitCodes.usage)
   const isStdio = !options.http && !options.ws && (options.stdio === true || process.stdin.isTTY !== true)
   const loaded = await loadConfig({
     file: options.config,
@@ -47,7 +47,7 @@ export async function serve(context: CommandContext, target: string, options: Se
   })
   const module = isModule(target) ? target : undefined
   if (options.watch && module === undefined)
-    throw new CommandError('--watch is for modules of your own', exitCodes.usage)
+    throw new CommandError('--watch works only with a module: give a path such as ./server.ts', exitCodes.usage)
   const name = module === undefined ? target : nameOf(module)
   const folder = dataFolder(loaded.config.data)
   for (const each of tightenPermissions(folder)) terminal.err(each)
@@ -59,23 +59,23 @@ export async function serve(context: CommandContext, target: string, options: Se
   refuseSplitData([{ name, opened }], config)
   const host = await createHost(config, { env, logger, owner, stdio: isStdio })
   let closing: Promise<void> | undefined
-  /** Once: on a pipe, whose end is the process's, it is asked for from there too. */
+  /** Closes once, because on stdio the transport calls it too. */
   const closeAll = (): Promise<void> => {
     closing ??= opened.close().then(() => host.opened.close())
     return closing
   }
-  const reloading = (server: Server): (() => void) | undefined =>
+  const startWatching = (server: Server): (() => void) | undefined =>
     options.watch && module !== undefined
-      ? watchModule(module, server, config.timeoutMs, (said) => terminal.err(styled(terminal, 'dim', said)))
+      ? watchModule(module, server, config.timeoutMs, (text) => terminal.err(styled(terminal, 'dim', text)))
       : undefined
   if (isStdio) {
     const server = toServer({ name, opened }, host, config)
-    const stop = reloading(server)
-    const { maxMessageBytes: most } = opened
-    // It hears signals itself: calls under way finish first.
+    const stopWatching = startWatching(server)
+    const { maxMessageBytes: maxLineBytes } = opened
+    // It handles signals itself, so that calls in flight finish first.
     const { graceMs: drainMs } = config.drain
-    await serveStdio(server, { ...omitUndefined({ maxLineBytes: most, drainMs }), flush: closeAll }).closed
-    stop?.()
+    await serveStdio(server, { ...omitUndefined({ maxLineBytes, drainMs }), flush: closeAll }).closed
+    stopWatching?.()
   } else {
     const at = config.console
     const page =
@@ -85,22 +85,22 @@ export async function serve(context: CommandContext, target: string, options: Se
       }))
     const { serving, servers } = await runServers([{ name, opened }], host, config)
     const server = servers[name]
-    const stop = server && reloading(server)
+    const stopWatching = server && startWatching(server)
     terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
     if (config.authenticate?.apiKeys)
       terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
-    if (page) terminal.err(`The console; the link signs in once, within 15 minutes:\n${await host.console?.link()}`)
-    if (stop) terminal.err(styled(terminal, 'dim', `Reloads when ${module} changes. Ctrl-C stops it.`))
-    else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Ctrl-C stops it.'))
+    if (page) terminal.err(`Console (the link works once, within 15 minutes):\n${await host.console?.link()}`)
+    if (stopWatching) terminal.err(styled(terminal, 'dim', `Reloads when ${module} changes. Press Ctrl-C to stop.`))
+    else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Press Ctrl-C to stop.'))
     await drainOnSignal(context, serving, config)
-    stop?.()
+    stopWatching?.()
     await page?.close()
   }
   await closeAll()
   return exitCodes.ok
 }
 
-/** What a module prints while it is loaded must not reach the client; from then on the transport sees to it. */
+/** Sends stdout to stderr while a module loads, because its output must not reach the client. Later the transport does. */
 async function withStdoutSilenced<T>(work: () => Promise<T>): Promise<T> {
   const { write } = process.stdout
   process.stdout.write = process.stderr.write.bind(process.stderr)
@@ -117,13 +117,13 @@ const nameOf = (module: string): string =>
     .replace(/[^a-z0-9-]/gi, '-')
     .toLowerCase() || 'server'
 
-/** Who only tries a server on this machine needs no key, unless something in it needs a person to say yes. */
+/** Turns keys and the console off for a local server without gated tools, so that trying it needs no setup. */
 function applyLocalDefaults({ config, origins }: LoadedConfig, gated: boolean): Config {
-  const said = (name: string): boolean => [...origins.keys()].some((path) => isInGroup(path, name))
+  const isSet = (name: string): boolean => [...origins.keys()].some((path) => isInGroup(path, name))
   const isLocal = isLoopback(config.host)
   return {
     ...config,
-    ...(!gated && isLocal && !said('authenticate') && { authenticate: null }),
-    ...(!gated && !said('console') && { console: null }),
+    ...(!gated && isLocal && !isSet('authenticate') && { authenticate: null }),
+    ...(!gated && !isSet('console') && { console: null }),
   }
 }

@@ -1,4 +1,4 @@
-/** `sluice start`: the five servers and the console, on this machine, with nothing to configure. */
+/** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
 import { relative } from 'node:path'
 import { loadConfig } from '../config/load.ts'
@@ -40,16 +40,19 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   })
   const folder = dataFolder(config.data)
   for (const each of tightenPermissions(folder)) terminal.err(each)
-  // The table is what people want to see; lines of requests go to a file beside the data unless said otherwise.
+  // People want to see the table, so the log goes to a file in the data folder by default.
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)
   const host = await createHost(config, { env, logger, owner })
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
-  const wanted = Object.entries(config.servers ?? all)
+  const configured = Object.entries(config.servers ?? all)
   const named: NamedServer[] = []
-  for (const [name, { module, enabled = true, env: more = {} }] of wanted)
+  for (const [name, { module, enabled = true, env: extraEnv = {} }] of configured)
     if (enabled)
-      named.push({ name, opened: await openServer({ name, module, folder, env: { ...env, ...more }, logger, clock }) })
+      named.push({
+        name,
+        opened: await openServer({ name, module, folder, env: { ...env, ...extraEnv }, logger, clock }),
+      })
   refuseSplitData(named, config)
 
   const at = config.console
@@ -97,7 +100,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
           'dim',
           `Data in ${shortPath(cwd, folder)}, log in ${shortPath(cwd, quiet.log.file ?? 'stderr')}.`,
         ),
-        styled(terminal, 'dim', 'Ctrl-C stops it.'),
+        styled(terminal, 'dim', 'Press Ctrl-C to stop.'),
       ].join('\n'),
     )
   await drainOnSignal(context, serving, config)
@@ -107,24 +110,24 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   return exitCodes.ok
 }
 
-/** As short as it can be said from where the person is. */
+/** Shortens a path to a relative one if it is below the working folder. */
 const shortPath = (cwd: string, path: string): string => {
   const near = relative(cwd, path)
   return near.length < path.length && !near.startsWith('..') ? near : path
 }
 
-/** On a line of its own: with anything before it, it would not fit into 80 columns. */
+/** Puts the link on a separate line, because it would otherwise not fit into 80 columns. */
 const consoleLines = (terminal: Terminal, link: string | undefined): readonly string[] =>
   link === undefined
     ? ['The console is off.', '']
-    : ['The console; the link signs in once, within 15 minutes:', styled(terminal, 'cyan', link), '']
+    : ['Console (the link works once, within 15 minutes):', styled(terminal, 'cyan', link), '']
 
 function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
   const rows = Object.entries(keys).map(([name, key]) => [name, key, name === owner ? '' : 'DEMO'])
   if (rows.length === 0) return []
-  const note = 'DEMO: tenants to try things with, who see nothing of each other. --no-demo leaves them out.'
+  const note = 'DEMO: two tenants to try things with. Neither sees the data of the other. --no-demo leaves them out.'
   return [
-    table(terminal, ['WHO', 'KEY', ''], rows),
+    table(terminal, ['SUBJECT', 'KEY', ''], rows),
     ...(rows.length > 1 ? [styled(terminal, 'yellow', wrapText(terminal, note))] : []),
     '',
   ]
@@ -136,5 +139,5 @@ function clientLines(
   path: (file: string) => string,
 ): readonly string[] {
   const rows = configs.map(({ client, file, destination }) => [client, path(file), destination])
-  return [table(terminal, ['CLIENT', 'PASTE', 'INTO'], rows), '']
+  return [table(terminal, ['CLIENT', 'COPY', 'INTO'], rows), '']
 }

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM: the balancer hears of it, calls under way finish, a second signal ends at once. */
+/** Drains on Ctrl-C and SIGTERM: notifies the load balancer, then waits for calls in flight. A second signal exits at once. */
 
 import type { Config } from '../config/schema.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
@@ -17,8 +17,8 @@ export async function drainOnSignal(
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  terminal.err('Stopping: calls under way finish first; once more stops now.')
-  // A person at the terminal waits for nobody's balancer.
+  terminal.err('Stopping after the calls in flight. Press Ctrl-C again to stop now.')
+  // At a terminal there is no load balancer to wait for.
   const notice = process.stdout.isTTY ? { noticeMs: 1 } : {}
   await serving.drain({ ...notice, ...omitUndefined(drain) })
 }

@@ -1,4 +1,4 @@
-/** The store, for as long as an operator's command needs it. */
+/** Opens the store for the duration of an operator's command. */
 
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -25,7 +25,9 @@ export async function withStore<T>(
     flags: { data: options.data },
   })
   if (config.store === 'memory')
-    throw new CommandError('The store is memory: only the running server has it. Use the console, or store: sqlite.')
+    throw new CommandError(
+      'The store is in the memory of the running server. Use the console, or set "store" to "sqlite".',
+    )
   const opened = await openStore(config, context.env)
   try {
     return await work(opened, config)

@@ -1,4 +1,4 @@
-/** From a file, the environment and flags to one checked configuration that knows where each value came from. */
+/** Merges a file, the environment and flags into one validated configuration that records the origin of each value. */
 
 import type * as z from 'zod'
 import { CommandError, exitCodes } from '../output.ts'
@@ -16,11 +16,11 @@ export interface LoadedConfig {
 }
 
 export interface LoadOptions {
-  /** Left out, `sluice.config.*` in the working folder, if there is one. */
+  /** By default `sluice.config.*` in the working folder, if it exists. */
   readonly file?: string | undefined
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** What the command line says, by path. */
+  /** Values of the command line, by path. */
   readonly flags?: { readonly [path: string]: unknown }
 }
 
@@ -49,7 +49,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   return { config: parsed.data, origins }
 }
 
-/** `SLUICE_CONSOLE__PORT=4000` is `console.port`: two underscores go one level down, one begins a capital. */
+/** `SLUICE_CONSOLE__PORT=4000` sets `console.port`. Two underscores go one level down; one makes the next letter a capital. */
 function fromEnvironment(env: LoadOptions['env'] & object): readonly (readonly [Path, unknown])[] {
   const values: (readonly [Path, unknown])[] = []
   for (const [name, text] of Object.entries(env)) {
@@ -60,7 +60,7 @@ function fromEnvironment(env: LoadOptions['env'] & object): readonly (readonly [
   return values
 }
 
-/** Read by the servers themselves, with `sluice serve memory` as with `npx @sluice/memory`. */
+/** Variables that the servers read themselves, with `sluice serve memory` and with `npx @sluice/memory`. */
 const serverVariables = /^SLUICE_(KNOWLEDGE|MEMORY)_[A-Z]/
 
 const pathOf = (name: string): Path =>
@@ -79,7 +79,7 @@ export function variableOf(path: Path): string {
   return isSpelled || path.length < 2 ? variable : variableOf(path.slice(0, -1))
 }
 
-/** A number, a boolean, a list; whatever is no JSON is text. */
+/** Parses JSON, such as a number, a boolean or a list. Anything else is text. */
 function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -98,14 +98,14 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
         const full = pathText([...issue.path.map(String), key])
         const meant = suggest(key, namesAt(issue.path, merged))
         const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
-        return `  ${full}: there is no such setting${meant ? `; did you mean ${meant}?` : ''}${originSuffix(from, origins)}`
+        return `  ${full}: unknown setting${meant ? `; did you mean ${meant}?` : ''}${originSuffix(from, origins)}`
       })
       .join('\n')
   })
   return ['Invalid configuration:', ...lines].join('\n')
 }
 
-/** Whether a path, as text, is `group` or stands in it. */
+/** Whether a path, as text, is `group` or below it. */
 export const isInGroup = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)
 
@@ -114,7 +114,7 @@ const originSuffix = (path: string, origins: ReadonlyMap<string, string>): strin
   return origin === undefined ? '' : ` (${origin})`
 }
 
-/** What could stand where an unknown key does. */
+/** Returns the known names at the position of an unknown key. */
 function namesAt(path: readonly PropertyKey[], merged: Tree): readonly string[] {
   let schema: unknown = configSchema
   for (const step of path) schema = unwrapSchema(schema)?.shape?.[String(step)]
@@ -125,7 +125,7 @@ interface ObjectSchema {
   readonly shape?: { readonly [name: string]: unknown }
 }
 function unwrapSchema(schema: unknown): ObjectSchema | undefined {
-  let here = schema as { def?: { innerType?: unknown } } & ObjectSchema
-  while (here?.def?.innerType !== undefined) here = here.def.innerType as typeof here
-  return here
+  let current = schema as { def?: { innerType?: unknown } } & ObjectSchema
+  while (current?.def?.innerType !== undefined) current = current.def.innerType as typeof current
+  return current
 }

@@ -1,4 +1,4 @@
-/** Finds the configuration file and reads it. Anything but an object stops the start, because defaults would replace what the operator wrote. */
+/** Finds and reads the configuration file. A value that is not an object stops the start, because defaults would replace it. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { isTree } from './tree.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `sluice.config.${ending}`)
 
-/** Returns the named file, or the one `sluice.config.*` in `cwd`; `undefined` if there is none. Refuses two, since one would be ignored. */
+/** Returns the named file or `sluice.config.*` in `cwd`; `undefined` if there is none. Refuses two: one would be ignored. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
   if (named === undefined) {
     const [first, second] = names.map((name) => resolve(cwd, name)).filter((path) => existsSync(path))
@@ -21,11 +21,11 @@ export function findConfig(named: string | undefined, cwd: string): string | und
     )
   }
   const path = resolve(cwd, named)
-  if (!existsSync(path)) throw new CommandError(`There is no configuration at ${path}`, exitCodes.usage)
+  if (!existsSync(path)) throw new CommandError(`The configuration file ${path} does not exist`, exitCodes.usage)
   return path
 }
 
-/** Reads one file. Refuses every value that is not an object, with what to write instead. */
+/** Reads one file. Refuses every value that is not an object, and says what to write instead. */
 export async function readConfig(path: string): Promise<Tree> {
   const isModule = /^\.[cm]?[jt]s$/.test(extname(path))
   const value = await valueIn(path).catch((thrown: unknown) => {
@@ -35,9 +35,9 @@ export async function readConfig(path: string): Promise<Tree> {
     )
   })
   if (isTree(value)) return value
-  const wanted = isModule ? 'Write "export default { … }".' : 'Write settings by name, or remove the file.'
+  const advice = isModule ? 'Write "export default { … }".' : 'Write settings by name, or remove the file.'
   throw new CommandError(
-    `${path} is not a configuration: it ${describeValue(value, isModule)}. ${wanted}`,
+    `${path} is not a configuration: it ${describeValue(value, isModule)}. ${advice}`,
     exitCodes.usage,
   )
 }
@@ -54,7 +54,7 @@ async function valueIn(path: string): Promise<unknown> {
   }
 }
 
-/** Refuses a name without a value: `authenticate:` with every line below it commented out would turn authentication off. */
+/** Refuses a name without a value, because `authenticate:` with only comments below would turn authentication off. */
 function yamlIn(text: string): unknown {
   const document = YAML.parseDocument(text)
   if (document.errors[0]) throw document.errors[0]

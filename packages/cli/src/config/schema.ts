@@ -1,24 +1,23 @@
 /**
- * Everything that can be set, once: types, checks, the published JSON Schema and the texts of `sluice config print` come
- * from here. No secret stands in a configuration: those come from the environment or from files that it names.
+ * The schema of the configuration. The types, the checks, the published JSON Schema and `sluice config print` come from it.
+ * A configuration holds no secrets. They come from the environment, or from files that the configuration names.
  */
 
 import * as z from 'zod'
 
-const count = (least: number): z.ZodNumber => z.int().min(least)
+const count = (min: number): z.ZodNumber => z.int().min(min)
 const ms = (about: string): z.ZodOptional<z.ZodNumber> => count(1).optional().describe(`${about}, in milliseconds`)
-const bucket = z.strictObject({
-  capacity: z.number().min(1).describe('At once'),
-  perSecond: z.number().positive().describe('Refilled each second'),
-})
-const url = z.string().regex(/^https?:\/\/[^\s]+$/, 'An http or https address')
+const burst = z.number().min(1).describe('The largest burst')
+const perSecond = z.number().positive().describe('Calls added per second')
+const bucket = z.strictObject({ burst, perSecond })
+const url = z.string().regex(/^https?:\/\/[^\s]+$/, 'Must be an http or https URL')
 const path = z.string().min(1)
 
 const jwt = z
   .strictObject({
     issuer: z.string().min(1),
     audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-    jwks: url.optional().describe('Where the issuer publishes its keys'),
+    jwks: url.optional().describe('The URL of the issuer’s keys'),
     pemFile: path.optional().describe('A file with the issuer’s public key'),
     secretFile: path.optional().describe('A file with the shared secret'),
     algorithms: z.array(z.string()).optional(),
@@ -27,11 +26,11 @@ const jwt = z
       .min(1)
       .optional()
       .describe(
-        'The claim that names the caller, if it means the same at every issuer; by default sub, apart for each issuer',
+        'The claim that names the caller, if it is unique across issuers; by default sub, separate for each issuer',
       ),
   })
   .refine(({ jwks, pemFile, secretFile }) => [jwks, pemFile, secretFile].filter(Boolean).length === 1, {
-    message: 'Give exactly one of jwks, pemFile and secretFile',
+    message: 'Set exactly one of "jwks", "pemFile" and "secretFile"',
   })
 
 const names = z.union([z.string(), z.array(z.string()).min(1)]).optional()
@@ -48,20 +47,20 @@ const rule = z.strictObject({
       openWorldHint: z.boolean().optional(),
     })
     .optional()
-    .describe('Hints of the tool; what it does not say counts as dangerous'),
-  approval: z.enum(['never', 'always', 'tool']).describe('`tool`: what the tool says itself'),
-  needed: count(1).optional().describe('So many different people must approve'),
-  of: z.array(z.string()).optional().describe('Only these may decide'),
+    .describe('Hints of the tool; a hint it does not state counts as dangerous'),
+  approval: z.enum(['never', 'always', 'tool']).describe('`tool` leaves it to the tool'),
+  needed: count(1).optional().describe('How many different people must approve'),
+  of: z.array(z.string()).optional().describe('Only these people may decide'),
 })
 
 const retentionSettings = {
   maxAgeDays: z.number().positive().optional().describe('Older records are pruned'),
-  maxMegabytes: z.number().positive().optional().describe('Beyond it the oldest records are pruned'),
+  maxMegabytes: z.number().positive().optional().describe('Above this size the oldest records are pruned'),
 }
 
 const serverSettings = z.strictObject({
-  module: path.optional().describe('A module that exports a server; left out for the five that come along'),
-  env: z.record(z.string(), z.string()).optional().describe('Added to its environment'),
+  module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
+  env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment'),
   enabled: z.boolean().optional(),
 })
 
@@ -72,109 +71,120 @@ export const configSchema = z.strictObject({
   hosts: z
     .array(z.string().min(1))
     .optional()
-    .describe('Names by which clients reach it, besides this machine’s own; a port only where a proxy has another one'),
-  origins: z.array(z.string()).optional().describe('Web pages that may call it'),
-  data: path.default('.sluice').describe('The folder for everything that is kept'),
+    .describe(
+      'Host names that clients use, besides those of this machine; with a port only if a proxy uses another one',
+    ),
+  origins: z.array(z.string()).optional().describe('Origins of web pages that may call it'),
+  data: path.default('.sluice').describe('The data folder'),
   store: z
-    .union([z.enum(['sqlite', 'memory']), z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) })])
+    .union([
+      z.enum(['sqlite', 'memory']),
+      z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) }),
+      z.strictObject({ postgres: z.string().regex(/^postgres(ql)?:\/\//) }),
+    ])
     .default('sqlite')
-    .describe('Where state is kept; Redis for several processes. Its password comes from SLUICE_REDIS_PASSWORD'),
+    .describe(
+      'The store of all state; Redis or PostgreSQL for several processes. The password comes from SLUICE_REDIS_PASSWORD or SLUICE_POSTGRES_PASSWORD',
+    ),
   sharedData: z
     .boolean()
     .default(false)
-    .describe('Every process that shares Redis has this same data folder, so files in it are shared too'),
+    .describe('Set to true if all processes that share the store also share this data folder'),
   secretFile: path
     .optional()
-    .describe('Seals what travels through clients; otherwise SLUICE_SECRET, or a file in the data folder'),
+    .describe('The secret that seals state sent to clients; by default SLUICE_SECRET, or a file in the data folder'),
   servers: z
     .record(
-      z.string().regex(/^[a-z][a-z0-9.-]*$/, 'A name begins with a letter; letters, digits, dots and hyphens follow'),
+      z
+        .string()
+        .regex(/^[a-z][a-z0-9.-]*$/, 'A name must start with a letter; letters, digits, dots and hyphens may follow'),
       serverSettings,
     )
     .optional()
-    .describe('By name; the five that come along unless said'),
+    .describe('The servers by name; by default the five built-in ones'),
   log: z
     .strictObject({
       level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-      file: path.optional().describe('Lines go there instead of stderr'),
+      file: path.optional().describe('The log file; by default stderr'),
     })
     .prefault({}),
   authenticate: z
     .strictObject({
-      apiKeys: z.boolean().default(true).describe('Keys made with sluice keys'),
-      jwt: z.array(jwt).default([]).describe('Issuers whose tokens are taken'),
+      apiKeys: z.boolean().default(true).describe('Accept API keys made with sluice keys'),
+      jwt: z.array(jwt).default([]).describe('Issuers whose tokens are accepted'),
       publicMethods: z
         .array(z.string())
         .optional()
-        .describe('Served without a credential; what the server says itself unless set'),
+        .describe('Methods served without a credential; by default those that the server names'),
       impliedScopes: z
         .record(z.string(), z.array(z.string()).min(1))
         .optional()
-        .describe('Scopes that a wider one includes, as in { repo: [repo:read] }'),
-      paramsToken: z.boolean().default(false).describe('Take params.token over HTTP too'),
+        .describe('Scopes that another scope includes, as in { repo: [repo:read] }'),
+      paramsToken: z.boolean().default(false).describe('Accept params.token over HTTP too'),
       resource: z
         .strictObject({
-          resource: url.describe('The address clients call; tokens name it as audience'),
-          authorizationServers: z.array(url).min(1).describe('Where clients get tokens'),
-          scopes: z.array(z.string()).optional().describe('Scopes a client may ask for'),
-          name: z.string().optional().describe('For people'),
-          documentation: url.optional().describe('A page for people'),
+          resource: url.describe('The URL clients call; tokens name it as audience'),
+          authorizationServers: z.array(url).min(1).describe('The authorization servers that issue tokens'),
+          scopes: z.array(z.string()).optional().describe('Scopes a client may request'),
+          name: z.string().optional().describe('A name for people'),
+          documentation: url.optional().describe('A documentation page for people'),
         })
         .optional()
-        .describe('OAuth: what clients must know to get a token (RFC 9728)'),
+        .describe('OAuth protected-resource metadata, from which clients learn where to get a token (RFC 9728)'),
     })
     .nullable()
     .prefault({})
-    .describe('Who may call; without it everybody may, and then nothing gated starts'),
-  tenant: z
+    .describe('Authentication of callers; without it everyone may call, and gated tools do not start'),
+  tenants: z
     .strictObject({
-      from: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
-      header: z.string().optional().describe('By which a member of several chooses'),
+      claim: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
+      header: z.string().optional().describe('The header by which a member of several tenants chooses one'),
       tools: z
         .record(z.string(), z.array(z.string()))
         .optional()
-        .describe('The tools each tenant has; others have all'),
+        .describe('The tools of each tenant; tenants not named have all'),
     })
     .nullable()
     .prefault({})
-    .describe('For whom a caller works'),
-  limit: z
+    .describe('The tenant of a caller'),
+  rateLimit: z
     .strictObject({
-      rate: bucket.optional(),
-      tools: z.record(z.string(), bucket).optional().describe('A bucket of its own for a tool, by name'),
+      burst: burst.optional(),
+      perSecond: perSecond.optional(),
+      tools: z.record(z.string(), bucket).optional().describe('A separate bucket for a tool, by name'),
     })
     .nullable()
     .prefault({})
-    .describe('How often one caller may call'),
+    .describe('The rate limit of each caller'),
   concurrency: z
     .strictObject({
-      perTenant: count(1).optional().describe('Calls of one tenant'),
-      tools: z.record(z.string(), count(1)).optional().describe('Calls of one tool, by name'),
-      queue: count(0).optional().describe('How many may wait'),
+      perTenant: count(1).optional().describe('Concurrent calls of one tenant'),
+      tools: z.record(z.string(), count(1)).optional().describe('Concurrent calls of one tool, by name'),
+      queue: count(0).optional().describe('How many calls may wait'),
     })
     .nullable()
     .prefault({})
-    .describe('How many calls run at once'),
-  gate: z
+    .describe('The limits of concurrent calls'),
+  admission: z
     .strictObject({
-      concurrency: count(1).optional().describe('Requests at once, of everybody'),
-      queue: count(0).optional().describe('How many may wait'),
-      queueMs: ms('How long one may wait'),
+      concurrency: count(1).optional().describe('Concurrent requests of all clients'),
+      queue: count(0).optional().describe('How many requests may wait'),
+      queueMs: ms('How long a request may wait'),
       perPeer: bucket.optional(),
-      connectionsPerPeer: count(1).optional().describe('Connections of one address'),
+      connectionsPerPeer: count(1).optional().describe('Connections of one IP address'),
     })
     .nullable()
     .prefault({})
-    .describe('Asked before a body is read'),
-  once: z
+    .describe('Admission control, which runs before a body is read'),
+  idempotency: z
     .strictObject({
       keepMs: ms('How long idempotency keys are remembered'),
-      maxRecord: count(1).optional().describe('The largest answer kept, in characters'),
+      maxRecord: count(1).optional().describe('The largest result kept, in characters'),
     })
     .prefault({}),
   audit: z
     .strictObject({
-      blocking: z.boolean().optional().describe('No call runs whose record cannot be written'),
+      blocking: z.boolean().optional().describe('Refuse a call if its audit record cannot be written'),
       maxQueued: count(1).optional().describe('Records that may wait for the store'),
       retention: z
         .strictObject({
@@ -186,82 +196,86 @@ export const configSchema = z.strictObject({
         })
         .nullable()
         .prefault({ maxMegabytes: 1_000 })
-        .describe('How much of each tenant’s record is kept'),
+        .describe('How much of each tenant’s audit log is kept'),
     })
     .nullable()
     .prefault({})
-    .describe('The record of what was called'),
+    .describe('The audit log'),
   errors: z
     .enum(['mcp', 'json-rpc'])
     .default('mcp')
-    .describe('`json-rpc` gives clients before 2026-07-28 the codes of plain JSON-RPC servers'),
+    .describe('`json-rpc` gives clients before 2026-07-28 the error codes of plain JSON-RPC servers'),
   timeoutMs: z
     .int()
     .min(1)
     .max(2 ** 31 - 1)
     .optional()
-    .describe('The deadline of calls to what names none of its own, in milliseconds; 30 s by default'),
+    .describe('The deadline of tools, resources and prompts that set none, in milliseconds; 30 s by default'),
   sessions: z
     .strictObject({
-      idleMs: ms('How long a silent session is kept'),
-      max: count(1).optional().describe('How many are kept'),
+      idleMs: ms('How long an idle session is kept'),
+      max: count(1).optional().describe('How many sessions are kept'),
     })
     .nullable()
     .prefault({})
-    .describe('Sessions of clients before 2026-07-28; without them each request stands alone, and there is no `sse`'),
-  metrics: z.boolean().default(true).describe('/metrics'),
+    .describe('Sessions of clients before 2026-07-28; without them each request is independent, and `sse` is off'),
+  metrics: z.boolean().default(true).describe('The page /metrics'),
   tracing: z.boolean().default(false).describe('OpenTelemetry spans, through the registered SDK'),
-  sse: z.boolean().default(true).describe('The transport of 2024-11-05 beside the endpoint'),
+  sse: z.boolean().default(true).describe('The HTTP+SSE transport of 2024-11-05 beside the endpoint'),
   websocket: z.boolean().default(false).describe('WebSocket at /ws beside the endpoint'),
   approvals: z
     .strictObject({
-      approver: z.enum(['owner', 'other', 'client']).default('owner').describe('Who decides'),
-      rules: z.array(rule).default([]).describe('Which calls need a person; the first that matches decides'),
+      approver: z.enum(['owner', 'other', 'client']).default('owner').describe('The person who decides'),
+      rules: z.array(rule).default([]).describe('Rules for which calls need an approval; the first match decides'),
       decideMs: ms('How long a person has to decide'),
-      runMs: ms('How long the caller has to run what was approved'),
-      keepMs: ms('How long tickets can be looked up'),
-      maxPending: count(1).optional().describe('Undecided tickets of one caller'),
-      holdMs: ms('How long a call waits for a quick decision'),
+      runMs: ms('How long the caller has to run an approved call'),
+      keepMs: ms('How long tickets are kept'),
+      maxPending: count(1).optional().describe('Pending tickets of one caller'),
+      waitMs: ms('How long a call waits for a quick decision'),
       grants: z
-        .strictObject({ maxMs: count(1).describe('The longest a grant may last, in milliseconds') })
+        .strictObject({ maxMs: count(1).describe('The maximum duration of a grant, in milliseconds') })
         .optional()
-        .describe('Standing permissions; off unless said'),
+        .describe('Standing permissions; off by default'),
       webhook: url
         .optional()
         .describe(
-          'Told of each ticket, and sends decisions back to /hooks/approvals of the console; signed with SLUICE_WEBHOOK_SECRET',
+          'The URL that receives each ticket. Decisions come back to /hooks/approvals of the console. Both are signed with SLUICE_WEBHOOK_SECRET',
         ),
     })
     .prefault({}),
   console: z
     .strictObject({
-      port: z.int().min(0).max(65_535).default(4100).describe('Its port'),
-      host: z.string().default('127.0.0.1').describe('Its address'),
-      origin: url.optional().describe('Where browsers find it behind a proxy that ends TLS'),
+      port: z.int().min(0).max(65_535).default(4100).describe('The port of the console'),
+      host: z.string().default('127.0.0.1').describe('The address of the console'),
+      origin: url.optional().describe('Its URL for browsers, behind a proxy that terminates TLS'),
     })
     .nullable()
     .prefault({})
-    .describe('The web page for people'),
+    .describe('The web console'),
   drain: z
-    .strictObject({ noticeMs: ms('Still served after SIGTERM'), graceMs: ms('For calls under way') })
+    .strictObject({
+      noticeMs: ms('How long new calls are served after SIGTERM'),
+      graceMs: ms('How long calls in flight may take'),
+    })
     .prefault({}),
 })
 
-/** What is in force: every setting, with its default. */
+/** The effective configuration: every setting, with its default. */
 export type Config = z.infer<typeof configSchema>
 
-/** Published beside the command, for editors. */
+/** Returns the JSON Schema, which is published with the command for editors. */
 export const toJsonSchema = (): object => ({
   ...z.toJSONSchema(configSchema, { io: 'input' }),
   title: 'Sluice configuration',
 })
 
-/** Read from the environment alone; never from the file, never printed. Each server is started without them. */
+/** Variables that are read only from the environment and never printed. Servers do not get them. */
 export const secretNames = [
   'SLUICE_SECRET',
   'SLUICE_SECRET_FILE',
   'SLUICE_TOKEN',
   'SLUICE_REDIS_PASSWORD',
+  'SLUICE_POSTGRES_PASSWORD',
   'SLUICE_WEBHOOK_SECRET',
   'SLUICE_CONFIG',
   'SLUICE_TENANT',

@@ -1,4 +1,4 @@
-/** Approvals: whether the clock was set back, and whether the store is a copy in which spent approvals look unspent. */
+/** Checks approvals: whether the clock was set back, and whether the store is a copy with spent approvals unspent. */
 
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -27,10 +27,10 @@ export async function checkApprovals(config: Config, env: Environment): Promise<
 
 export interface ApprovalsSnapshot {
   readonly mark: TimeMark
-  /** When the file of the store was made; `undefined` if nobody knows. */
+  /** The creation time of the store's file; `undefined` if unknown. */
   readonly madeAt: number | undefined
   readonly now: number
-  /** How long a ticket can stay open, from the call to the run. */
+  /** The longest time from a call to its run. */
   readonly openMs: number
 }
 
@@ -41,20 +41,20 @@ export function approvalFindings({ mark, madeAt, now, openMs }: ApprovalsSnapsho
       note(
         'Approvals',
         `the clock is ${behind} minutes behind the last approval: it was set back`,
-        'Set the clock right. Until then approvals go on by the time of the store, and none lasts longer',
+        'Correct the clock. Until then approvals use the time of the store, and none is valid longer',
       ),
     ]
-  // Made within a minute: the file is there before its first mark, but file systems round.
+  // Allows a minute, because the file exists before its first mark and file systems round times.
   const isCopy = madeAt !== undefined && madeAt > mark.began + minute
   if (isCopy && now - madeAt < openMs)
     return [
       note(
         'Approvals',
-        'the store was restored from a copy, in which approvals that were spent may look unspent',
-        `Deny what "sluice approvals list --status approved" shows, or wait ${Math.ceil((openMs - now + madeAt) / minute)} minutes: then all of it has expired`,
+        'the store was restored from a copy, in which spent approvals may look unspent',
+        `Deny the tickets of "sluice approvals list --status approved", or wait ${Math.ceil((openMs - now + madeAt) / minute)} minutes until they have expired`,
       ),
     ]
-  return [good('Approvals', 'expire by a time that does not go back')]
+  return [good('Approvals', 'their time has not gone back')]
 }
 
 function fileCreatedAt(path: string): number | undefined {

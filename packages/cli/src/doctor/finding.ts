@@ -1,10 +1,10 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 
 export interface Finding {
   readonly state: 'good' | 'note' | 'bad'
   readonly what: string
   readonly found: string
-  /** What to do; always there where something is bad. */
+  /** The advice; always set if the state is `bad`. */
   readonly fix?: string
 }
 

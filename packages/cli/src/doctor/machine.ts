@@ -1,4 +1,4 @@
-/** This machine: Node, the data folder, the ports, Lisp. */
+/** Checks this machine: Node, the data folder, the ports and Lisp. */
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -50,7 +50,7 @@ function checkFolder(path: string): Finding {
   const { bavail, bsize } = statfsSync(path)
   const mb = Math.round((bavail * bsize) / 1e6)
   return mb < 200
-    ? bad('Data folder', `${path}: ${mb} MB free`, 'Make room on that disk: stores refuse to write when it is full')
+    ? bad('Data folder', `${path}: ${mb} MB free`, 'Free space on that disk: stores refuse writes when it is full')
     : good('Data folder', `${path}, ${mb} MB free`)
 }
 
@@ -64,22 +64,22 @@ export async function checkPort(
   flag: string,
   isOurs: () => Promise<boolean>,
 ): Promise<Finding> {
-  if (port === 0) return good(what, 'any free one')
+  if (port === 0) return good(what, 'any free port')
   const code = await new Promise<string | undefined>((done) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'unknown'))
     probe.listen(port, host, () => probe.close(() => done(undefined)))
   })
   if (code === undefined) return good(what, `${host}:${port} is free`)
-  if (code === 'EADDRINUSE' && (await isOurs())) return good(what, `${host}:${port}, where Sluice is running`)
+  if (code === 'EADDRINUSE' && (await isOurs())) return good(what, `${host}:${port}, in use by Sluice`)
   return bad(
     what,
-    `${host}:${port} ${code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`}`,
-    `Stop what listens there, or choose another with ${flag}`,
+    `${host}:${port} ${code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${code})`}`,
+    `Stop the program that listens there, or choose another port with ${flag}`,
   )
 }
 
-/** Whoever asks a doctor usually has it running. */
+/** Whether a Sluice server listens there, because people often run the doctor while the servers run. */
 async function isServer(host: string, port: number, names: readonly string[]): Promise<boolean> {
   for (const name of names.length > 0 ? names : builtInNames) {
     const answer = await textAt(`http://${host}:${port}/${name}/healthz`)
@@ -101,14 +101,14 @@ function checkExposure({ host, hosts = [], authenticate }: Config): Finding {
   if (authenticate === null)
     return bad(
       'Reach',
-      `${host} with no authentication`,
-      'Whoever reaches it may call everything: set authenticate, or host to 127.0.0.1',
+      `${host} without authentication`,
+      'Everyone on the network may call every tool: set "authenticate", or set "host" to 127.0.0.1',
     )
   if (hosts.length === 0)
     return bad(
       'Reach',
-      `${host}, but no host name is allowed`,
-      'Name the addresses clients use in hosts, or requests are refused',
+      `${host}, but "hosts" is empty`,
+      'List the host names that clients use in "hosts"; otherwise their requests are refused',
     )
   return good('Reach', `${host} as ${hosts.join(', ')}`)
 }
@@ -116,6 +116,6 @@ function checkExposure({ host, hosts = [], authenticate }: Config): Finding {
 function checkLisp(env: Readonly<Record<string, string | undefined>>): Finding {
   const folders = (env['PATH'] ?? '').split(':')
   return folders.some((each) => existsSync(join(each, 'sbcl')))
-    ? good('Lisp', 'sbcl is here')
-    : note('Lisp', 'sbcl is not here', 'Only the lisp server needs it: apt-get install sbcl cl-swank')
+    ? good('Lisp', 'sbcl is installed')
+    : note('Lisp', 'sbcl is not installed', 'Only the lisp server needs it: apt-get install sbcl cl-swank')
 }

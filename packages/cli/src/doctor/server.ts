@@ -1,4 +1,4 @@
-/** A server by its address: a handshake in both eras, its lists, its clock, and what it tells who has no credential. */
+/** Checks a server by its URL: a handshake in both eras, its tools, its clock, and its OAuth metadata. */
 
 import type { Environment } from 'sluice/node'
 import { connect } from '../client/client.ts'
@@ -14,13 +14,13 @@ const eras = [
   { era: 'legacy', what: 'MCP by initialize' },
 ] as const
 
-export async function checkServer(url: string, reach: ConnectOptions, env: Environment): Promise<readonly Finding[]> {
-  const findings: Finding[] = [await checkClock(url, reach, env)]
+export async function checkServer(url: string, options: ConnectOptions, env: Environment): Promise<readonly Finding[]> {
+  const findings: Finding[] = [await checkClock(url, options, env)]
   if (findings.some(({ state }) => state === 'bad')) return findings
   let refused = false
   for (const { era, what } of eras) {
     try {
-      const client = await connect(httpTransport({ url, headers: headersOf(reach, env) }), { era })
+      const client = await connect(httpTransport({ url, headers: headersOf(options, env) }), { era })
       const { tools } = await client.request('tools/list')
       await client.close()
       const { name = '?', version = '' } = client.server
@@ -42,52 +42,53 @@ export async function checkServer(url: string, reach: ConnectOptions, env: Envir
 function toFinding(what: string, era: 'modern' | 'legacy', thrown: unknown): Finding {
   const found = thrown instanceof Error ? thrown.message : String(thrown)
   if (thrown instanceof HttpStatusError && thrown.status === 401)
-    return bad(what, 'a credential is wanted', 'Give one with --token, or make one with: sluice keys create <name>')
+    return bad(what, 'a credential is required', 'Give one with --token, or create one with: sluice keys create <name>')
   if (thrown instanceof HttpStatusError && thrown.status === 403)
-    return bad(what, found, 'Host and Origin are checked: name this host in hosts, or this page in origins')
+    return bad(what, found, 'Host and Origin are checked: add this host to "hosts", or this page to "origins"')
   if (era === 'modern' && (thrown instanceof RemoteError || thrown instanceof HttpStatusError))
     return note(
       what,
-      `not spoken (${found})`,
-      'Clients fall back to initialize; a newer server would save them the session',
+      `not supported (${found})`,
+      'Clients fall back to initialize. A newer server would not need sessions',
     )
-  return bad(what, found, 'Is this an MCP endpoint? Its path is usually /mcp')
+  return bad(what, found, 'Check that this is an MCP endpoint. Its path is usually /mcp')
 }
 
-/** Tokens and tickets expire: clocks that differ make them expire early, or live too long. */
-async function checkClock(url: string, reach: ConnectOptions, env: Environment): Promise<Finding> {
+/** Compares the clocks, because tokens and tickets expire too early or too late if they differ. */
+async function checkClock(url: string, options: ConnectOptions, env: Environment): Promise<Finding> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: headersOf(reach, env),
+    headers: headersOf(options, env),
     signal: AbortSignal.timeout(10_000),
   }).catch(() => undefined)
-  if (!response) return bad('Address', `nothing answers at ${url}`, 'Is the server running? Check host, port and path')
+  if (!response)
+    return bad('Address', `no response from ${url}`, 'Check that the server is running, and check host, port and path')
   await response.body?.cancel()
   const date = response.headers.get('date')
-  if (date === null) return note('Clock', 'the server does not say its time', 'Nothing to do')
-  const apart = Math.round(Math.abs(Date.now() - Date.parse(date)) / 1000)
-  return apart > 30
-    ? bad('Clock', `${apart} s apart`, 'Let both machines take their time from the network (NTP)')
-    : good('Clock', 'in step')
+  if (date === null) return note('Clock', 'the server sends no date', 'Nothing to do')
+  const differenceSeconds = Math.round(Math.abs(Date.now() - Date.parse(date)) / 1000)
+  return differenceSeconds > 30
+    ? bad('Clock', `${differenceSeconds} s apart`, 'Synchronize the clocks of both machines with NTP')
+    : good('Clock', 'in sync')
 }
 
-/** Without a credential a client must learn where to get one. */
+/** Checks the metadata from which a client without a credential learns where to get one. */
 async function checkProtectedResource(url: string): Promise<Finding> {
   const { origin, pathname } = new URL(url)
-  const place = `${origin}/.well-known/oauth-protected-resource${pathname}`
-  const response = await fetch(place, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+  const metadataUrl = `${origin}/.well-known/oauth-protected-resource${pathname}`
+  const response = await fetch(metadataUrl, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
   if (!response?.ok)
     return note(
       'OAuth',
       'no protected-resource metadata',
-      'Fine with API keys alone; for OAuth set authenticate.resource',
+      'Not needed for API keys. For OAuth set "authenticate.resource"',
     )
   const body = (await response.json().catch(() => ({}))) as { resource?: unknown }
   return body.resource === url
-    ? good('OAuth', `metadata names ${url}`)
+    ? good('OAuth', `the metadata names ${url}`)
     : bad(
         'OAuth',
-        `metadata names ${String(body.resource)}`,
-        `Clients refuse that: set authenticate.resource.resource to ${url}`,
+        `the metadata names ${String(body.resource)}`,
+        `Clients refuse this. Set "authenticate.resource.resource" to ${url}`,
       )
 }

@@ -1,4 +1,4 @@
-/** What to paste into which client. Also written to files, so that nothing has to be copied out of a terminal. */
+/** The configuration of each client. It is written to files, so that nothing must be copied out of a terminal. */
 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,19 +8,19 @@ export interface ClientConfig {
   readonly client: string
   readonly file: string
   readonly text: string
-  /** Where it belongs. */
+  /** The place in the client where it belongs. */
   readonly destination: string
 }
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
-/** How a client starts the command: from npm, or from where it is when it was not installed from there. */
+/** The command line that a client starts: from npm, or from this folder if the command was not installed from npm. */
 const command: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(main)
   ? ['npx', '-y', '@sluice/cli']
   : [process.execPath, main]
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
-/** `urls` by the server's name. `folder` is where everything is kept: clients that start servers do so from anywhere. */
+/** `urls` are by the server's name. `folder` is the data folder, as clients start servers from any working folder. */
 export function clientConfigs(
   urls: { readonly [name: string]: string },
   key: string,
@@ -34,7 +34,7 @@ export function clientConfigs(
   return [
     {
       client: 'Claude Code',
-      // A file, and not "claude mcp add": every account on the machine can read the key on a command line.
+      // A file instead of "claude mcp add", because every account on the machine can read a key on a command line.
       file: 'claude-code.json',
       destination: '~/.claude.json',
       text: json({ mcpServers: named((_, url) => ({ type: 'http', url, headers })) }),

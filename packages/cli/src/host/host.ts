@@ -11,11 +11,11 @@ import { createAudit } from 'sluice/audit'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
-import type { AuthenticateOptions, RateLimitOptions } from 'sluice/plugins'
+import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
-import { omitUndefined, toBucket, toBuckets } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
@@ -24,16 +24,16 @@ export interface Host {
   readonly opened: OpenStore
   readonly console: Console | undefined
   readonly approvals: Approvals
-  /** For one of the servers on it. */
+  /** Returns the options of one server on this host. */
   optionsFor(opened: OpenedServer): ServerOptions
 }
 
 export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly logger: Logger
-  /** Who signs in to the console by its link: the same name as the caller whose tickets they decide. */
+  /** The name of the person who signs in by the console's link. It equals the caller whose tickets they decide. */
   readonly owner: string
-  /** Whoever starts a process is who speaks on its stdin. */
+  /** Serves on stdio, where the only caller is the account that started the process. */
   readonly stdio?: boolean
 }
 
@@ -50,11 +50,11 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
-    idempotency(omitUndefined(config.once)),
+    idempotency(omitUndefined(config.idempotency)),
     approvals,
     audit,
-    known && config.tenant && tenants(tenantOf(config.tenant, env)),
-    config.limit && rateLimit(rateLimitOf(config.limit)),
+    known && config.tenants && tenants(tenantsOf(config.tenants, env)),
+    config.rateLimit && rateLimit(omitUndefined(config.rateLimit)),
     config.concurrency && concurrency(omitUndefined(config.concurrency)),
     config.metrics && metrics(),
     config.tracing && (await import('sluice/tracing')).tracing(),
@@ -81,7 +81,7 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
 
 type Callers = AuthenticateOptions
 
-/** `undefined` if nobody has to say who they are. On a pipe the only caller is who started us, unless a token says who that is. */
+/** `undefined` without authentication. On stdio the only caller is the account that started us, unless a token names one. */
 async function callersOf(
   config: Config,
   env: HostOptions['env'],
@@ -96,7 +96,7 @@ async function callersOf(
   return { verifiers, paramsToken, stdioToken, ...omitUndefined({ publicMethods, impliedScopes }) }
 }
 
-/** Whoever can start a process on a data folder can read all of it, so on a pipe they may choose any tenant in it. */
+/** On stdio the caller may choose any tenant, because an account that can start this process can read the data folder. */
 function ownerOf(tenant: string, owner: string): Callers {
   const stdioToken = randomUUID()
   const caller: Caller = {
@@ -128,7 +128,7 @@ async function verifiersOf(
     ...issuers.filter((each) => each !== undefined),
   ]
   if (verifiers.length === 0)
-    throw new CommandError('authenticate: nobody could be let in. Turn apiKeys on, or add an issuer to jwt')
+    throw new CommandError('"authenticate" has no method. Turn "apiKeys" on, or add an issuer to "jwt"')
   return verifiers
 }
 
@@ -136,13 +136,13 @@ function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): AuditOpt
   return omitUndefined({ ...rest, retention: retentionOf(retention) })
 }
 
-function tenantOf(
-  { from, header, tools }: NonNullable<Config['tenant']>,
+function tenantsOf(
+  { claim, header, tools }: NonNullable<Config['tenants']>,
   env: HostOptions['env'],
 ): Parameters<typeof tenants>[0] {
   const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
   return {
-    claim: from,
+    claim,
     ...omitUndefined({ header, stdioTenant: env['SLUICE_TENANT'] }),
     ...(tools && { tools: (id: string | undefined) => (id === undefined ? 'all' : (sets.get(id) ?? 'all')) }),
   }
@@ -154,21 +154,18 @@ function approvalsOf(
   stdio: boolean,
   url: () => string | undefined,
 ): ApprovalsOptions {
-  const { webhook, rules, approver, holdMs: waitMs, ...times } = settings
+  const { webhook, rules, approver, ...times } = settings
   const secret = env['SLUICE_WEBHOOK_SECRET']
   if (webhook !== undefined && !secret)
-    throw new CommandError('approvals.webhook: set SLUICE_WEBHOOK_SECRET, which signs what is sent there')
+    throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
   return {
-    ...omitUndefined({ ...times, waitMs }),
+    ...omitUndefined(times),
     rules: rules.map((rule) =>
       omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
     ),
-    // There is no console on a pipe: the client asks its own human.
+    // There is no console on stdio, so the client asks its own user.
     approver: stdio && approver === 'owner' ? 'client' : approver,
     url,
     ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
   }
 }
-
-const rateLimitOf = ({ rate, tools }: NonNullable<Config['limit']>): RateLimitOptions =>
-  omitUndefined({ ...(rate && toBucket(rate)), tools: tools && toBuckets(tools) })

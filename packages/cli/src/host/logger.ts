@@ -1,4 +1,4 @@
-/** The configured log: JSON lines, to stderr or a file, never to stdout. */
+/** Creates the configured log: JSON lines to stderr or a file, never to stdout. */
 
 import { dirname, resolve } from 'node:path'
 import type { Logger } from 'sluice'
@@ -10,16 +10,16 @@ const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 export function loggerOf({ log }: Config): Logger {
   const all = log.file === undefined ? stderrLogger({ debug: true }) : toFile(log.file)
-  const isWanted = (level: (typeof levels)[number]): boolean => levels.indexOf(level) >= levels.indexOf(log.level)
-  const nothing = (): void => {}
+  const isEnabled = (level: (typeof levels)[number]): boolean => levels.indexOf(level) >= levels.indexOf(log.level)
+  const discard = (): void => {}
   return {
-    ...(isWanted('debug') && all.debug && { debug: all.debug }),
+    ...(isEnabled('debug') && all.debug && { debug: all.debug }),
     get lost() {
       return all.lost ?? 0
     },
-    info: isWanted('info') ? all.info : nothing,
-    warn: isWanted('warn') ? all.warn : nothing,
-    error: isWanted('error') ? all.error : nothing,
+    info: isEnabled('info') ? all.info : discard,
+    warn: isEnabled('warn') ? all.warn : discard,
+    error: isEnabled('error') ? all.error : discard,
   }
 }
 
@@ -28,7 +28,7 @@ function toFile(file: string): Logger {
     makePrivateFolder(dirname(resolve(file)))
     return fileLogger(file, { debug: true })
   } catch (thrown) {
-    const why = thrown instanceof Error && 'code' in thrown ? ` (${String(thrown.code)})` : ''
-    throw new CommandError(`${file} cannot be written${why}. Choose another file with log.file.`)
+    const code = thrown instanceof Error && 'code' in thrown ? ` (${String(thrown.code)})` : ''
+    throw new CommandError(`${file} cannot be written${code}. Choose another file with "log.file".`)
   }
 }

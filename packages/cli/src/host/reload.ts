@@ -1,6 +1,6 @@
 /**
- * Reloads a module, and what it imports of the same project, while clients stay connected: they keep their connection and
- * hear which lists changed. A version in each file's address makes Node load it anew.
+ * Reloads a module and its imports of the same project. Clients stay connected and are notified which lists changed. A
+ * version in each file's URL makes Node load it again.
  */
 
 import { watch } from 'node:fs'
@@ -24,7 +24,7 @@ export function watchModule(
   const root = dirname(resolve(module))
   const rootUrl = `${pathToFileURL(root).href}/`
   let version = 0
-  // Not by name: Node 22.13 and 22.14 have none, and could load nothing of the command.
+  // A named import would fail on Node 22.13 and 22.14, which lack it, and the command would not load at all.
   if (!('registerHooks' in nodeModules)) throw new CommandError('--watch needs Node 22.15 or newer')
   const hooks = nodeModules.registerHooks({
     resolve(specifier, context, next) {
@@ -37,30 +37,30 @@ export function watchModule(
       return isOurs ? { ...found, url: `${found.url}?v=${version}` } : found
     },
   })
-  let waiting: NodeJS.Timeout | undefined
+  let settleTimer: NodeJS.Timeout | undefined
   async function reload(): Promise<void> {
     version++
     try {
       const definition = definitionIn(await importModule(module, `?v=${version}`))
-      if (!definition) throw new TypeError('it exports no server any more')
+      if (!definition) throw new TypeError('it no longer exports a server')
       server.update(withDeadline(definition, timeoutMs))
       print(`Reloaded ${module}`)
     } catch (thrown) {
-      // What runs goes on as it was.
+      // The running server stays as it was.
       print(`Not reloaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     }
   }
   const watcher = watch(root, { recursive: true }, (_, file) => {
-    // What stands in folders such as .sluice and .git is nobody's module.
+    // Folders such as .sluice and .git contain no modules.
     if (file === null || !/\.([cm]?[jt]s|json)$/.test(file) || /(^|[\\/])(\.|node_modules)/.test(file)) return
-    clearTimeout(waiting)
-    waiting = setTimeout(() => {
-      // It has told why; the next change of a file tries again.
+    clearTimeout(settleTimer)
+    settleTimer = setTimeout(() => {
+      // It has printed the cause, and the next change of a file tries again.
       reload().catch(() => {})
     }, settleMs)
   })
   return () => {
-    clearTimeout(waiting)
+    clearTimeout(settleTimer)
     watcher.close()
     hooks.deregister()
   }

@@ -1,3 +1,5 @@
+/** Converts the retention of the audit from days and megabytes to milliseconds and bytes. */
+
 import type { Retention, RetentionLimits } from 'sluice/audit'
 import type { Config } from '../config/schema.ts'
 
@@ -8,7 +10,7 @@ export const limitsOf = ({ maxAgeDays, maxMegabytes }: Omit<Settings, 'tenants'>
   ...(maxMegabytes !== undefined && { maxBytes: maxMegabytes * 1_000_000 }),
 })
 
-/** `undefined` if everything is kept. */
+/** Returns the retention; `undefined` if everything is kept. */
 export function retentionOf(settings: Settings | null | undefined): Retention | undefined {
   if (!settings) return undefined
   const tenants = Object.entries(settings.tenants ?? {}).map(([id, limits]) => [id, limitsOf(limits)] as const)

@@ -1,4 +1,4 @@
-/** Opens servers on a host and puts them on one port. */
+/** Opens servers on a host and serves them on one port. */
 
 import type { ServerDefinition } from 'sluice'
 import { type OpenedServer, type Server } from 'sluice'
@@ -8,7 +8,7 @@ import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Host } from './host.ts'
-import { omitUndefined, toBucket } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 
 export interface NamedServer {
   readonly name: string
@@ -29,21 +29,17 @@ export async function runServers(named: readonly NamedServer[], host: Host, conf
   const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host, config)]))
   const resource = config.authenticate?.resource
   const { websocket } = config.websocket ? await import('sluice/websocket') : { websocket: undefined }
-  const sites = named.map(({ name, opened }) => {
+  const entries = named.map(({ name, opened }) => {
     const server = servers[name] as Server
-    const own = { maxBodyBytes: opened.maxMessageBytes, sessions: sessionsOf(config, opened) }
-    return [`/${name}`, { server, ...omitUndefined(own) }] as const
+    const options = { maxBodyBytes: opened.maxMessageBytes, sessions: sessionsOf(config, opened) }
+    return [`/${name}`, { server, ...omitUndefined(options) }] as const
   })
   try {
-    const serving = await serveMany(Object.fromEntries(sites), {
+    const serving = await serveMany(Object.fromEntries(entries), {
       host: config.host,
       port: config.port,
       ...omitUndefined({ hosts: config.hosts, origins: config.origins }),
-      ...(config.gate && {
-        admission: admission(
-          omitUndefined({ ...config.gate, perPeer: config.gate.perPeer && toBucket(config.gate.perPeer) }),
-        ),
-      }),
+      ...(config.admission && { admission: admission(omitUndefined(config.admission)) }),
       ...(config.sse && config.sessions !== null && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
       ...(resource && { resource: protectedResource(omitUndefined(resource)) }),
@@ -54,13 +50,13 @@ export async function runServers(named: readonly NamedServer[], host: Host, conf
   }
 }
 
-/** A server that takes plain requests serves those without a session beside those with one. */
+/** A stateless server accepts requests without a session beside those with one. */
 const sessionsOf = ({ sessions: settings }: Config, { stateless }: OpenedServer): ReturnType<typeof sessions> | false =>
   settings !== null && sessions({ ...omitUndefined(settings), required: !stateless })
 
 type TimedPolicy = NonNullable<ServerDefinition['tools']>[number]['policy']
 
-/** Gives tools, resources and prompts that name no deadline of their own the operator's. */
+/** Sets the operator's deadline on tools, resources and prompts that have none. */
 export function withDeadline(definition: ServerDefinition, timeoutMs: number | undefined): ServerDefinition {
   if (timeoutMs === undefined) return definition
   const timed = <T extends { readonly policy: TimedPolicy }>(all: readonly T[] = []): readonly T[] =>
@@ -74,7 +70,7 @@ export function withDeadline(definition: ServerDefinition, timeoutMs: number | u
   }
 }
 
-/** Refuses servers that would have other data in each process: a client would find what it wrote in one call of several. */
+/** Refuses servers whose data would differ between processes, because a client would find its writes only sometimes. */
 export function refuseSplitData(named: readonly NamedServer[], { store, sharedData }: Config): void {
   if (typeof store !== 'object' || sharedData) return
   const lines = named.flatMap(({ name, opened }) =>
@@ -83,25 +79,25 @@ export function refuseSplitData(named: readonly NamedServer[], { store, sharedDa
   if (lines.length === 0) return
   throw new CommandError(
     [
-      'The store is Redis, which several processes share, but these servers keep data in files that each machine has alone:',
+      `The store is ${'redis' in store ? 'Redis' : 'PostgreSQL'}, which several processes share, but these servers keep data in local files:`,
       ...lines,
-      'If every process uses this same data folder, set sharedData: true.',
+      'If every process uses this same data folder, set "sharedData" to true.',
     ].join('\n'),
     exitCodes.usage,
   )
 }
 
-/** What a person can do about a port that cannot be had. */
+/** Turns an error of `listen` into a message that says what to do. */
 export function explainListenError(thrown: unknown, host: string, port: number, flag: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
   if (code === 'EADDRINUSE')
     return new CommandError(
-      `Port ${port} is taken. Choose another with ${flag} ${port + 1}, or stop what listens on ${host}:${port}.`,
+      `Port ${port} is in use. Choose another with ${flag} ${port + 1}, or stop the program that listens on ${host}:${port}.`,
     )
   if (code === 'EACCES')
     return new CommandError(`This account may not use port ${port}. Choose one above 1023 with ${flag}.`)
   if (code === 'EADDRNOTAVAIL')
-    return new CommandError(`${host} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all.`)
+    return new CommandError(`${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all addresses.`)
   return thrown
 }
 

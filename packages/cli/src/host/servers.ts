@@ -1,4 +1,4 @@
-/** Servers by name or by module: the five that come along, and whatever exports one. */
+/** Opens servers: the five built-in ones by name, and others from a module. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { secretNames } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
 
-/** Loaded when they are named: each brings libraries of its own. */
+/** Loaded on demand, because each has its own libraries. */
 const builtInServers: { readonly [name: string]: () => Promise<{ readonly open: OpenServer }> } = {
   knowledge: () => import('@sluice/knowledge'),
   memory: () => import('@sluice/memory'),
@@ -37,54 +37,54 @@ export async function openServer({
   logger,
   clock,
 }: OpenServerOptions): Promise<OpenedServer> {
-  const site = { folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock }
-  const opened = await loadServer(name, module, site)
+  const context = { folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock }
+  const opened = await loadServer(name, module, context)
   removeVariables(opened.secrets ?? [])
   return opened
 }
 
-/** The host's own secrets are none of a server's business. */
+/** Removes the host's secrets, which servers must not see. */
 const withoutSecrets = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !(secretNames as readonly string[]).includes(name)))
 
-async function loadServer(name: string, module: string | undefined, site: HostContext): Promise<OpenedServer> {
-  if (module !== undefined) return fromModule(await importModule(module), module, site)
+async function loadServer(name: string, module: string | undefined, context: HostContext): Promise<OpenedServer> {
+  if (module !== undefined) return fromModule(await importModule(module), module, context)
   const load = builtInServers[name]
   if (!load) {
     const meant = suggest(name, builtInNames)
     throw new CommandError(
-      `There is no server "${name}"${meant ? `; did you mean ${meant}?` : ''}. There are ${builtInNames.join(', ')}, or name a module, as ./server.ts`,
+      `Unknown server "${name}"${meant ? `; did you mean ${meant}?` : ''}. Use one of ${builtInNames.join(', ')}, or a module such as ./server.ts`,
       exitCodes.usage,
     )
   }
-  return (await load()).open(site)
+  return (await load()).open(context)
 }
 
-/** Whether it is one of the five, or a path to a module. */
+/** Whether the target is a path to a module and not a built-in server. */
 export const isModule = (target: string): boolean =>
   !Object.hasOwn(builtInServers, target) && (existsSync(target) || /[./\\]/.test(target))
 
 export async function importModule(path: string, version = ''): Promise<object> {
   const file = resolve(path)
-  if (!existsSync(file)) throw new CommandError(`There is no module at ${file}`, exitCodes.usage)
+  if (!existsSync(file)) throw new CommandError(`The module ${file} does not exist`, exitCodes.usage)
   return (await import(`${pathToFileURL(file).href}${version}`)) as object
 }
 
-/** `open`, or a definition: the default export, or the first one there is. */
+/** Opens the server of a module: its `open` function, its default export, or the first exported definition. */
 export async function fromModule(
   exported: object,
   path: string,
-  site: Parameters<OpenServer>[0],
+  context: Parameters<OpenServer>[0],
 ): Promise<OpenedServer> {
   const values = Object.entries(exported)
   const open = values.find(([name, value]) => name === 'open' && typeof value === 'function')?.[1] as
     | OpenServer
     | undefined
-  if (open) return open(site)
+  if (open) return open(context)
   const definition = definitionIn(exported)
   if (!definition)
     throw new CommandError(
-      `${path} exports no server. Export what defineServer({ … }) returns, or an open function.`,
+      `${path} exports no server. Export the result of defineServer({ … }), or a function "open".`,
       exitCodes.usage,
     )
   return { definition, state: 'ready', close: async () => {} }
@@ -92,7 +92,12 @@ export async function fromModule(
 
 export function definitionIn(exported: object): ServerDefinition | undefined {
   const isDefinition = (value: unknown): value is ServerDefinition =>
-    typeof value === 'object' && value !== null && 'info' in value && typeof value.info === 'object'
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'version' in value &&
+    typeof value.version === 'string'
   const byName = exported as { readonly default?: unknown }
   return isDefinition(byName.default) ? byName.default : Object.values(exported).find(isDefinition)
 }

@@ -1,4 +1,4 @@
-/** The store a configuration names, opened; and what seals things. */
+/** Opens the configured store, and reads the secret that seals state. */
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,19 +12,32 @@ import { CommandError } from '../output.ts'
 
 export interface OpenStore {
   readonly store: Store
-  /** Where several processes share the store, they hear each other by it. */
+  /** Notifies the other processes, if several share the store. */
   readonly bus?: Bus
-  /** For people: `sqlite .sluice/sluice.db`. */
+  /** A name for people, such as `sqlite .sluice/sluice.db`. */
   readonly name: string
   close(): Promise<void>
 }
 
 export async function openStore({ store, data }: Config, env: Environment): Promise<OpenStore> {
-  if (store === 'memory') return { store: memoryStore(), name: 'memory: gone when this ends', close: async () => {} }
+  if (store === 'memory') return { store: memoryStore(), name: 'memory: lost at exit', close: async () => {} }
   if (store === 'sqlite') {
     const file = join(dataFolder(data), 'sluice.db')
     const opened = sqliteStore(file)
     return { store: opened, name: `sqlite ${file}`, close: () => opened.close() }
+  }
+  if ('postgres' in store) {
+    const url = postgresUrl(store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
+    const { postgresStore, postgresBus } = await import('sluice/postgres')
+    const [opened, bus] = [postgresStore({ url }), postgresBus({ url })]
+    return {
+      store: opened,
+      bus,
+      name: `postgres ${store.postgres}`,
+      async close() {
+        await Promise.all([opened.close(), bus.close()])
+      },
+    }
   }
   const url = redisUrl(store.redis, env['SLUICE_REDIS_PASSWORD'])
   const { redisStore, redisBus } = await import('sluice/redis')
@@ -40,40 +53,48 @@ export async function openStore({ store, data }: Config, env: Environment): Prom
   }
 }
 
-/** Private to this account. */
+/** Makes the data folder, private to this account. */
 export function dataFolder(path: string): string {
   const folder = resolve(path)
   try {
     makePrivateFolder(folder)
   } catch (thrown) {
-    const why = thrown instanceof Error ? ('code' in thrown ? String(thrown.code) : thrown.message) : 'unknown'
+    const cause = thrown instanceof Error ? ('code' in thrown ? String(thrown.code) : thrown.message) : 'unknown'
     throw new CommandError(
-      `${folder} cannot be made (${why}). Choose another folder with --data, or make this one writable.`,
+      `${folder} cannot be created (${cause}). Choose another folder with --data, or make this one writable.`,
     )
   }
   return folder
 }
 
-/** A password in the file would be a secret in a configuration. */
+/** Adds the password to the URL. Refuses one in the configuration, which must not hold secrets. */
 export function redisUrl(text: string, password: string | undefined): string {
   const url = new URL(text)
   if (url.password !== '')
-    throw new CommandError('store.redis holds a password; put it into SLUICE_REDIS_PASSWORD instead')
+    throw new CommandError('"store.redis" contains a password. Set SLUICE_REDIS_PASSWORD instead')
   if (password) url.password = password
   return url.href
 }
 
+/** The same for PostgreSQL, whose addresses may name a socket, which `URL` does not read. */
+export function postgresUrl(text: string, password: string | undefined): string {
+  const [, scheme = '', user = '', colon, rest = ''] = /^(\w+:\/\/)(?:([^/@:?]*)(:[^/@?]*)?@)?(.*)$/.exec(text) ?? []
+  if (colon !== undefined || /[?&]password=/.test(rest))
+    throw new CommandError('store.postgres holds a password; put it into SLUICE_POSTGRES_PASSWORD instead')
+  return password ? `${scheme}${user}:${encodeURIComponent(password)}@${rest}` : text
+}
+
 /**
- * From the environment, from the file that is named, or one of our own in the data folder: made once, so that what was
- * sealed before a restart opens after it. Processes on several machines must be given the same one.
+ * Reads the secret from the environment, from the configured file, or from a file in the data folder. That file is made
+ * once, so that sealed state survives a restart. Processes that share Redis must be given the same secret.
  */
 export function secretOf({ secretFile, data, store }: Config, env: Environment): readonly string[] {
-  const given = secretFromEnvironment(env)
-  if (given) return given
+  const fromEnvironment = secretFromEnvironment(env)
+  if (fromEnvironment) return fromEnvironment
   if (secretFile !== undefined) return linesOf(readFileSync(secretFile, 'utf8'))
   if (typeof store === 'object')
     throw new CommandError(
-      'Processes that share Redis must share a secret: set SLUICE_SECRET or secretFile (make one with: openssl rand -hex 32)',
+      `Processes that share ${'redis' in store ? 'Redis' : 'PostgreSQL'} must share a secret: set SLUICE_SECRET or "secretFile" (make one with: openssl rand -hex 32)`,
     )
   const file = join(dataFolder(data), 'secret')
   return linesOf(createPrivateFile(file, () => `${randomBytes(32).toString('hex')}\n`))

@@ -1,4 +1,4 @@
-/** What waits for a person: the list, pending first and live, beside the one that is looked at. */
+/** The list of tickets, updated live, beside the opened ticket. */
 
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -23,7 +23,7 @@ export function ApprovalsPage(props: {
   const open = (ticket: TicketSummary | undefined): void => {
     location.hash = ticket ? `#/approvals/${encodeURIComponent(ticket.id)}` : '#/approvals'
   }
-  /** The next one is opened when one is decided: a person with twenty of them should not have to aim. */
+  /** Opens the next ticket after a decision, so that a person with twenty tickets need not click each one. */
   const decided = (ticket: Ticket): void => {
     const at = shown.findIndex((each) => each.id === ticket.id)
     const next = shown[at + 1] ?? shown[at - 1]
@@ -50,10 +50,10 @@ export function ApprovalsPage(props: {
       </section>
       <section class="ticket" aria-label="Ticket">
         {id === undefined ? (
-          <Empty title={shown.length === 0 ? 'Nothing is asked of you' : 'Choose a ticket'}>
+          <Empty title={shown.length === 0 ? 'No tickets to decide' : 'Choose a ticket'}>
             {shown.length === 0
-              ? 'When an agent wants to do something that a person must allow, it appears here at once.'
-              : 'Arrow keys move through the list, Enter opens one.'}
+              ? 'A call that needs an approval appears here at once.'
+              : 'Use the arrow keys to move through the list and Enter to open a ticket.'}
           </Empty>
         ) : (
           <TicketDetail key={id} id={id} operator={operator} onDecided={decided} onBack={() => open(undefined)} />
@@ -71,7 +71,7 @@ interface TicketPages {
   readonly reload: () => void
 }
 
-/** The first page is asked for again when something changed; what was loaded below it stays. */
+/** Loads the first page again after a change. Further pages stay as they are. */
 function useTickets(view: View): TicketPages {
   const first = useQuery(() => callApi('listTickets', { status: view }), view)
   const [rest, setRest] = useState<{ readonly view: View; readonly pages: readonly TicketPage[] }>({ view, pages: [] })
@@ -106,7 +106,7 @@ function useTickets(view: View): TicketPages {
 
 const noPages: readonly TicketPage[] = []
 
-/** What has not changed stays the same object, so that its row is not made again whenever another ticket comes. */
+/** Keeps the same object for an unchanged ticket, so that its row is not rendered again when another ticket changes. */
 const reuseUnchanged = (ticket: TicketSummary, before: TicketSummary | undefined): TicketSummary =>
   before?.status === ticket.status && before.decided === ticket.decided ? before : ticket
 
@@ -126,19 +126,19 @@ function TicketList(props: {
   readonly onOpen: (ticket: TicketSummary) => void
 }): JSX.Element {
   const { list, chosen, onOpen } = props
-  const place = useRef<HTMLUListElement>(null)
+  const listElement = useRef<HTMLUListElement>(null)
   if (list.loaded && list.tickets.length === 0)
-    return <Empty title={props.view === 'pending' ? 'Nothing waits' : 'Nothing was decided yet'} />
+    return <Empty title={props.view === 'pending' ? 'No pending tickets' : 'No decided tickets yet'} />
   function move(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key]
     if (by === undefined) return
-    const links = [...(place.current?.querySelectorAll('a') ?? [])]
+    const links = [...(listElement.current?.querySelectorAll('a') ?? [])]
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
     links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus()
     event.preventDefault()
   }
   return (
-    <ul class="ticket-list" ref={place} onKeyDown={move}>
+    <ul class="ticket-list" ref={listElement} onKeyDown={move}>
       {list.tickets.map((ticket) => (
         <li key={ticket.id}>
           <a
@@ -165,8 +165,12 @@ function TicketList(props: {
 }
 
 function TimeLeft({ until }: { readonly until: number }): JSX.Element {
-  const left = until - useNow()
-  return <span class={`left ${left < 60_000 ? 'soon' : ''}`}>{left > 0 ? countdown(left) : 'expired'}</span>
+  const remainingMs = until - useNow()
+  return (
+    <span class={`left ${remainingMs < 60_000 ? 'soon' : ''}`}>
+      {remainingMs > 0 ? countdown(remainingMs) : 'expired'}
+    </span>
+  )
 }
 
 function TicketRow({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {

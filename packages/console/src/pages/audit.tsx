@@ -1,4 +1,4 @@
-/** The record of what happened: looked through, taken away, and checked for being whole. */
+/** The audit log: search, export and verification. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -15,7 +15,7 @@ export function AuditPage({ operator }: { readonly operator: Operator }): JSX.El
     return (
       <>
         <PageHeader title="Audit" />
-        <Empty title="Nothing was recorded yet">Add audit() to the parts of a server.</Empty>
+        <Empty title="No audit records yet">Add the plugin audit() to a server to record its calls.</Empty>
       </>
     )
   return (
@@ -48,19 +48,19 @@ function Records(props: {
 }): JSX.Element {
   const { tenant } = props
   const [text, setText] = useState('')
-  const [wanted, setWanted] = useState('')
-  const first = useQuery(() => callApi('listAudit', { tenant, ...(wanted !== '' && { text: wanted }) }), wanted)
-  const [rest, setRest] = useState<{ readonly wanted: string; readonly pages: readonly Page[] }>({ wanted, pages: [] })
-  const pages: readonly Page[] = [...(first.data ? [first.data] : []), ...(rest.wanted === wanted ? rest.pages : [])]
+  const [query, setQuery] = useState('')
+  const first = useQuery(() => callApi('listAudit', { tenant, ...(query !== '' && { text: query }) }), query)
+  const [rest, setRest] = useState<{ readonly query: string; readonly pages: readonly Page[] }>({ query, pages: [] })
+  const pages: readonly Page[] = [...(first.data ? [first.data] : []), ...(rest.query === query ? rest.pages : [])]
   const records = pages.flatMap((page) => page.records)
   const scanned = pages.reduce((sum, page) => sum + page.scanned, 0)
   const before = pages.at(-1)?.before
   const [problem, setProblem] = useState<string>()
 
   async function more(from: number): Promise<void> {
-    const page = await callApi('listAudit', { tenant, before: from, ...(wanted !== '' && { text: wanted }) })
+    const page = await callApi('listAudit', { tenant, before: from, ...(query !== '' && { text: query }) })
     setProblem(undefined)
-    setRest({ wanted, pages: [...(rest.wanted === wanted ? rest.pages : []), page] })
+    setRest({ query, pages: [...(rest.query === query ? rest.pages : []), page] })
   }
   return (
     <>
@@ -75,19 +75,19 @@ function Records(props: {
           class="inline"
           onSubmit={(event) => {
             event.preventDefault()
-            setWanted(text.trim())
+            setQuery(text.trim())
           }}
         >
           <input
             class="search"
             type="search"
-            aria-label="Find in the audit"
-            placeholder="Find a caller, tool, reference…"
+            aria-label="Search the audit"
+            placeholder="Search for a caller, tool, reference…"
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />
           <button type="submit" class="button">
-            Find
+            Search
           </button>
         </form>
         {props.mayExport && (
@@ -101,8 +101,8 @@ function Records(props: {
       </PageHeader>
       <Problem text={first.problem ?? problem} />
       {first.data && records.length === 0 && (
-        <Empty title={wanted === '' ? 'Nothing was recorded for this tenant' : 'Nothing found'}>
-          {wanted === '' ? undefined : `${number(scanned)} records were looked through.`}
+        <Empty title={query === '' ? 'No records for this tenant' : 'No matching records'}>
+          {query === '' ? undefined : `${number(scanned)} records were searched.`}
         </Empty>
       )}
       {records.length > 0 && (
@@ -114,10 +114,10 @@ function Records(props: {
                 <th scope="col" class="right">
                   No.
                 </th>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
+                <th scope="col">Time</th>
+                <th scope="col">Event</th>
                 <th scope="col">Target</th>
-                <th scope="col">Who</th>
+                <th scope="col">Caller</th>
                 <th scope="col">Outcome</th>
                 <th scope="col">
                   <span class="unseen">All fields</span>
@@ -141,7 +141,7 @@ function Records(props: {
               more(before).catch((thrown: unknown) => setProblem(problemOf(thrown)))
             }}
           >
-            {wanted === '' ? 'Show older' : `Look further (${number(scanned)} looked through)`}
+            {query === '' ? 'Show older' : `Search further (${number(scanned)} searched)`}
           </button>
         </p>
       )}

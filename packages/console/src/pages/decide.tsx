@@ -1,4 +1,4 @@
-/** What a person can do with a ticket: approve or deny it, allow the like for a while, say what became of it. */
+/** The actions on a ticket: approve or deny it, grant similar calls, or resolve it if it is in doubt. */
 
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -17,10 +17,10 @@ export function DecisionForm(props: {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
   const now = useNow()
-  const isOver = ticket.expiresAt <= now
-  const yes = useRef<HTMLButtonElement>(null)
-  const no = useRef<HTMLButtonElement>(null)
-  const may = ticket.mayDecide && !isOver
+  const isExpired = ticket.expiresAt <= now
+  const approveButton = useRef<HTMLButtonElement>(null)
+  const denyButton = useRef<HTMLButtonElement>(null)
+  const mayDecide = ticket.mayDecide && !isExpired
 
   async function decide(approved: boolean): Promise<void> {
     setBusy(true)
@@ -34,45 +34,45 @@ export function DecisionForm(props: {
       setBusy(false)
     }
   }
-  /** A key brings the button under the finger; pressing it is another key. */
+  /** A shortcut only focuses a button. Pressing it takes another key, so that a single keystroke decides nothing. */
   useEffect(() => {
-    const hearKey = (event: KeyboardEvent): void => {
+    const onKeyDown = (event: KeyboardEvent): void => {
       const at = event.target as HTMLElement
       if (event.ctrlKey || event.metaKey || event.altKey || /^(input|textarea|select)$/i.test(at.tagName)) return
-      if (event.key === 'a') yes.current?.focus()
-      else if (event.key === 'd') no.current?.focus()
+      if (event.key === 'a') approveButton.current?.focus()
+      else if (event.key === 'd') denyButton.current?.focus()
     }
-    addEventListener('keydown', hearKey)
-    return () => removeEventListener('keydown', hearKey)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [])
 
   return (
     <div class="decide">
       <Problem text={problem} />
       <p class="dim" role="status">
-        {isOver
-          ? 'Its time is up: nothing can be decided any more.'
+        {isExpired
+          ? 'This ticket has expired and can no longer be decided.'
           : !ticket.mayDecide
             ? whyDisabled(ticket)
             : whole
               ? ''
-              : 'Showing all arguments…'}
+              : 'Loading all arguments…'}
       </p>
       <label class="note">
         <span class="unseen">Note</span>
         <input
           value={note}
           maxLength={1000}
-          placeholder="A note, kept with the decision"
-          disabled={!may}
+          placeholder="A note for the record"
+          disabled={!mayDecide}
           onInput={(event) => setNote(event.currentTarget.value)}
         />
       </label>
       <button
-        ref={no}
+        ref={denyButton}
         type="button"
         class="button danger"
-        disabled={!may || busy}
+        disabled={!mayDecide || busy}
         onClick={() => {
           decide(false).catch((thrown: unknown) => setProblem(problemOf(thrown)))
         }}
@@ -80,10 +80,10 @@ export function DecisionForm(props: {
         Deny <kbd>D</kbd>
       </button>
       <button
-        ref={yes}
+        ref={approveButton}
         type="button"
         class="button primary"
-        disabled={!may || busy || !whole || serverNow() >= ticket.expiresAt}
+        disabled={!mayDecide || busy || !whole || serverNow() >= ticket.expiresAt}
         onClick={() => {
           decide(true).catch((thrown: unknown) => setProblem(problemOf(thrown)))
         }}
@@ -100,55 +100,55 @@ const grantDurations = [
   ['a week', 604_800_000],
 ] as const
 
-/** "Always allow", said out loud. Not there where the operator has not turned it on. One person's word does not stand for several. */
+/** Creates a grant. Hidden if the operator has not turned grants on, or if several people must approve. */
 export function GrantForm({ ticket }: { readonly ticket: Ticket }): JSX.Element | null {
   const { data } = useQuery(() => callApi('listGrants', {}), '')
-  const [which, setWhich] = useState<'exactly' | 'any'>('exactly')
+  const [scope, setScope] = useState<'exactly' | 'any'>('exactly')
   const [lastMs, setLastMs] = useState<number>(grantDurations[0][1])
-  const [said, setSaid] = useState<string>()
+  const [message, setMessage] = useState<string>()
   const offered = grantDurations.filter(([, ms]) => ms <= (data?.longestMs ?? 0))
   if (offered.length === 0) return null
   const grant = (): void => {
-    callApi('createGrant', { id: ticket.id, arguments: which, lastMs }).then(
-      () => setSaid('Granted. It is listed under Tenants, where it can be ended. This ticket still waits.'),
-      (thrown: unknown) => setSaid(problemOf(thrown)),
+    callApi('createGrant', { id: ticket.id, arguments: scope, lastMs }).then(
+      () => setMessage('Granted. You can revoke the grant on the Tenants page. This ticket is still pending.'),
+      (thrown: unknown) => setMessage(problemOf(thrown)),
     )
   }
   return (
     <details class="block allow">
-      <summary>Do not ask again for a while</summary>
+      <summary>Allow similar calls for a limited time</summary>
       <div class="inline">
         <Select
           label="Arguments"
-          value={which}
+          value={scope}
           options={[
             ['exactly', 'with exactly these arguments'],
             ['any', 'with any arguments'],
           ]}
-          onChoose={(value) => setWhich(value === 'any' ? 'any' : 'exactly')}
+          onChoose={(value) => setScope(value === 'any' ? 'any' : 'exactly')}
         />
         <Select
-          label="For how long"
+          label="Duration"
           value={String(lastMs)}
           options={offered.map(([word, ms]) => [String(ms), `for ${word}`] as const)}
           onChoose={(value) => setLastMs(Number(value))}
         />
         <button type="button" class="button" onClick={grant}>
-          Let {ticket.caller} call {ticket.tool}
+          Allow {ticket.caller} to call {ticket.tool}
         </button>
       </div>
-      {said !== undefined && <p role="status">{said}</p>}
+      {message !== undefined && <p role="status">{message}</p>}
     </details>
   )
 }
 
-/** It was begun and nobody knows whether it had its effect: somebody has to look, and say. */
+/** Resolves a ticket in doubt. It was started, and a person must find out whether it had its effect. */
 export function InDoubtForm(props: {
   readonly ticket: Ticket
   readonly onResolved: (ticket: Ticket) => void
 }): JSX.Element {
   const [problem, setProblem] = useState<string>()
-  const say = (verdict: 'ran' | 'did not run') => (): void => {
+  const resolve = (verdict: 'ran' | 'did not run') => (): void => {
     callApi('resolveTicket', { id: props.ticket.id, verdict }).then(props.onResolved, (thrown: unknown) =>
       setProblem(problemOf(thrown)),
     )
@@ -156,12 +156,12 @@ export function InDoubtForm(props: {
   return (
     <div class="decide">
       <Problem text={problem} />
-      <p>The process ended while this ran. It does not run again by itself: find out whether it had its effect.</p>
+      <p>The process ended while this call ran. It does not run again by itself. Find out whether it had its effect.</p>
       <span />
-      <button type="button" class="button" onClick={say('did not run')}>
+      <button type="button" class="button" onClick={resolve('did not run')}>
         It did not run
       </button>
-      <button type="button" class="button primary" onClick={say('ran')}>
+      <button type="button" class="button primary" onClick={resolve('ran')}>
         It ran
       </button>
     </div>
@@ -169,9 +169,9 @@ export function InDoubtForm(props: {
 }
 
 function whyDisabled({ approver, of, decisions }: Ticket): string {
-  if (decisions.length > 0) return 'You have decided; others have to, too.'
+  if (decisions.length > 0) return 'You have decided. Other people must decide too.'
   if (of) return `Only ${of.join(', ')} may decide this.`
   return approver === 'other'
-    ? 'Somebody else has to decide this: you asked for it, or you may not decide.'
-    : 'You may look, not decide.'
+    ? 'Another person must decide this: you asked for it, or you lack the permission.'
+    : 'You lack the permission to decide this.'
 }

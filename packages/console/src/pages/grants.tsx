@@ -1,4 +1,4 @@
-/** What was allowed without asking again, until when, and how to end it. */
+/** The grants in force, with a button to revoke each. */
 
 import type { JSX } from 'preact'
 import type { GrantSummary } from '../../../sluice/src/operate/console/api.ts'
@@ -23,14 +23,14 @@ const columns: readonly Column<GrantSummary>[] = [
   { name: 'Caller', show: ({ caller, tenant }) => <Visible text={`${caller} · ${tenant}`} /> },
   {
     name: 'Arguments',
-    show: ({ arguments: which }) => (
+    show: ({ arguments: scope }) => (
       <code>
-        <Visible text={which} />
+        <Visible text={scope} />
       </code>
     ),
   },
-  { name: 'Given by', show: ({ by }) => <Visible text={by} /> },
-  { name: 'Ends', show: ({ expiresAt }) => dateTime(expiresAt) },
+  { name: 'Granted by', show: ({ by }) => <Visible text={by} /> },
+  { name: 'Expires', show: ({ expiresAt }) => dateTime(expiresAt) },
 ]
 
 export function Grants({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Element | null {
@@ -61,7 +61,7 @@ export function Grants({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Elem
       <Revoke what="grant" revoking={revoking}>
         {({ tool, caller }) => (
           <>
-            From the next call on, <Visible text={caller} /> has to ask again before <Visible text={tool} /> runs.
+            From the next call on, <Visible text={caller} /> needs an approval again to call <Visible text={tool} />.
           </>
         )}
       </Revoke>

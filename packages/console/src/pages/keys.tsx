@@ -1,4 +1,4 @@
-/** The keys that open tenants' data, and how to take them away. */
+/** The API keys of callers, with a button to revoke each. */
 
 import type { JSX } from 'preact'
 import type { KeySummary } from '../../../sluice/src/operate/console/api.ts'
@@ -24,7 +24,7 @@ const columns: readonly Column<KeySummary>[] = [
       </>
     ),
   },
-  { name: 'Who', show: ({ subject }) => <Visible text={subject} /> },
+  { name: 'Subject', show: ({ subject }) => <Visible text={subject} /> },
   { name: 'Tenants', show: ({ tenants }) => (tenants.length === 0 ? <Dim>–</Dim> : listOf(tenants)) },
   { name: 'Scopes', show: ({ scopes }) => (scopes.length === 0 ? <Dim>none</Dim> : listOf(scopes)) },
   {
@@ -58,7 +58,7 @@ export function Keys({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Elemen
       <h2>Keys</h2>
       <Problem text={revoking.problem ?? problem} />
       {keys.length === 0 ? (
-        <Empty title="No API keys were made" />
+        <Empty title="No API keys yet" />
       ) : (
         <Table
           label="Keys"
@@ -71,7 +71,7 @@ export function Keys({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Elemen
       <Revoke what="key" revoking={revoking}>
         {({ prefix, subject }) => (
           <>
-            Whoever calls with <code>{prefix}…</code> (<Visible text={subject} />) is refused everywhere within five
+            Calls with the key <code>{prefix}…</code> (<Visible text={subject} />) are refused everywhere within five
             seconds. This cannot be undone.
           </>
         )}

@@ -1,4 +1,4 @@
-/** What passes, as it passes. */
+/** Live traffic: rates, latencies and the last requests. */
 
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
@@ -56,7 +56,7 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
         />
         <Select label="Outcome" value={filter.outcome} options={outcomes} onChoose={choose('outcome')} />
         <button type="button" class="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
-          {paused ? 'Go on' : 'Pause'}
+          {paused ? 'Resume' : 'Pause'}
         </button>
       </PageHeader>
       <Problem text={problem} />
@@ -74,13 +74,13 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
 
 const outcomes = [
   ['', 'All outcomes'],
-  ['ok', 'Fine'],
+  ['ok', 'Succeeded'],
   ['failed', 'Failed'],
   ['shed', 'Refused by limits'],
 ] as const
 
-const withSelected = (names: readonly string[], own: string): readonly string[] =>
-  own === '' || names.includes(own) ? names : [own, ...names]
+const withSelected = (names: readonly string[], selected: string): readonly string[] =>
+  selected === '' || names.includes(selected) ? names : [selected, ...names]
 
 interface LiveView {
   /** Newest first. */
@@ -91,15 +91,15 @@ interface LiveView {
 }
 const emptyView: LiveView = { requests: [], seconds: [], counts: [], missed: 0 }
 
-/** What was asked for, and what the stream brings after it. */
+/** Joins the loaded snapshot with the events that follow it. */
 function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string, paused: boolean): LiveView {
   const [shown, setShown] = useState(emptyView)
   useEffect(() => {
     if (!data) return
-    // The stream may have been quicker. What it brought under another filter is older than this.
+    // The stream may have been faster, so its newer requests stay. Those under another filter are older than this.
     setShown(({ requests }) => {
       const newer = requests.filter(({ seq }) => seq > data.seq)
-      // What is shown already stays the same object, and its row is not made again.
+      // A request that is already shown stays the same object, so that its row is not rendered again.
       const known = new Map(requests.map((each) => [each.seq, each]))
       const older = data.requests.slice(-maxRows).map((each) => known.get(each.seq) ?? each)
       return { ...data, requests: [...newer, ...older.reverse()].slice(0, maxRows), missed: 0 }
@@ -110,11 +110,11 @@ function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string
     return () => openEventStream('')
   }, [key])
   useEffect(() => {
-    // When it goes on: what passed meanwhile.
+    // On resume, load the requests of the meantime.
     if (paused) return reload
-    const leave = [
-      // Asked again once the stream is open, or what passes before that is in neither.
-      onConnected((is) => is && reload()),
+    const unsubscribers = [
+      // Loads again once the stream is open. Otherwise requests before that would be in neither.
+      onConnected((isConnected) => isConnected && reload()),
       subscribe('requests', ({ requests, missed }) =>
         setShown((before) => {
           const last = before.requests[0]?.seq ?? 0
@@ -131,13 +131,13 @@ function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string
       ),
     ]
     return () => {
-      for (const each of leave) each()
+      for (const unsubscribe of unsubscribers) unsubscribe()
     }
   }, [reload, paused])
   return shown
 }
 
-/** What there is to choose from: what was seen. Only ever more, so that a list does not change under the finger. */
+/** Collects the names for the filters from the requests. They only grow, so that an open list does not shrink. */
 function useNames(requests: readonly RecentRequest[]): {
   readonly tenants: readonly string[]
   readonly tools: readonly string[]
@@ -148,6 +148,6 @@ function useNames(requests: readonly RecentRequest[]): {
     if (tool !== undefined && seen.tools.size < 500) seen.tools.add(tool)
   }
   const size = seen.tenants.size + seen.tools.size
-  // Sets that only grow are told by their size.
+  // The sets only grow, so their size is enough to detect a change.
   return useMemo(() => ({ tenants: [...seen.tenants].sort(), tools: [...seen.tools].sort() }), [size])
 }

@@ -1,4 +1,4 @@
-/** How much passes and how long it takes: as numbers, as plots, and what the servers' parts count. */
+/** Rates and latencies as numbers and plots, and the gauges of the servers. */
 
 import type { JSX } from 'preact'
 import type { CountReading, SecondStats } from '../../../sluice/src/operate/console/api.ts'
@@ -57,7 +57,7 @@ const Tile = ({
 const sum = (seconds: readonly SecondStats[], field: 'calls' | 'errors' | 'shed'): number =>
   seconds.reduce((total, second) => total + second[field], 0)
 
-/** What the parts of the servers count: their queues, what they shed, dropped or could not stop. */
+/** The gauges of the servers: queues, shed and dropped messages, stragglers. */
 export const Counts = ({ counts }: { readonly counts: readonly CountReading[] }): JSX.Element | null =>
   counts.length === 0 ? null : (
     <dl class="counts">
@@ -70,7 +70,7 @@ export const Counts = ({ counts }: { readonly counts: readonly CountReading[] })
     </dl>
   )
 
-/** Of all servers together. */
+/** Sums each gauge over all servers. */
 function summed(counts: readonly CountReading[]): readonly CountReading[] {
   const byName = new Map<string, CountReading>()
   for (const count of counts) {

@@ -11,8 +11,7 @@ export function Requests({
   readonly requests: readonly RecentRequest[]
   readonly missed: number
 }): JSX.Element {
-  if (requests.length === 0)
-    return <Empty title="Nothing has passed yet">Requests appear here as they are answered.</Empty>
+  if (requests.length === 0) return <Empty title="No requests yet">Requests appear here when they are answered.</Empty>
   return (
     <TableBox label="Requests">
       <table class="table requests">
@@ -20,12 +19,12 @@ export function Requests({
         <thead>
           <tr>
             <th scope="col">Time</th>
-            <th scope="col">What</th>
+            <th scope="col">Target</th>
             <th scope="col">Tenant</th>
             <th scope="col">Caller</th>
             <th scope="col">Outcome</th>
             <th scope="col" class="right">
-              Took
+              Duration
             </th>
           </tr>
         </thead>
@@ -33,14 +32,14 @@ export function Requests({
       </table>
       <p class="dim table-foot" aria-hidden="true">
         {missed > 0
-          ? `${number(missed)} more passed in the last moment than are listed.`
-          : `The last ${requests.length}.`}
+          ? `${number(missed)} more requests in the last half second are not listed.`
+          : `The last ${requests.length} requests.`}
       </p>
     </TableBox>
   )
 }
 
-/** A request does not change, and an element that is the same is not looked at again. */
+/** Keeps the element of each request. A request does not change, and the renderer skips an unchanged element. */
 const rowCache = new WeakMap<RecentRequest, JSX.Element>()
 function rowOf(request: RecentRequest): JSX.Element {
   const known = rowCache.get(request)
@@ -55,7 +54,7 @@ const RequestRow = ({ request }: { readonly request: RecentRequest }): JSX.Eleme
     <td class="time">{clockTime(request.at)}</td>
     <td class="what">
       <span class="tool-name">
-        <Visible text={request.tool ?? (request.method === '' ? 'refused unread' : request.method)} />
+        <Visible text={request.tool ?? (request.method === '' ? 'rejected' : request.method)} />
       </span>
       <span class="dim from">
         <Visible text={request.server} />

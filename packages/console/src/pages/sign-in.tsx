@@ -1,4 +1,4 @@
-/** For who is not signed in: an operator key, or where to find the link. */
+/** The sign-in page: a field for an operator key, and where to find the sign-in link. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -8,7 +8,7 @@ import { Brand } from '../icons.tsx'
 import { Problem } from '../ui.tsx'
 
 const cookieDropped =
-  'You are signed in, but this browser did not keep the cookie. Safari does so on plain http: start the console with cookie: "plain", or use another browser.'
+  'This browser dropped the session cookie, as Safari does on plain http. Start the console with "cookie" set to "plain", or use another browser.'
 
 export function SignInPage(props: {
   readonly problem: string | undefined
@@ -25,8 +25,8 @@ export function SignInPage(props: {
       await callApi('signIn', { key: key.trim() })
       props.onSignedIn(await callApi('getSession', {}))
     } catch (thrown) {
-      const lost = thrown instanceof ApiError && thrown.status === 401 && thrown.message === 'Sign in first'
-      setProblem(lost ? cookieDropped : problemOf(thrown))
+      const isDropped = thrown instanceof ApiError && thrown.status === 401 && thrown.message === 'Sign in first'
+      setProblem(isDropped ? cookieDropped : problemOf(thrown))
     } finally {
       setBusy(false)
     }
@@ -40,9 +40,9 @@ export function SignInPage(props: {
       >
         <Brand />
         <h1>Sign in to Sluice</h1>
-        <p>Open the link that was printed when the server started. It works once; the server can print another.</p>
+        <p>Open the sign-in link that the server printed at its start. It works once.</p>
         <label>
-          <span>Or an operator key</span>
+          <span>Or use an operator key</span>
           <input
             type="password"
             name="key"

@@ -1,4 +1,4 @@
-/** Tenants with what they use, the keys that open their data, and what was allowed for a while. */
+/** Tenants with their usage, API keys and grants. */
 
 import type { JSX } from 'preact'
 import type { Operator, TenantSummary } from '../../../sluice/src/operate/console/api.ts'
@@ -33,7 +33,7 @@ const columns: readonly Column<TenantSummary>[] = [
     show: ({ id, servers }) => (
       <>
         <Visible text={id} />
-        <SubText>{servers.length === 0 ? 'quiet' : <Visible text={servers.join(', ')} />}</SubText>
+        <SubText>{servers.length === 0 ? 'idle' : <Visible text={servers.join(', ')} />}</SubText>
       </>
     ),
   },
@@ -55,7 +55,7 @@ const columns: readonly Column<TenantSummary>[] = [
 ]
 
 function Tenants({ tenants }: { readonly tenants: readonly TenantSummary[] }): JSX.Element {
-  if (tenants.length === 0) return <Empty title="No tenant was seen yet" />
+  if (tenants.length === 0) return <Empty title="No tenants yet" />
   return (
     <section>
       <h2>Tenants</h2>
@@ -64,13 +64,13 @@ function Tenants({ tenants }: { readonly tenants: readonly TenantSummary[] }): J
   )
 }
 
-/** What is in use; of what is not, only how much there would be. */
+/** Shows the limits in use. If none is, shows only how much is available. */
 function Limits({ tenant }: { readonly tenant: TenantSummary }): JSX.Element {
   const limits = tenant.limits ?? []
   const used = limits.filter((limit) => limit.used > 0)
   if (used.length === 0) {
-    const room = limits.find(({ most }) => most > 0)
-    return <Dim>{room ? `idle, ${number(room.most)} ${room.name} for each server` : 'none'}</Dim>
+    const available = limits.find(({ most }) => most > 0)
+    return <Dim>{available ? `idle, up to ${number(available.most)} ${available.name} for each server` : 'none'}</Dim>
   }
   return (
     <ul class="limits">

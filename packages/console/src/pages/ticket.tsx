@@ -1,4 +1,4 @@
-/** One ticket, whole: nothing is decided here that was not shown. */
+/** One complete ticket. It can be approved only after everything was shown. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -43,7 +43,7 @@ export function TicketDetail(props: {
     return (
       <>
         {back}
-        {problem !== undefined && <Empty title="This ticket cannot be shown">{problem}</Empty>}
+        {problem !== undefined && <Empty title="The ticket cannot be shown">{problem}</Empty>}
       </>
     )
   return (
@@ -73,7 +73,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
   </div>
 )
 
-/** First, because the same arguments can mean something else in another state of the server. */
+/** Shown first, because the same arguments can mean something else in another state of the server. */
 const Effect = ({ effect }: { readonly effect: NonNullable<Ticket['effect']> }): JSX.Element => (
   <section class="block">
     <h3>Acts on</h3>
@@ -105,11 +105,11 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
         <Visible text={ticket.server} />
       </Fact>
       {ticket.client !== undefined && (
-        <Fact name="Client, by its own word">
+        <Fact name="Client (unverified)">
           <Visible text={ticket.client} />
         </Fact>
       )}
-      <Fact name="Asked">
+      <Fact name="Requested">
         <AskedAgo at={ticket.createdAt} />
       </Fact>
       {ticket.status === 'pending' && (
@@ -133,8 +133,12 @@ function AskedAgo({ at }: { readonly at: number }): JSX.Element {
   return <time title={dateTime(at)}>{ago(useNow() - at)} ago</time>
 }
 function Expiry({ at }: { readonly at: number }): JSX.Element {
-  const left = at - useNow()
-  return <span class={left < 60_000 ? 'soon' : ''}>{left > 0 ? `in ${countdown(left)}` : 'expired'}</span>
+  const remainingMs = at - useNow()
+  return (
+    <span class={remainingMs < 60_000 ? 'soon' : ''}>
+      {remainingMs > 0 ? `in ${countdown(remainingMs)}` : 'expired'}
+    </span>
+  )
 }
 
 function TicketContent({
@@ -172,7 +176,7 @@ function Changes(props: { readonly before: string; readonly now: string; readonl
   return (
     <section class="block">
       <h3>
-        Since the last approved call <a href={`#/approvals/${encodeURIComponent(props.id)}`}>open it</a>
+        Changes since the last approved call <a href={`#/approvals/${encodeURIComponent(props.id)}`}>open it</a>
       </h3>
       {found === undefined ? (
         <p class="dim">Too large to compare here.</p>
@@ -182,7 +186,7 @@ function Changes(props: { readonly before: string; readonly now: string; readonl
         <table class="changes">
           <thead>
             <tr>
-              <th scope="col">Where</th>
+              <th scope="col">Path</th>
               <th scope="col">Before</th>
               <th scope="col">Now</th>
             </tr>
@@ -215,7 +219,7 @@ const Decisions = ({ ticket }: { readonly ticket: Ticket }): JSX.Element => (
           <span>
             <Visible text={by} />{' '}
             <span class="dim">
-              by {via}, {dateTime(at)}
+              via {via}, {dateTime(at)}
             </span>
           </span>
           {note !== undefined && (

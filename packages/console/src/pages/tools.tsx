@@ -1,4 +1,4 @@
-/** Every server and its tools: what they take, who may call them, who must approve, how often they are used. */
+/** Every server and its tools: schemas, scopes, approval, and usage. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -17,14 +17,14 @@ export function ToolsPage(): JSX.Element {
         <input
           class="search"
           type="search"
-          aria-label="Find a tool"
-          placeholder="Find a tool"
+          aria-label="Search tools"
+          placeholder="Search tools"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </PageHeader>
       <Problem text={problem} />
-      {data?.servers.length === 0 && <Empty title="No server is watched" />}
+      {data?.servers.length === 0 && <Empty title="No servers yet" />}
       {data?.servers.map((server) => (
         <ServerTools key={server.name} server={server} text={text.toLowerCase()} />
       ))}
@@ -49,7 +49,7 @@ function ServerTools({ server, text }: { readonly server: ServerSummary; readonl
       )}
       {server.rules.length > 0 && (
         <details class="rules">
-          <summary>{server.rules.length} approval rules, the first that fits decides</summary>
+          <summary>{server.rules.length} approval rules; the first match decides</summary>
           <ol>
             {server.rules.map(({ place, text: words }) => (
               <li key={place}>
@@ -65,7 +65,7 @@ function ServerTools({ server, text }: { readonly server: ServerSummary; readonl
         ))}
       </div>
       {found.length > maxShownTools && (
-        <p class="dim">{number(found.length - maxShownTools)} more: look for one by name.</p>
+        <p class="dim">{number(found.length - maxShownTools)} more tools: search for one by name.</p>
       )}
     </section>
   )
@@ -92,10 +92,10 @@ function ToolCard({ tool }: { readonly tool: ToolSummary }): JSX.Element {
       </summary>
       <dl class="facts">
         <div>
-          <dt>Who may call</dt>
+          <dt>Required scopes</dt>
           <dd>
             {tool.scopes.length === 0
-              ? 'whoever is let in'
+              ? 'none'
               : tool.scopes.map((scope) => (
                   <code key={scope}>
                     <Visible text={scope} />
@@ -108,7 +108,7 @@ function ToolCard({ tool }: { readonly tool: ToolSummary }): JSX.Element {
           <dd>{tool.approval}</dd>
         </div>
         <div>
-          <dt>Time limit</dt>
+          <dt>Timeout</dt>
           <dd>{tool.timeoutMs === 0 ? 'none' : milliseconds(tool.timeoutMs)}</dd>
         </div>
       </dl>

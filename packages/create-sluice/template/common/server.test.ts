@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testClient } from 'sluice/testing'
 import { server } from './server.ts'
 
-test('it shouts, to clients of every revision', async () => {
+test('shouts to clients of every revision', async () => {
   for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28'] as const) {
     const client = await testClient(server, { revision })
     const { content } = (await client.call('shout', { text: 'hi' })) as { content: { text: string }[] }
@@ -12,7 +12,7 @@ test('it shouts, to clients of every revision', async () => {
   }
 })
 
-test('an empty text is refused with a reason', async () => {
+test('refuses an empty text', async () => {
   const client = await testClient(server)
   assert.equal((await client.call('shout', { text: '' }))['isError'], true)
 })

@@ -1,6 +1,7 @@
 /**
- * The gate: nothing gated passes without a ticket that a person approved for exactly this caller, tool, definition,
- * arguments and answers, and what passes is what that ticket holds. Passing claims the ticket in `once`, further in.
+ * The approval layer. A gated call runs only with a ticket that a person approved for exactly this caller, tool,
+ * definition, arguments and answers. The stored call is the one that runs. The idempotency layer, further in, claims the
+ * ticket.
  */
 
 import type { Answer } from '../core/answer.ts'
@@ -8,8 +9,7 @@ import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
-import type { RunOutcome } from '../core/idempotency-record.ts'
-import { resolveInDoubt } from '../core/idempotency-record.ts'
+import { replay, resolveInDoubt } from '../core/idempotency-record.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Seal } from '../core/seal.ts'
@@ -31,33 +31,33 @@ import { waitForDecision } from './wait-for-decision.ts'
 
 export interface ApprovalLayerDeps {
   readonly engine: ApprovalEngine
-  /** The server's name, and its version as it is now. */
+  /** The server's name and its current version. */
   readonly name: string
   readonly version: () => string
-  /** The part of the store where `once` keeps its claims. */
+  /** The part of the store where the idempotency layer keeps its claims. */
   readonly serverStore: Store
   readonly clock: Clock
   readonly logger: Logger
   readonly seal: Seal
-  /** Rejects where the store is not fit for tickets. */
+  /** Rejects if the store is not safe for tickets. */
   readonly ready: () => Promise<void>
   readonly record: (tenant: string, kind: string, fields: Params) => void
   readonly waitMs: number
 }
 
-/** What a call asks for as of now, and a way to look again: what it is bound to may change while a person thinks. */
+/** The draft of a call as of now. `refresh` computes it again, because its effect may change while a person decides. */
 interface CurrentDraft {
   readonly draft: TicketDraft
   refresh(): Promise<CurrentDraft>
 }
 
-/** What is found about a call's ticket: an answer, or that a new one is needed, or that it changed meanwhile. */
+/** The result of using a ticket: an answer, `new` if the call needs a new ticket, or `again` if it changed meanwhile. */
 type TicketOutcome = { readonly answer: Answer } | 'new' | 'again'
 
-/** How the gate ends: with an answer, or with work that a grant lets run. */
+/** The result of the check: an answer, or work that a grant allows. */
 type ApprovalOutcome = { readonly answer: Answer } | { readonly granted: Ready | undefined }
 
-/** A ticket that changes this often while it is looked at is a store that lies. */
+/** A ticket that changes this often during one call means that the store is broken. */
 const maxTries = 20
 
 export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
@@ -68,7 +68,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
   const { ticketStore, time, policy, grants } = engine
 
   return (next) => {
-    // Most calls need none, and pass without a promise of this layer's own.
+    // Most calls need no approval, so they pass without an extra promise.
     return (call) => {
       if (call.target.kind !== 'tool') return next(call)
       const verdict = policy.verdict(call, name)
@@ -77,7 +77,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     }
 
     async function checkApproval(call: Call, verdict: RuleVerdict, approval: 'always' | 'depends'): Promise<Answer> {
-      // Anything but exactly false, and a throw, means yes.
+      // Only exactly `false` means that no approval is needed. A throw means that one is.
       if (approval === 'depends' && (await call.ready?.needsApproval?.(call).catch(() => true)) === false)
         return next(call)
       refuseAnonymous(call)
@@ -87,15 +87,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         passed = await gated(call, verdict)
       } catch (thrown) {
         if (thrown instanceof RpcError) throw thrown
-        // When a check cannot run, the answer is no.
+        // If a check cannot run, the call is refused.
         logger.error({ event: 'approvalsUnavailable', tool: call.target.name, ...bugOf(thrown) })
-        throw new RpcError(
-          'storeUnavailable',
-          'Approvals cannot be checked right now: nothing was run, try again later',
-          {
-            cause: thrown,
-          },
-        )
+        throw new RpcError('storeUnavailable', 'Not run: approvals cannot be checked right now. Try again later', {
+          cause: thrown,
+        })
       }
       return 'answer' in passed ? passed.answer : next({ ...call, ready: passed.granted })
     }
@@ -124,15 +120,18 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         if (outcome === 'again') continue
         if (outcome !== 'new') return outcome
         if (named !== undefined) throw invalidTicket()
-        const made = await propose(draft, id)
-        if (!made) continue
-        call.facts['ticket'] = made.id
-        return { answer: await replyApprovalRequired(call, made, current) }
+        const proposal = await propose(draft, id)
+        if (!proposal) continue
+        call.facts['ticket'] = proposal.id
+        return { answer: await replyApprovalRequired(call, proposal, current) }
       }
-      throw new RpcError('storeUnavailable', 'The ticket of this call changes faster than it can be read: try again')
+      throw new RpcError(
+        'storeUnavailable',
+        'Not run: the ticket of this call changes faster than it can be read. Try again',
+      )
     }
 
-    /** The caller's own no, by the ticket's id: recorded like a person's, and nothing runs. */
+    /** Withdraws the caller's own ticket. It is recorded like a person's denial, and nothing runs. */
     async function withdraw(call: Call, id: string, draft: TicketDraft): Promise<RpcError> {
       const proposal = await ticketStore.readProposal(id)
       if (!proposal || proposal.binding !== draft.binding) throw invalidTicket()
@@ -143,7 +142,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       return approvalDenied(proposal, [])
     }
 
-    /** A grant does not outweigh a person who said no to this very call. */
+    /** Refuses a call that a person denied, because a grant does not override a denial of this exact call. */
     async function refuseDenied(draft: TicketDraft): Promise<void> {
       const id = await ticketStore.findByBinding(draft)
       if (id === undefined) return
@@ -156,7 +155,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       if (isSameEffect(proposal.effect, draft.effect)) throw approvalDenied(proposal, live.state.decisions)
     }
 
-    /** `named`: the client brought the ticket back by its id; else it was found by what it is bound to. */
+    /** `named`: the client sent the ticket's id. Otherwise the ticket was found by its binding. */
     async function useTicket(call: Call, id: string, current: CurrentDraft, named: boolean): Promise<TicketOutcome> {
       const [proposal, live, { at, epoch }] = await Promise.all([
         ticketStore.readProposal(id),
@@ -174,13 +173,13 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       if (until <= at) return 'new'
       const isSame = isSameEffect(proposal.effect, current.draft.effect)
       if (status === 'denied') {
-        // A client that asks its own human asks again when it calls again.
+        // With the approver `client`, a repeated call asks its user again.
         if (proposal.approver === 'client' && !named) return 'new'
-        // A denial was about something else than this call would do now: a person is asked again.
+        // The denied effect differs from what this call would do now, so a person is asked again.
         if (!isSame) return 'new'
         throw approvalDenied(proposal, decisions)
       }
-      // Left over by a process that died while it added the ticket.
+      // A process died while it added this ticket, so the ticket does not exist.
       if (status === 'pending' && named && (await ticketStore.findByBinding(proposal)) !== id) return 'new'
       if (!isSame) {
         if (!(await engine.voidTicket(proposal, live))) return 'again'
@@ -190,11 +189,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     }
 
     async function pending(call: Call, proposal: Proposal, current: CurrentDraft): Promise<TicketOutcome> {
-      if (declinedToOpen(call)) throw fail('The person did not open the page where this is approved: nothing was run.')
+      if (declinedToOpen(call)) throw fail('Not run: the user did not open the approval page.')
       return { answer: await replyApprovalRequired(call, proposal, current) }
     }
 
-    /** Begun before: by this caller, or by another process for it. `undefined` if it was approved and nobody began. */
+    /** Replays a ticket that was run before, in this or another process. `undefined` if it is approved and not yet run. */
     async function replaySpent(
       call: Call,
       proposal: Proposal,
@@ -204,8 +203,8 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const claim = await claimOf(serverStore, proposal, clock)
       if (claim.state === 'started') {
         if (!claim.inDoubt) return { answer: await run(call, proposal) }
-        if (live.state.status !== 'approved') return replaySettled(call, claim.settled)
-        // Whoever claimed it died before it was spent, so nothing ran: the ticket's state comes right before the work.
+        if (live.state.status !== 'approved') return { answer: replay(call, claim.settled) }
+        // The claiming process died before it spent the ticket. Spending comes right before the work, so nothing ran.
         const { id, tenant, caller } = proposal
         const name = { ticket: id }
         await resolveInDoubt(serverStore, clock, { tenant, subject: caller.subject, name }, 'did not run')
@@ -213,11 +212,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       }
       if (claim.state === 'done') {
         await recordCompletion(proposal)
-        return named ? replaySettled(call, claim.settled) : 'new'
+        return named ? { answer: replay(call, claim.settled) } : 'new'
       }
       const { state } = live
       if (state.status === 'approved') return undefined
-      // An operator found that it did not run, and died before the ticket said so.
+      // An operator resolved it as not run, and the process died before it wrote the ticket's state.
       if (state.status === 'running' && claim.state === 'free') {
         await ticketStore.transition(proposal.id, live, { ...state, status: 'approved' })
         return 'again'
@@ -225,17 +224,17 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       return 'new'
     }
 
-    /** What runs is what was approved, as it is stored, and checked again. */
+    /** Runs the stored arguments and answers, which are the approved ones, after it validates them again. */
     async function run(call: Call, proposal: Proposal): Promise<Answer> {
       const args: unknown = JSON.parse(proposal.arguments)
-      const given = JSON.parse(proposal.answers) as Params
+      const answers = JSON.parse(proposal.answers) as Params
       const prepared = await call.target.prepare(args)
       if ('issues' in prepared) throw invalidTicket()
       try {
         return await next({
           ...call,
           args,
-          answers: given,
+          answers,
           ready: spendBeforeRun(prepared, proposal),
           ticketId: proposal.id,
         })
@@ -247,15 +246,15 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     }
 
     /**
-     * Spends the ticket, after `once` has claimed it and right before the work: the claim alone could be lost with its
-     * time, and the state alone cannot say who runs.
+     * Spends the ticket after the idempotency layer has claimed it, right before the work. Both are needed, because the
+     * claim alone can expire and the state alone does not say which process runs.
      */
     function spendBeforeRun(ready: Ready, proposal: Proposal): Ready {
       const { id, tenant, digest } = proposal
       const checked = withEffectCheck(ready, proposal.effect)
       return {
         ...checked,
-        async run(call, given) {
+        async run(call, answers) {
           const { at, epoch } = await time.advance()
           const live = await ticketStore.readState(id)
           const status = live?.state.status
@@ -265,7 +264,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           if (!(await ticketStore.transition(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
           record(tenant, 'spent', { ticket: id, digest })
           engine.notifyChange(id, 'running')
-          return checked.run(call, given)
+          return checked.run(call, answers)
         },
       }
     }
@@ -275,9 +274,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const { tenant, caller } = draft
       const slot = await ticketStore.takeSlot(tenant, caller.subject, id, engine.maxPending)
       if (slot === undefined)
-        throw new RpcError('rateLimited', `There are ${engine.maxPending} calls waiting for an approval already`, {
-          data: { retryAfterMs: 60_000 },
-        })
+        throw new RpcError(
+          'rateLimited',
+          `Too many calls wait for an approval: at most ${engine.maxPending} per caller. Wait until some are decided`,
+          { data: { retryAfterMs: 60_000 } },
+        )
       const [previous, { at, epoch }] = await Promise.all([ticketStore.lastApproved(draft), time.now()])
       const proposal: Proposal = {
         ...draft,
@@ -297,11 +298,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       return proposal
     }
 
-    /** A quick human may decide while the call waits. */
+    /** Answers that an approval is required, after it has waited `waitMs` for a quick decision. */
     async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
       const { id } = proposal
       if (waitMs > 0) {
-        await waitForDecision(call, id, { desk: engine, clock, waitMs })
+        await waitForDecision(call, id, { approvals: engine, clock, waitMs })
         if (call.stop.reason) throw call.stop.reason
         const live = await ticketStore.readState(id)
         if (live && live.state.status !== 'pending') {
@@ -314,7 +315,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     }
   }
 
-  /** Best effort: `once` has the truth, and whoever looks at the ticket reads it there. */
+  /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
   async function recordCompletion(proposal: Proposal): Promise<void> {
     const claim = await claimOf(serverStore, proposal, clock)
     if (claim.state !== 'done') return
@@ -326,16 +327,13 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
   }
 }
 
-function replaySettled(call: Call, settled: RunOutcome): TicketOutcome {
-  if ('answer' in settled) return { answer: settled.answer }
-  const { reason, message, data, reference, cause } = settled
-  if (reference !== undefined) call.facts.reference = reference
-  throw new RpcError(reason, message, { data, cause })
-}
-
-/** Nobody vouched for them, so a ticket could not be bound to anybody. A pipe and this process have one user. */
+/**
+ * Refuses anonymous network callers, because a ticket must name a caller. stdio and in-process calls have exactly one
+ * user.
+ */
 export function refuseAnonymous({ caller, tenant, via }: Call): void {
-  const stranger = caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
-  if (stranger || tenant.id === '')
-    throw new RpcError('forbidden', 'This needs an approval, and approvals are for known callers: sign in first')
+  const isAnonymous =
+    caller.credential === anonymous.credential && via.transport !== 'stdio' && via.transport !== 'memory'
+  if (isAnonymous || tenant.id === '')
+    throw new RpcError('forbidden', 'This call needs an approval, and an approval needs a known caller: sign in first')
 }

@@ -1,4 +1,4 @@
-/** Arguments of the gate's that stand among a tool's own, for clients that cannot send them anywhere else. */
+/** The approval arguments among a tool's own arguments, for clients that cannot send them anywhere else. */
 
 import { invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
@@ -6,46 +6,47 @@ import type { ReservedArguments } from '../core/reserved-arguments.ts'
 import { reservedArguments } from '../core/reserved-arguments.ts'
 import type { Target } from '../core/target.ts'
 
-/** For `tool({ approvalArguments })`. `approved: true` is taken because clients send it; the ticket decides. */
+/** For `tool({ approvalArguments })`. `approved: true` is accepted because clients send it. Only the ticket decides. */
 export const approvalArguments: ReservedArguments = reservedArguments('approvalArguments', {
   approval_request_id: {
     type: 'string',
-    description: 'Only when repeating a call that needed an approval: the request_id it was answered with',
+    description: 'Only when you repeat a call that needed an approval: the request_id from its answer',
   },
   approved: {
-    description: 'Only when repeating a call that needed an approval. false withdraws it, true alone approves nothing',
+    description:
+      'Only when you repeat a call that needed an approval. false withdraws the request; true alone approves nothing',
   },
 })
 
 export interface SplitArguments {
-  /** What is left for the tool: what is approved and runs. */
+  /** The tool's own arguments. These are approved and run. */
   readonly args: unknown
   /** The ticket the client names. */
   readonly ticket?: string
-  /** The client says no to the ticket it names: nothing may run. */
+  /** The client withdraws the ticket it names, so nothing may run. */
   readonly withdrawn?: boolean
 }
 
-/** Models fill in what they do not need with nothing; that names no ticket. */
-export function splitArguments({ approvalArguments: own }: Target, raw: unknown): SplitArguments {
-  if (!own || !isObject(raw)) return { args: raw }
-  const args = own.without(raw)
+/** Separates the two. An empty id counts as absent, because models fill in optional arguments with empty values. */
+export function splitArguments({ approvalArguments: reserved }: Target, raw: unknown): SplitArguments {
+  if (!reserved || !isObject(raw)) return { args: raw }
+  const args = reserved.without(raw)
   const ticket = raw['approval_request_id']
   if (ticket === undefined || ticket === null || ticket === '') return { args }
   if (typeof ticket !== 'string') throw invalidParams('approval_request_id must be the request_id of an approval')
   return { args, ticket, withdrawn: isWithdrawn(raw['approved']) }
 }
 
-/** Anything but a clear yes, a clear no or nothing is refused: a client that meant no must not be run. */
+/** Refuses any value that is not true, false or empty, because a call that its client meant to withdraw must not run. */
 function isWithdrawn(approved: unknown): boolean {
   if (approved === undefined || approved === null || approved === '') return false
-  const said = parseApproved(approved)
-  if (said === undefined) throw invalidParams('approved must be true or false')
-  return !said
+  const parsed = parseApproved(approved)
+  if (parsed === undefined) throw invalidParams('approved must be true or false')
+  return !parsed
 }
 
-/** Document 003's clients send texts too. */
+/** Accepts the texts "true" and "false" too, because clients send them (docs/documents.md#003). */
 export const parseApproved = (approved: unknown): boolean | undefined => {
-  const said = typeof approved === 'string' ? { true: true, false: false }[approved.toLowerCase()] : approved
-  return typeof said === 'boolean' ? said : undefined
+  const parsed = typeof approved === 'string' ? { true: true, false: false }[approved.toLowerCase()] : approved
+  return typeof parsed === 'boolean' ? parsed : undefined
 }

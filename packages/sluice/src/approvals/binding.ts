@@ -1,16 +1,16 @@
-/** From a call to what a person is asked to allow, and what that permission is bound to. */
+/** Derives a ticket draft from a call: what a person is shown, and what the approval is bound to. */
 
 import type { Call } from '../core/call.ts'
 import { definitionHash } from '../core/definition-hash.ts'
 import { canonicalJson, digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { clientOf } from '../protocol/client-info.ts'
 import { effectOf } from './effect.ts'
 import type { RuleVerdict } from './rules.ts'
 import type { Approver, Proposal } from './ticket.ts'
 
-/** All of a proposal that follows from the call: the same call gives the same, in every process. */
+/** The fields of a proposal that follow from the call. The same call gives the same draft in every process. */
 export type TicketDraft = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'epoch' | 'slot' | 'previous'>
 
 export interface BindingContext {
@@ -19,29 +19,29 @@ export interface BindingContext {
   readonly approver: Approver
 }
 
-/** More than a person can read is not asked for. */
+/** Longer calls are refused, because no person reads that much before a decision. */
 const maxText = 64 * 1024
 
-/** `args` are the tool's own, as received. */
+/** Makes the draft. `args` are the tool's own arguments, as received. */
 export async function bindingOf(
   call: Call,
   args: unknown,
   verdict: RuleVerdict,
-  where: BindingContext,
+  context: BindingContext,
 ): Promise<TicketDraft> {
-  const { tenant, caller, target, answers: given, ready } = call
-  const [text, answers] = [textOf(args), textOf(given)]
+  const { tenant, caller, target, ready } = call
+  const [text, answers] = [textOf(args), textOf(call.answers)]
   const effect = await effectOf(ready, call)
   if (text.length + answers.length + JSON.stringify(effect ?? {}).length > maxText)
     throw new RpcError(
       'payloadTooLarge',
-      `Nobody can read so much: a call that needs an approval has at most ${maxText} characters of arguments`,
+      `Arguments too long: a call that needs an approval may have at most ${maxText} characters of arguments`,
     )
-  const { server, version, approver } = where
+  const { server, version, approver } = context
   const { needed, of } = verdict
   const definition = digest([server, version, definitionHash(target), verdict.digest, approver])
   const entry = isObject(target.entry) ? target.entry : {}
-  const client = clientOf(call)
+  const client = clientName(call)
   return {
     tenant: tenant.id,
     caller: { subject: caller.subject, credential: caller.credential, ...(client !== undefined && { client }) },
@@ -53,16 +53,16 @@ export async function bindingOf(
     arguments: text,
     answers,
     ...(effect && { effect }),
-    digest: digest([args, given, effect ?? null]),
+    digest: digest([args, call.answers, effect ?? null]),
     definition,
-    binding: digest([tenant.id, caller.subject, target.name, definition, args, given]),
+    binding: digest([tenant.id, caller.subject, target.name, definition, args, call.answers]),
     approver,
     needed,
     ...(of && { of }),
   }
 }
 
-/** Programs may hand in what is no JSON; nobody can be shown that. */
+/** Refuses values that are not JSON, which programs can pass in, because they cannot be shown to a person. */
 function textOf(value: unknown): string {
   try {
     return canonicalJson(value)
@@ -71,15 +71,8 @@ function textOf(value: unknown): string {
   }
 }
 
-/** What the client calls itself, cut. It may say anything, and the page says so. */
-function clientOf({ meta, via }: Call): string | undefined {
-  const info: unknown = meta['io.modelcontextprotocol/clientInfo'] ?? via.connection?.state.agreed?.client
-  return isObject(info) && typeof info['name'] === 'string' ? nameOf(info) : undefined
+/** Returns the name that the client claims. It is unverified, and the page says so. */
+function clientName(call: Call): string | undefined {
+  const { name, version } = clientOf(call)
+  return name === undefined ? undefined : [name, ...(version === undefined ? [] : [version])].join(' ').toWellFormed()
 }
-const nameOf = ({ name, version }: Params): string =>
-  [name, version]
-    .filter((part) => typeof part === 'string')
-    .join(' ')
-    .toWellFormed()
-    .slice(0, 100)
-    .toWellFormed()

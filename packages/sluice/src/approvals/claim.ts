@@ -1,4 +1,4 @@
-/** What became of a ticket that was spent: `once` keeps the record, and here it is read. */
+/** Reads what became of a spent ticket from the record that the idempotency layer keeps. */
 
 import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/idempotency-record.ts'
@@ -7,26 +7,26 @@ import type { Store } from '../core/store.ts'
 import type { Proposal } from './ticket.ts'
 
 export type TicketClaim =
-  /** There is no record: nobody spent it, or the record's time is up. */
+  /** There is no record. The ticket was never spent, or the record has expired. */
   | { readonly state: 'none' }
-  /** It was given back, and nothing ran under it; or an operator found that nothing did. */
+  /** The claim was released before anything ran, or an operator resolved it as not run. */
   | { readonly state: 'free' }
   | { readonly state: 'started'; readonly inDoubt: boolean; readonly settled: RunOutcome }
   | { readonly state: 'done'; readonly status: 'done' | 'failed' | 'void'; readonly settled: RunOutcome }
 
-/** `own` is the part of the store that belongs to the ticket's server. */
+/** Returns the claim of a ticket. `serverStore` is the part of the store that belongs to the ticket's server. */
 export async function claimOf(
-  own: Store,
+  serverStore: Store,
   { id, tenant, caller }: Pick<Proposal, 'id' | 'tenant' | 'caller'>,
   clock: Clock,
 ): Promise<TicketClaim> {
-  const text = await own.get(recordKey(tenant, caller.subject, { ticket: id }))
-  const kept = text === undefined ? undefined : parseIdempotencyRecord(text)
-  if (!kept) return { state: 'none' }
-  if (kept.state === 'free') return { state: 'free' }
-  const settled = outcomeOfRecord(kept, kept, clock.now())
-  if (kept.state === 'started') return { state: 'started', inDoubt: kept.until <= clock.now(), settled }
-  const failed = kept.failure !== undefined || kept.answer?.isError === true
-  const status = kept.failure?.reason === 'approvalVoid' ? 'void' : failed ? 'failed' : 'done'
+  const text = await serverStore.get(recordKey(tenant, caller.subject, { ticket: id }))
+  const record = text === undefined ? undefined : parseIdempotencyRecord(text)
+  if (!record) return { state: 'none' }
+  if (record.state === 'free') return { state: 'free' }
+  const settled = outcomeOfRecord(record, record, clock.now())
+  if (record.state === 'started') return { state: 'started', inDoubt: record.until <= clock.now(), settled }
+  const failed = record.failure !== undefined || record.answer?.isError === true
+  const status = record.failure?.reason === 'approvalVoid' ? 'void' : failed ? 'failed' : 'done'
   return { state: 'done', status, settled }
 }

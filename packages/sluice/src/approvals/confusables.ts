@@ -1,4 +1,4 @@
-/** Made by `scripts/confusables.ts` from the data of UTS #39: each ASCII character, and code points that pass for it. */
+/** Each ASCII character and the code points that look like it. `scripts/confusables.ts` makes it from UTS #39's data. */
 
 // biome-ignore format: one row a character
 export const confusables: readonly (readonly [ascii: string, codes: string])[] = [

@@ -1,4 +1,4 @@
-/** Who may decide what, checked at the moment of the decision, and the decision itself: one atomic step of a ticket. */
+/** Makes a decision on a ticket in one atomic step. Permissions are checked at that moment, not when the page was opened. */
 
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -27,11 +27,11 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
     const proposal = await ticketStore.readProposal(id)
     if (!proposal) throw invalidTicket()
     const { tenant, digest, needed } = proposal
-    const said = { ticket: id, by: by.subject, via: by.via, approved, digest }
+    const entry = { ticket: id, by: by.subject, via: by.via, approved, digest }
     try {
       checkDecider(approved ? 'approve' : 'deny', proposal, by)
     } catch (thrown) {
-      record(tenant, 'decisionRefused', { ...said, reason: thrown instanceof RpcError ? thrown.reason : '' })
+      record(tenant, 'decisionRefused', { ...entry, reason: thrown instanceof RpcError ? thrown.reason : '' })
       throw thrown
     }
     for (;;) {
@@ -45,7 +45,7 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
         refuseOtherDecision(state, decision)
         return proposal
       }
-      // Left over by a process that died while it added the ticket: no call would ever find it.
+      // A process died while it added this ticket, so no call would ever find it.
       if ((await ticketStore.findByBinding(proposal)) !== id) throw invalidTicket()
       // Each person counts once.
       if (approved && state.decisions.some((made) => made.by === by.subject)) return proposal
@@ -53,7 +53,7 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
       if (!(await ticketStore.transition(id, live, to))) continue
       if (to.status !== 'pending') await ticketStore.removeFromPending(proposal)
       if (to.status === 'approved') await ticketStore.setLastApproved(proposal)
-      record(tenant, 'decided', { ...said, decisions: to.decisions.length, needed })
+      record(tenant, 'decided', { ...entry, decisions: to.decisions.length, needed })
       notifyChange(id, to.status)
       return proposal
     }
@@ -62,69 +62,72 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
   function after({ decisions, until }: TicketState, decision: Decision, needed: number, at: number): TicketState {
     const all = [...decisions, decision]
     if (!decision.approved) return { status: 'denied', decisions: all, until: at + times.decideMs }
-    // A part of the votes gives the ticket no more time.
+    // The ticket expires at the same time while approvals are still missing.
     if (all.length < needed) return { status: 'pending', decisions: all, until }
     return { status: 'approved', decisions: all, until: at + times.runMs }
   }
 }
 
-/** The caller itself no longer wants what it asked for. */
+/** Whether the decision comes from the caller itself, which withdraws its request. */
 const isCallerOf = ({ caller }: Proposal, { via, subject }: Decider): boolean =>
   via === 'protocol' && subject === caller.subject
 
 const shortenNote = (note: string): string => note.toWellFormed().slice(0, maxNote).toWellFormed()
 
-/** Said again because the acknowledgement was lost, it is the same decision. */
+/** Accepts the same decision again, because its acknowledgement may have been lost. Refuses any other. */
 function refuseOtherDecision({ status, decisions }: TicketState, { by, approved }: Decision): void {
   if (decisions.some((made) => made.by === by && made.approved === approved)) return
-  throw new RpcError('conflict', `This was decided before: it is ${status}`, { data: { state: status } })
+  throw new RpcError('conflict', `This ticket is already decided: it is ${status}`, { data: { state: status } })
 }
 
 /**
- * A person who decides, as whoever let them in knows them now: the console from its session, the command from the account
- * it runs under, the webhook from its signature. Never made from a call, except by `approval/respond`.
+ * A person who decides, as their channel identifies them at that moment. The console uses its session, the command the
+ * account it runs under, the webhook its signature. Only `approval/respond` makes one from a call.
  */
 export interface Decider {
   readonly subject: string
   readonly via: DecisionChannel
-  /** Whose tickets there are for this person at all. */
+  /** The tenants whose tickets this person can see. */
   readonly tenants: 'all' | readonly string[]
-  /** Holds the right `approvals:decide`: may decide for others. Without it, only where `approver` is `owner`, and only their own. */
+  /**
+   * Holds the permission `approvals:decide`, and so may decide for others. Without it, a person may decide only their own
+   * tickets, and only if `approver` is `owner`.
+   */
   readonly operator: boolean
-  /** The credential that speaks, where a call brought the decision: the ticket's own never decides. */
+  /** The credential of the call that brought the decision. The credential that made the ticket never decides. */
   readonly credential?: string
 }
 
-/** What people do with tickets and grants. */
+/** An action of a person on a ticket or grant. */
 export type TicketAction =
   | 'approve'
   | 'deny'
   /** Allows calls like this one for a while. */
   | 'grant'
-  /** Says what became of a ticket in doubt, which may let it run again. */
+  /** Records what became of a ticket in doubt, which may let it run again. */
   | 'resolve'
-  /** Takes a grant back. */
+  /** Ends a grant. */
   | 'revoke'
 
-/** What a ticket, or a grant made from it, says about the people who decide. */
+/** The fields of a ticket or grant that determine which people may decide. */
 export type Decidable = Pick<Proposal, 'tenant' | 'approver' | 'of'> & {
   readonly caller: Pick<Proposal['caller'], 'subject' | 'credential'>
 }
 
-/** One text for unknown, foreign, changed and expired: which it was is nobody's business. */
+/** One message for unknown, foreign, changed and expired tickets, so that a caller cannot learn which tickets exist. */
 export const invalidTicket = (): RpcError =>
   new RpcError(
     'approvalInvalid',
-    'There is no such approval, or it has expired, or it is not for this call: invoke the tool again to ask for a new one',
+    'This approval does not exist, has expired or is not for this call: invoke the tool again to ask for a new one',
   )
 
-const forbidden = (why: string): RpcError => new RpcError('forbidden', why)
+const forbidden = (message: string): RpcError => new RpcError('forbidden', message)
 
-/** To somebody of another tenant it is as if there were no such ticket. */
+/** Tickets of other tenants do not exist for a decider. */
 const maySee = ({ tenant }: Pick<Proposal, 'tenant'>, { tenants }: Decider): boolean =>
   tenants === 'all' || tenants.includes(tenant)
 
-/** Throws unless `by` may do this. `approver`, `of` and the tenant bind every action that can make a call run. */
+/** Throws if `by` may not do this. `approver`, `of` and the tenant restrict every action that can make a call run. */
 export function checkDecider(action: TicketAction, subject: Decidable, by: Decider): void {
   const { approver, caller, of } = subject
   if (!maySee(subject, by)) throw invalidTicket()
@@ -133,18 +136,18 @@ export function checkDecider(action: TicketAction, subject: Decidable, by: Decid
     checkProtocolDecider(action, subject, by, isOwner)
     return
   }
-  // Taking a permission back lets nothing run: the person it is about and every operator may.
+  // A revocation lets nothing run, so the person whose grant it is and every operator may do it.
   if (action === 'revoke') {
-    if (!by.operator && !isOwner) throw forbidden('This is not yours to revoke')
+    if (!by.operator && !isOwner) throw forbidden('You may revoke only your own grants')
     return
   }
-  if (approver === 'other' && isOwner) throw forbidden('Somebody else has to decide this: you asked for it')
+  if (approver === 'other' && isOwner) throw forbidden('You asked for this call, so another person must decide it')
   const ownAnswer = (action === 'approve' || action === 'deny') && approver === 'owner' && isOwner
-  if (!by.operator && !ownAnswer) throw forbidden('This needs the right approvals:decide')
+  if (!by.operator && !ownAnswer) throw forbidden('This needs the permission approvals:decide')
   checkNamedApprovers(of, by)
 }
 
-/** A call brought the decision, so an agent may be behind it. */
+/** Checks a decision that a call brought, which may come from an agent. */
 function checkProtocolDecider(
   action: TicketAction,
   { approver, caller, of }: Decidable,
@@ -152,15 +155,15 @@ function checkProtocolDecider(
   isOwner: boolean,
 ): void {
   if (action !== 'approve' && action !== 'deny')
-    throw forbidden('This is not done through the protocol: use the console or the command')
-  // Its own request a caller may withdraw.
+    throw forbidden('This is not possible through the protocol: use the console or the command')
+  // A caller may withdraw its own request.
   if (action === 'deny' && isOwner) return
   if (approver === 'client') {
-    // Advisory: the client that asked asks its own human, and nobody else's client may.
+    // Advisory. Only the client that made the call may ask its own user.
     if (!isOwner) throw invalidTicket()
   } else {
     if (isOwner || by.credential === caller.credential)
-      throw forbidden('Whoever asked for this cannot decide it through the protocol: use the console')
+      throw forbidden('The caller cannot approve its own call through the protocol: use the console')
     if (!by.operator) throw forbidden('This needs the scope approvals:decide')
   }
   checkNamedApprovers(of, by)
@@ -170,7 +173,7 @@ function checkNamedApprovers(of: Decidable['of'], by: Decider): void {
   if (of && !of.includes(by.subject)) throw forbidden('Only the people named in the rule may decide this')
 }
 
-/** For the buttons of a page. What counts is what `checkDecider` says when the button is pressed. */
+/** Decides which buttons a page shows. `checkDecider` checks again when a button is pressed. */
 export function mayDecide(action: TicketAction, subject: Decidable, by: Decider): boolean {
   try {
     checkDecider(action, subject, by)

@@ -1,6 +1,6 @@
 /**
- * "Always allow", said out loud: for one caller of one tenant and one tool as it is defined now, for arguments that are
- * named, until a date. Off unless the operator turns it on, listed, and revoked at once.
+ * Grants: "always allow" with limits. A grant is for one caller of one tenant, one tool as it is defined now, and named
+ * arguments, and it expires. Grants are off by default. They are listed, and a revocation takes effect at once.
  */
 
 import { digest } from '../core/digest.ts'
@@ -16,19 +16,19 @@ import type { Proposal } from './ticket.ts'
 import type { TicketStore } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
 
-/** Which arguments a grant covers: those of its ticket, any that have these members of it, or any at all. */
+/** The arguments a grant covers: exactly the ticket's, all that include these members, or any. */
 export type GrantArguments = 'exactly' | { readonly including: Params } | 'any'
 
-/** A grant somebody wants to give, for calls like that of a ticket. */
+/** A request for a grant that covers calls like that of a ticket. */
 export interface NewGrant {
-  /** The ticket's id. Its tenant, caller, server, tool, definition, answers and effect are the grant's. */
+  /** The ticket's id. The grant takes its tenant, caller, server, tool, definition, answers and effect. */
   readonly ticket: string
   readonly arguments: GrantArguments
-  /** For how long, in milliseconds. */
+  /** The duration in milliseconds. */
   readonly durationMs: number
   readonly note?: string
 }
-/** A standing permission: what it covers runs without a ticket until it is over. */
+/** A standing permission. Calls it covers run without a ticket until it expires. */
 export interface Grant {
   readonly id: string
   readonly tenant: string
@@ -36,47 +36,47 @@ export interface Grant {
   readonly caller: string
   readonly server: string
   readonly tool: string
-  /** The tool as it was defined and gated then. Any change ends the grant. */
+  /** A hash of the tool's definition and rule when the grant was given. Any change ends the grant. */
   readonly definition: string
   readonly arguments: { readonly exactly: Params } | { readonly including: Params } | 'any'
-  /** RFC 8785 text of what the person answered to the tool's questions. Other answers are not covered. */
+  /** The answers to the tool's questions, as RFC 8785 text. Other answers are not covered. */
   readonly answers: string
-  /** What the ticket's call acted on. A call that acts on anything else is not covered. */
+  /** The effect of the ticket's call. A call with another effect is not covered. */
   readonly effect?: Effect
   readonly expiresAt: number
   readonly note?: string
   readonly createdAt: number
   readonly createdBy: string
-  /** In which life of the store it was given: one that was revoked comes back with a copy of the store. */
+  /** The store's epoch when it was given. Otherwise a revoked grant would return with a restored copy of the store. */
   readonly epoch: string
 }
 
 /** Turns grants on. */
 export interface GrantsOptions {
-  /** The longest a grant may last. */
+  /** The maximum duration of a grant. */
   readonly maxMs: number
 }
 
-/** Standing permissions: who has them, giving and taking them back. */
+/** Lists, creates and revokes standing permissions. */
 export interface Grants {
-  /** The longest one may last; 0 where grants are off. */
+  /** The maximum duration of a grant; 0 if grants are off. */
   readonly maxMs: number
   list(query?: GrantQuery): Promise<{ readonly grants: readonly Grant[]; readonly next?: string }>
-  /** Throws `forbidden` where grants are off or `by` may not grant this, `conflict` where another person denied it. */
+  /** Throws `forbidden` if grants are off or `by` may not grant this, and `conflict` if another person denied it. */
   create(grant: NewGrant, by: Decider): Promise<Grant>
-  /** From the next call on. False where there is none, or it is over. */
+  /** Ends a grant from the next call on. `false` if it does not exist or has expired. */
   revoke(id: string, by: Decider): Promise<boolean>
 }
-/** Which grants to list; all of them unless said. */
+/** Filters grants. By default all are listed. */
 export interface GrantQuery {
-  /** Of these; of all unless said. Where the next page begins names no other. */
+  /** Only grants of these tenants; by default of all. A cursor never names another tenant. */
   readonly tenants?: readonly string[]
   readonly after?: string
   readonly limit?: number
 }
 
 const root = 'approvals'
-/** One caller and tool with more than this many is a mistake; each gated call looks through them. */
+/** The maximum per caller and tool. Each gated call reads all of them, and more would be a mistake anyway. */
 const maxPerTool = 100
 const pageSize = 50
 
@@ -87,14 +87,14 @@ export interface GrantsDeps {
   readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
-/** The call that may be covered. */
+/** The fields of a call that a grant is compared with. */
 export type CoverableCall = Pick<
   Proposal,
   'tenant' | 'caller' | 'server' | 'tool' | 'definition' | 'answers' | 'effect'
 >
 
 export interface GrantRegistry extends Grants {
-  /** The grant that lets this call run without a ticket. */
+  /** Returns the grant that lets this call run without a ticket, or `undefined`. */
   findCovering(call: CoverableCall, args: unknown): Promise<Grant | undefined>
 }
 
@@ -102,9 +102,9 @@ export function createGrants(
   { store, ticketStore, time, record }: GrantsDeps,
   options: GrantsOptions | undefined,
 ): GrantRegistry {
-  /** The id says where it lies, so that revoking needs no search; it is no secret. */
+  /** The id contains the key, so that a revocation needs no search. The id is not a secret. */
   const keyOf = (id: string): Key => [root, 'grant', ...idParts(id)]
-  const below = (tenant: string, caller: string, server: string, tool: string): Key => [
+  const prefixOf = (tenant: string, caller: string, server: string, tool: string): Key => [
     root,
     'grant',
     tenant,
@@ -119,52 +119,52 @@ export function createGrants(
     async list({ tenants, after, limit = pageSize } = {}) {
       const { at, epoch } = await time.now()
       const from = after === undefined ? undefined : keyOf(after)
-      const places: readonly Key[] = tenants?.map((tenant) => [root, 'grant', tenant]) ?? [[root, 'grant']]
-      const isBelow = (place: Key): boolean => place.every((part, at) => from?.[at] === part)
+      const prefixes: readonly Key[] = tenants?.map((tenant) => [root, 'grant', tenant]) ?? [[root, 'grant']]
+      const hasCursor = (prefix: Key): boolean => prefix.every((segment, index) => from?.[index] === segment)
       const grants: Grant[] = []
-      for (const place of places.slice(Math.max(0, places.findIndex(isBelow)))) {
-        const page = { limit: limit - grants.length, ...(from && isBelow(place) && { after: from }) }
-        for (const { value } of await store.list(place, page)) grants.push(JSON.parse(value) as Grant)
+      for (const prefix of prefixes.slice(Math.max(0, prefixes.findIndex(hasCursor)))) {
+        const page = { limit: limit - grants.length, ...(from && hasCursor(prefix) && { after: from }) }
+        for (const { value } of await store.list(prefix, page)) grants.push(JSON.parse(value) as Grant)
         if (grants.length === limit)
           return { grants: grants.filter(isInForce(at, epoch)), next: grants.at(-1)?.id ?? '' }
       }
       return { grants: grants.filter(isInForce(at, epoch)) }
     },
-    async create(wanted, by) {
+    async create(request, by) {
       if (!options) throw new RpcError('forbidden', 'Grants are off on this server')
-      const proposal = await ticketStore.readProposal(wanted.ticket)
+      const proposal = await ticketStore.readProposal(request.ticket)
       if (!proposal) throw invalidTicket()
       checkDecider('grant', proposal, by)
       if (proposal.needed > 1)
         throw new RpcError(
           'forbidden',
-          `${proposal.needed} people must approve each of these calls: no grant covers them`,
+          `No grant is possible: ${proposal.needed} people must approve each of these calls`,
         )
       const { at, epoch } = await time.now()
-      const { durationMs } = wanted
+      const { durationMs } = request
       if (!(durationMs > 0) || durationMs > options.maxMs)
-        throw new RpcError('invalidParams', `A grant ends in the future, at most ${options.maxMs} ms from now`)
-      await refuseDenied(wanted.ticket, by)
+        throw new RpcError('invalidParams', `"durationMs" of a grant must be more than 0 and at most ${options.maxMs}`)
+      await refuseDenied(request.ticket, by)
       const { tenant, caller, server, tool, definition, answers, effect } = proposal
-      const place = below(tenant, caller.subject, server, tool)
-      const others = await store.list(place, { limit: maxPerTool })
+      const prefix = prefixOf(tenant, caller.subject, server, tool)
+      const others = await store.list(prefix, { limit: maxPerTool })
       if (others.length >= maxPerTool)
-        throw new RpcError('rateLimited', `There are ${maxPerTool} grants for this caller and tool: revoke some`)
-      const id = [...place.slice(2), crypto.randomUUID()].map(encodeURIComponent).join('~')
-      const made: Grant = {
+        throw new RpcError('rateLimited', `This caller has ${maxPerTool} grants for this tool already: revoke some`)
+      const id = [...prefix.slice(2), crypto.randomUUID()].map(encodeURIComponent).join('~')
+      const grant: Grant = {
         ...{ id, tenant, caller: caller.subject, server, tool, definition, answers },
         ...(effect && { effect }),
-        arguments: argumentsOf(wanted.arguments, proposal),
+        arguments: argumentsOf(request.arguments, proposal),
         expiresAt: at + durationMs,
-        ...(wanted.note !== undefined && { note: wanted.note.slice(0, 1000) }),
+        ...(request.note !== undefined && { note: request.note.slice(0, 1000) }),
         createdAt: at,
         createdBy: by.subject,
         epoch,
       }
-      await store.set(keyOf(id), JSON.stringify(made), durationMs)
-      const said = { grant: id, ticket: proposal.id, by: by.subject, via: by.via, tool, caller: caller.subject }
-      record(tenant, 'granted', said)
-      return made
+      await store.set(keyOf(id), JSON.stringify(grant), durationMs)
+      const entry = { grant: id, ticket: proposal.id, by: by.subject, via: by.via, tool, caller: caller.subject }
+      record(tenant, 'granted', entry)
+      return grant
     },
     async revoke(id, by) {
       const grant = await read(id)
@@ -176,7 +176,7 @@ export function createGrants(
         if (thrown instanceof RpcError && thrown.reason === 'approvalInvalid') return false
         throw thrown
       }
-      // Before, so that a copy of the store in which the grant still stands is known for one.
+      // The mark moves first, so that a restored copy of the store that still holds the grant is recognized as a copy.
       await time.advance()
       await store.delete(keyOf(id))
       record(tenant, 'revoked', { grant: id, by: by.subject, via: by.via, tool })
@@ -184,7 +184,7 @@ export function createGrants(
     },
     async findCovering({ tenant, caller, server, tool, definition, answers, effect }, args) {
       if (!options) return undefined
-      const entries = await store.list(below(tenant, caller.subject, server, tool), { limit: maxPerTool })
+      const entries = await store.list(prefixOf(tenant, caller.subject, server, tool), { limit: maxPerTool })
       if (entries.length === 0) return undefined
       const { at, epoch } = await time.now()
       return entries
@@ -204,12 +204,12 @@ export function createGrants(
     },
   }
 
-  /** A person's no is not to be got round by asking another one for more. */
+  /** Refuses a grant over another person's denial, so that a denial cannot be bypassed by asking a second person. */
   async function refuseDenied(ticket: string, by: Decider): Promise<void> {
     const live = await ticketStore.readState(ticket)
-    const no = live?.state.decisions.find(({ approved }) => !approved)
-    if (no && no.by !== by.subject)
-      throw new RpcError('conflict', `This was denied by ${no.by}: no grant is given over that`, {
+    const denial = live?.state.decisions.find(({ approved }) => !approved)
+    if (denial && denial.by !== by.subject)
+      throw new RpcError('conflict', `No grant is possible: ${denial.by} denied this call`, {
         data: { state: 'denied' },
       })
   }
@@ -228,17 +228,17 @@ function idParts(id: string): readonly string[] {
   }
 }
 
-function argumentsOf(wanted: GrantArguments, proposal: Proposal): Grant['arguments'] {
-  if (wanted === 'any') return 'any'
+function argumentsOf(scope: GrantArguments, proposal: Proposal): Grant['arguments'] {
+  if (scope === 'any') return 'any'
   const args: unknown = JSON.parse(proposal.arguments)
-  if (wanted === 'exactly' && isObject(args)) return { exactly: args }
-  const isNamed = isObject(wanted) && isObject(wanted['including']) && Object.keys(wanted['including']).length > 0
-  if (!isNamed || !coversArguments(wanted, args))
+  if (scope === 'exactly' && isObject(args)) return { exactly: args }
+  const isNamed = isObject(scope) && isObject(scope['including']) && Object.keys(scope['including']).length > 0
+  if (!isNamed || !coversArguments(scope, args))
     throw new RpcError(
       'invalidParams',
-      'A grant says for which arguments: "exactly" those of its ticket, { including } some of them, or "any"',
+      'Invalid "arguments" of a grant: use "exactly", { including } some of the ticket\'s arguments, or "any"',
     )
-  return { including: wanted.including }
+  return { including: scope.including }
 }
 
 function coversArguments(scope: Grant['arguments'], args: unknown): boolean {

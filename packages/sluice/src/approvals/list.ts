@@ -1,4 +1,4 @@
-/** Tickets a page at a time: undecided ones first, by age, then the rest, newest first. */
+/** Lists tickets in pages. Pending tickets come first, oldest first; then the others, newest first. */
 
 import type { ApprovalsService, TicketQuery } from './service.ts'
 import type { TicketView } from './ticket.ts'
@@ -6,7 +6,7 @@ import type { TicketStore } from './ticket-store.ts'
 
 const defaultPageSize = 50
 const maxPageSize = 200
-/** Looked at for one page where a filter lets little through; the next page goes on from there. */
+/** The maximum number of index entries read for one page if a filter matches few. The next page continues from there. */
 const maxScanned = 2000
 
 export const createList = (ticketStore: TicketStore, get: ApprovalsService['get']): ApprovalsService['list'] =>
@@ -22,7 +22,7 @@ export const createList = (ticketStore: TicketStore, get: ApprovalsService['get'
         if ((tenant !== undefined && entry.tenant !== tenant) || (tool !== undefined && entry.tool !== tool)) continue
         const view = await get(entry.id)
         const isPending = view?.status === 'pending'
-        // One that is not there yet may be about to be added.
+        // A ticket without a view may be about to be added, so its entry stays.
         if (which === 'open' && view && !isPending) await ticketStore.removeFromOpenIndex(entry.cursor)
         if (
           view &&
@@ -44,7 +44,7 @@ export const createList = (ticketStore: TicketStore, get: ApprovalsService['get'
 
 const countBatchSize = 1000
 
-/** By the index alone: reading ten thousand tickets to count them would take longer than deciding one. */
+/** Counts by the index alone, because reading ten thousand tickets to count them would be too slow. */
 export const createPendingCount = (ticketStore: TicketStore): ApprovalsService['pending'] =>
   async function pending(tenants) {
     let count = 0
@@ -56,7 +56,7 @@ export const createPendingCount = (ticketStore: TicketStore): ApprovalsService['
     }
   }
 
-/** A cursor that is not ours begins anew. */
+/** An invalid cursor starts from the beginning. */
 function parseCursor(after: TicketQuery['after'], status: TicketQuery['status']): ['open' | 'all', string | undefined] {
   const [which, ...cursor] = after?.split('.') ?? []
   if ((which === 'open' || which === 'all') && cursor.length === 2) return [which, cursor.join('.')]

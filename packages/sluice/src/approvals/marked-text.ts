@@ -1,25 +1,24 @@
 /**
- * Text an approver can trust: a character that would not be seen, that changes the order of its neighbours, or that
- * passes for another, is marked. An agent can be talked into hiding words from the person who decides; here they stand out.
+ * Marks characters that are invisible, reorder their neighbours or look like another character. Otherwise a manipulated
+ * agent could hide words from the person who decides.
  *
- * The page of the console and the command show tickets by this one function. Look-alikes are those of UTS #39
- * (`confusables.ts`), in the places where its script mixing says that they pass for something else: Москва is a word,
- * and a Cyrillic а in "pаypal" is not.
+ * The console and the command both show tickets with this function. Look-alikes come from UTS #39 (`confusables.ts`) and
+ * are marked only where its rules on script mixing apply. Москва is a word; the Cyrillic а in "pаypal" is marked.
  */
 
 import { confusables } from './confusables.ts'
 
 export type MarkedPiece =
   | { readonly kind: 'text'; readonly text: string }
-  /** Takes no room, or rearranges its neighbours. */
+  /** An invisible character, or one that reorders its neighbours. */
   | { readonly kind: 'hidden'; readonly text: string; readonly code: string }
-  /** Passes for another character. `like` is that one, if it is known. */
+  /** A character that looks like another one. `like` is that one, if known. */
   | { readonly kind: 'alike'; readonly text: string; readonly code: string; readonly like?: string }
 
-/** Controls, formats (bidirectional ones among them), private and unassigned code points, half pairs, odd spaces, fillers. */
+/** Controls, formats (bidirectional ones too), private and unassigned code points, lone surrogates, odd spaces, fillers. */
 const hidden =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u
-/** All that ordinary ASCII text consists of, but for the letters and digits that pass for each other. */
+/** Ordinary ASCII text. Only its letters and digits can look like each other. */
 const printableAscii = /^[ -~]*$/
 
 const codePointNames: ReadonlyMap<number, string> = new Map([
@@ -47,7 +46,7 @@ const codePointNames: ReadonlyMap<number, string> = new Map([
   [0xfeff, 'BOM'],
 ])
 
-/** `U+202E RLO`; of the invisible tag characters also which letter they stand for. */
+/** Returns `U+202E RLO`. For the invisible tag characters it also returns the letter they stand for. */
 export function codeOf(character: string): string {
   const point = character.codePointAt(0) ?? 0
   const number = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
@@ -56,7 +55,7 @@ export function codeOf(character: string): string {
   return name === undefined ? number : `${number} ${name}`
 }
 
-/** The text in pieces: joined they are the text again. */
+/** Splits the text into pieces. Joined, they are the text again. */
 export function markedPieces(text: string): readonly MarkedPiece[] {
   const alike = findLookAlikes(text)
   if (alike.size === 0 && !hidden.test(text)) return [{ kind: 'text', text }]
@@ -81,7 +80,7 @@ export function markedPieces(text: string): readonly MarkedPiece[] {
   return pieces
 }
 
-/** The text with its marks written out, for a terminal: `p\u0430ypal` is `pа[U+0430, like a]ypal`. Line ends stay. */
+/** Writes the marks out for a terminal: `p\u0430ypal` becomes `pа[U+0430, like a]ypal`. Line breaks stay. */
 export const markedText = (text: string): string => text.split('\n').map(markedLine).join('\n')
 
 const markedLine = (line: string): string =>
@@ -93,7 +92,7 @@ const markedLine = (line: string): string =>
     })
     .join('')
 
-/** Where a character passes for another, and for which; '' if for none in particular. */
+/** The position of each look-alike and the character it looks like; '' if that is no particular one. */
 type LookAlikes = Map<number, string>
 
 function findLookAlikes(text: string): LookAlikes {
@@ -109,7 +108,7 @@ function findLookAlikes(text: string): LookAlikes {
   return found
 }
 
-/** I, l and 1, O and 0: marked where the neighbours say that another one is meant. */
+/** Marks I, l, 1, O and 0 where their neighbours suggest that another one is meant. */
 function findAsciiLookAlikes(word: string, start: number, found: LookAlikes): void {
   const mark = (pattern: RegExp, like: (character: string) => string): void => {
     for (const { index } of word.matchAll(pattern)) found.set(start + index, like(word[index] ?? ''))
@@ -117,20 +116,20 @@ function findAsciiLookAlikes(word: string, start: number, found: LookAlikes): vo
   // A letter in a number: 1O0, l00.
   if (/^[\dOoIl]+$/.test(word) && /\d/.test(word) && /\D/.test(word))
     mark(/\D/g, (letter) => (/[Oo]/.test(letter) ? '0' : '1'))
-  // A capital I that ends a word of small letters: paypaI. In userId and appID it begins the next word.
+  // A capital I that ends a word of lowercase letters: paypaI. In userId and appID it begins the next word.
   else mark(/(?<=[a-z])I(?![A-Za-z])/g, () => 'l')
-  // A small l among capitals: lD, BlLL.
+  // A lowercase l among capitals: lD, BlLL.
   mark(/(?<=[A-Z])l(?=[A-Z])|^l(?=[A-Z]{2})/g, () => 'I')
 }
 
 const latin = /\p{Script=Latin}/u
-/** Written together with Latin letters in ordinary text, by UTS #39 ("highly restrictive"). */
+/** Scripts that ordinary text mixes with Latin letters, by UTS #39 ("highly restrictive"). */
 const mixesWithLatin =
   /[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u
-/** Turkish, and others that no reader takes for an i. */
+/** Letters that no reader mistakes for an ASCII letter, such as the Turkish dotless i. */
 const unmistakableLetters = new Set(['\u0131'])
 
-/** Letters and digits of another script in a word with Latin letters, or a whole word that consists of look-alikes alone. */
+/** Finds characters of another script in a word with Latin letters, and words that consist of look-alikes alone. */
 function findMixedScripts(word: string, start: number, found: LookAlikes): void {
   const characters = [...word]
   const hasLatin = latin.test(word)
@@ -156,7 +155,7 @@ function findMixedScripts(word: string, start: number, found: LookAlikes): void 
 /** Curly quotes, the apostrophe, dashes, the ellipsis and the trade mark: ordinary typography. */
 const typography = new Set('\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u2122\u00b4')
 
-/** Mathematical, full-width, circled and other forms of ASCII; signs such as the fraction slash. */
+/** Finds mathematical, full-width, circled and other forms of ASCII, and signs such as the fraction slash. */
 function findCompatibilityForms(text: string, found: LookAlikes): void {
   let at = 0
   for (const each of text) {
@@ -172,7 +171,7 @@ function findCompatibilityForms(text: string, found: LookAlikes): void {
 const maxMarks = 3
 const overlay = /[\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e5-\u20eb]/
 
-/** Combining marks that pile up, repeat, strike a letter through, enclose it, or stand on nothing. */
+/** Finds combining marks that pile up, repeat, strike a letter through, enclose it, or have no base character. */
 function findStackedMarks(text: string, found: LookAlikes): void {
   for (const { 0: run, index } of text.matchAll(/[\p{Mn}\p{Me}]+/gu)) {
     const marks = [...run]
@@ -195,7 +194,7 @@ const rightToLeft =
 const mixedToken = /[\p{L}\p{M}\p{Nd}.,:/%+$€-]+/gu
 const rightToLeftLetter = new RegExp(`[${rightToLeft}]`, 'u')
 
-/** Digits beside right-to-left letters are shown in another order than they are stored: the letters that do it are marked. */
+/** Marks right-to-left letters beside digits, because they show the digits in another order than they are stored. */
 function findMixedDirections(text: string, found: LookAlikes): void {
   if (!rightToLeftLetter.test(text)) return
   for (const { 0: token, index } of text.matchAll(mixedToken)) {
@@ -213,7 +212,7 @@ function findMixedDirections(text: string, found: LookAlikes): void {
 }
 
 let table: ReadonlyMap<string, string> | undefined
-/** The ASCII character that this one passes for; '' if none. Made on first use: most text is ASCII. */
+/** Returns the ASCII character that this one looks like; '' if none. The table is made on first use: most text is ASCII. */
 function skeleton(character: string): string {
   table ??= new Map(
     confusables.flatMap(([ascii, codes]) =>

@@ -1,6 +1,6 @@
 /**
- * How the caller learns that a person must decide first. Clients of 2026-07-28 that can open pages are asked to; all
- * others get document 003's result, whose text is JSON, and call again.
+ * Replies that tell the caller that a person must decide first. Clients of 2026-07-28 with URL elicitation are asked to
+ * open the page. All others get a result whose text is JSON, and call again.
  */
 
 import type { Result } from '../core/answer.ts'
@@ -10,14 +10,14 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
+import { featuresOf } from '../protocol/revisions.ts'
 import { effectLines } from './effect.ts'
 import type { Decision, Proposal } from './ticket.ts'
 
-/** Among a tool's own questions. */
+/** The key of our question among the tool's own questions. */
 const questionKey = 'dev.sluice/approval'
-const modern = '2026-07-28'
 
-/** The ticket that sealed state names. Throws for state that is forged, another call's, or too old. */
+/** Returns the ticket that the sealed state names. Throws if the state is forged, expired or from another call. */
 export async function ticketInState(call: Call, seal: Seal): Promise<string | undefined> {
   const sealed = call.params['requestState']
   if (sealed === undefined) return undefined
@@ -27,7 +27,7 @@ export async function ticketInState(call: Call, seal: Seal): Promise<string | un
   return typeof ticket === 'string' ? ticket : undefined
 }
 
-/** Opening the page is all a client can accept or decline; neither decides anything. */
+/** Whether the client declined to open the page. Accepting or declining that decides nothing about the ticket. */
 export function declinedToOpen({ params }: Call): boolean {
   const replies = params['inputResponses']
   const reply = isObject(replies) ? replies[questionKey] : undefined
@@ -53,31 +53,33 @@ export async function approvalRequired(
           params: { mode: 'url', message: [message, ...effectLines(effect)].join('\n'), url },
         },
       },
-      // With what the tool's own questions were answered, since one state serves both.
+      // One state serves both, so it also holds the answers to the tool's own questions.
       requestState: await seal.seal({ given: call.answers, ticket: id }, callBinding(call), ttlMs),
     }
-  const said: Params = {
+  const payload: Params = {
     ...{ approval_required: true, request_id: id, message },
     ...(effect && { effect }),
     ...(url !== undefined && { url }),
   }
   return {
-    content: [{ type: 'text', text: JSON.stringify(said) }],
-    // A client that checks results against the tool's output schema would take this for a broken one.
+    content: [{ type: 'text', text: JSON.stringify(payload) }],
+    // Otherwise a client that validates results against the tool's output schema would reject this one.
     isError: isObject(call.target.entry) && call.target.entry['outputSchema'] !== undefined,
-    _meta: { 'dev.sluice/approval': { ...said, expires_at: proposal.expiresAt } },
+    _meta: { 'dev.sluice/approval': { ...payload, expires_at: proposal.expiresAt } },
   }
 }
 
 const supportsUrlElicitation = ({ revision, capabilities }: Call): boolean =>
-  revision === modern && isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url'])
+  featuresOf(revision).inputRequired &&
+  isObject(capabilities['elicitation']) &&
+  isObject(capabilities['elicitation']['url'])
 
-/** For the model, so that it does not just try again. */
+/** Makes the error for the model, so that it does not simply try again. */
 export function approvalDenied({ tool }: Proposal, decisions: readonly Decision[]): RpcError {
   const note = decisions.find(({ approved }) => !approved)?.note
-  const because = note === undefined ? '' : ` They said: ${note}`
+  const reason = note === undefined ? '' : ` Their note: ${note}`
   return new RpcError(
     'approvalDenied',
-    `A person denied this call of ${tool}, and it did not run. Do not repeat it unless the user asks you to.${because}`,
+    `A person denied this call of ${tool}, and it did not run. Do not repeat it unless the user asks you to.${reason}`,
   )
 }

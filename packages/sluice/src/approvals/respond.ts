@@ -1,33 +1,23 @@
 /**
- * `approval/respond`: a decision that comes through the protocol. With `approver: 'client'` the client that asked brings
- * its human's word, on this machine only; else it takes another subject, with the scope `approvals:decide`.
+ * `approval/respond`: a decision that comes through the protocol. With `approver: 'client'` the calling client reports
+ * its user's decision, on this machine only. Otherwise another subject with the scope `approvals:decide` must decide.
  */
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Via } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import { isLoopback } from '../core/loopback.ts'
+import { isLoopbackAddress } from '../core/loopback.ts'
 import type { ExtraMethod } from '../core/plugin.ts'
 import { refuseAnonymous } from './approval-layer.ts'
 import { parseApproved } from './arguments.ts'
 import type { ApprovalEngine } from './engine.ts'
 
-/** Lets a caller decide for others. An agent's credential should never have it. */
+/** The scope that lets a caller decide for others. An agent's credential should never have it. */
 const scope = 'approvals:decide'
 
 const extension = 'dev.sluice/approvals'
-const modern = '2026-07-28'
 
-/** What 2026-07-28 does not have itself is served to those who say that they know of it. */
-function refuseUndeclared({ revision, capabilities: { extensions } }: Call): void {
-  if (revision === modern && !(isObject(extensions) && isObject(extensions[extension])))
-    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
-    })
-}
-
-/** Document 003's words. */
+/** The wording that existing clients expect (docs/documents.md#003). */
 const denialMessage = 'User denied approval. You can retry by invoking the tool again.'
 
 export const respond = (engine: Pick<ApprovalEngine, 'approver' | 'decide'>): ExtraMethod => ({
@@ -35,12 +25,11 @@ export const respond = (engine: Pick<ApprovalEngine, 'approver' | 'decide'>): Ex
   extension,
   scopes: engine.approver === 'client' ? [] : [scope],
   async run(call): Promise<Answer> {
-    refuseUndeclared(call)
     const { id, approved, message } = parse(call)
     refuseAnonymous(call)
     const { caller, tenant, via } = call
     if (engine.approver === 'client' && !isLocal(via))
-      throw new RpcError('forbidden', 'Here the client’s own word counts, so it is taken on this machine only')
+      throw new RpcError('forbidden', 'With "approver" set to "client", decisions are accepted only from this machine')
     await engine.decide(
       id,
       { approved, ...(message !== undefined && { note: message }) },
@@ -60,20 +49,21 @@ export const respond = (engine: Pick<ApprovalEngine, 'approver' | 'decide'>): Ex
 function parse({ params }: Call): { id: string; approved: boolean; message?: string } {
   const { request_id: id, approved, message } = params
   if (typeof id !== 'string' || id === '' || id.length > 256)
-    throw invalidParams('request_id must be the id that a call was answered with')
-  const said = parseApproved(approved)
-  if (said === undefined) throw invalidParams('approved must be true or false')
-  if (message !== undefined && typeof message !== 'string') throw invalidParams('message must be text')
-  return { id, approved: said, ...(message !== undefined && { message }) }
+    throw invalidParams('request_id must be the id from the answer to a call')
+  const parsed = parseApproved(approved)
+  if (parsed === undefined) throw invalidParams('approved must be true or false')
+  if (message !== undefined && typeof message !== 'string') throw invalidParams('message must be a string')
+  return { id, approved: parsed, ...(message !== undefined && { message }) }
 }
 
-/** What proxies say: behind one on this machine everybody's address is this machine's. One that says nothing cannot be told. */
+/**
+ * Headers that proxies add. Behind a proxy on this machine every peer looks local. A proxy that adds none of them cannot
+ * be detected.
+ */
 const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
 const isLocal = ({ transport, peer, header }: Via): boolean =>
   transport === 'stdio' ||
   transport === 'memory' ||
-  // A peer is an address. A name says nothing about where the other end is.
-  (peer.toLowerCase() !== 'localhost' &&
-    isLoopback(peer) &&
-    !forwardingHeaders.some((name) => header(name) !== undefined))
+  // A peer must be an address, because a name does not prove where the other end is.
+  (isLoopbackAddress(peer) && !forwardingHeaders.some((name) => header(name) !== undefined))

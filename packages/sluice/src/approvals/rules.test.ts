@@ -30,16 +30,16 @@ test.each([
   ['a**b', 'ab', true],
   ['.*', 'x', false],
   ['', 'x', false],
-])('the pattern %j fits %j: %s', (tool, name, fits) => {
-  expect(matches({ tool }, aCallTo(name))).toBe(fits)
-  expect(matches({ tool: ['nothing', tool] }, aCallTo(name))).toBe(fits)
+])('the pattern %j matches %j: %s', (tool, name, expected) => {
+  expect(matches({ tool }, aCallTo(name))).toBe(expected)
+  expect(matches({ tool: ['nothing', tool] }, aCallTo(name))).toBe(expected)
 })
 
-test('a pattern of many stars takes no time', () => {
+test('a pattern with many stars matches in linear time', () => {
   expect(matches({ tool: '*a'.repeat(50) }, aCallTo(`${'a'.repeat(120)}b`))).toBe(false)
 })
 
-test('what a tool does not say about itself counts as dangerous', () => {
+test('hints that a tool does not state count as dangerous', () => {
   const silent = aCallTo('x')
   expect(matches({ annotations: { destructiveHint: true } }, silent)).toBe(true)
   expect(matches({ annotations: { openWorldHint: true } }, silent)).toBe(true)
@@ -50,7 +50,7 @@ test('what a tool does not say about itself counts as dangerous', () => {
   expect(matches({ annotations: { destructiveHint: true } }, aCallTo('x', { readOnlyHint: true }))).toBe(false)
 })
 
-test('everything a rule states must fit', () => {
+test('a rule matches only if everything it states matches', () => {
   const call = aCallTo('pay')
   const rule = { tool: 'pay', server: 'shop', tenant: 'default', caller: 'anonymous' }
   expect(matches(rule, call)).toBe(true)
@@ -61,7 +61,7 @@ test('everything a rule states must fit', () => {
   expect(matches({}, call)).toBe(true)
 })
 
-test('the first that fits decides; none leaves it to the tool', () => {
+test('the first matching rule decides; without one the tool decides', () => {
   const rules = createRules([
     { tool: 'pay', caller: 'ann', approval: 'never' },
     { tool: 'pay', approval: 'always', needed: 2 },
@@ -74,14 +74,14 @@ test('the first that fits decides; none leaves it to the tool', () => {
   expect(createRules().verdict(aCallTo('look'), 'shop')).toMatchObject({ approval: 'tool' })
 })
 
-test('another rule is another question: tickets are bound to it', () => {
+test('a changed rule has another digest, so tickets are bound to their rule', () => {
   const digestOf = (rule: Rule): string => createRules([rule]).verdict(aCallTo('x'), 'shop').digest
   expect(digestOf({ approval: 'always' })).toBe(digestOf({ approval: 'always' }))
   expect(digestOf({ approval: 'always' })).not.toBe(digestOf({ approval: 'always', needed: 2 }))
   expect(digestOf({ approval: 'always' })).not.toBe(digestOf({ approval: 'always', of: ['ann'] }))
 })
 
-test('whether a tool can be gated at all looks at every rule that some caller may meet', () => {
+test('a tool may need approval if any rule gates it for some caller', () => {
   const { target } = aCallTo('pay')
   const gated = aCallTo('pay', {}, 'always').target
   expect(createRules().mayNeedApproval(target, 'shop')).toBe(false)

@@ -1,6 +1,6 @@
 /**
- * When a call needs an approval: the operator's rules first, then what the tool itself says. The first rule that matches
- * decides. Rules come with the process and nothing in the protocol changes them.
+ * Decides whether a call needs an approval. The operator's rules come first, and the first match decides; then the tool's
+ * own setting. Rules are part of the configuration, and nothing in the protocol changes them.
  */
 
 import type { Call } from '../core/call.ts'
@@ -8,50 +8,50 @@ import { digest } from '../core/digest.ts'
 import { isObject } from '../core/json.ts'
 import type { Target } from '../core/target.ts'
 
-/** Everything a rule states must fit; one that states nothing fits every tool. */
+/** A rule matches a call if everything it states matches. A rule that states nothing matches every tool. */
 export interface Rule {
-  /** The whole name; `*` stands for any characters: `delete_*`. In the case it is written in. */
+  /** The whole name, case-sensitive. `*` matches any characters, as in `delete_*`. */
   readonly tool?: string | readonly string[]
-  /** The same for the server's name. */
+  /** The server's name, in the same form. */
   readonly server?: string | readonly string[]
   /**
-   * Hints of the tool. What a tool does not say counts as the specification has it, which is the dangerous way: a tool
-   * that says nothing is destructive and open-world.
+   * Hints of the tool. A hint that the tool does not state has the specification's default, which is the dangerous one: a
+   * tool without hints is destructive and open-world.
    */
   readonly annotations?: { readonly [hint in Hint]?: boolean }
   readonly tenant?: string | readonly string[]
-  /** Subjects. */
+  /** The subjects of the callers. */
   readonly caller?: string | readonly string[]
   /** `tool` leaves it to the tool's own `approval`. */
   readonly approval: 'always' | 'never' | 'tool'
-  /** So many different people must approve. One. */
+  /** The number of different people who must approve. By default 1. */
   readonly needed?: number
   /** Only these subjects may decide. */
   readonly of?: readonly string[]
 }
-/** An annotation of a tool that a rule can look at. */
+/** An annotation of a tool that a rule can match. */
 export type Hint = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint'
 
 /** A rule as the console and the command show it. */
 export interface RuleView extends Rule {
-  /** Its place: lower ones go first. */
+  /** The rule's position. Lower ones go first. */
   readonly place: number
-  /** In words. */
+  /** The rule in words. */
   readonly text: string
 }
 
-/** What a rule, or the absence of one, says about a call. */
+/** The outcome of the rules for a call. */
 export interface RuleVerdict {
   readonly approval: Rule['approval']
   readonly needed: number
   readonly of?: readonly string[]
-  /** What a ticket is bound to: another rule is another question. */
+  /** Tickets are bound to this hash, so that a changed rule needs a new decision. */
   readonly digest: string
 }
 
 export interface Rules {
   readonly views: readonly RuleView[]
-  /** Whether a call of this tool can need an approval at all, whoever calls. */
+  /** Whether a call of this tool by any caller can need an approval. */
   mayNeedApproval(tool: Target, server: string): boolean
   verdict(call: Pick<Call, 'target' | 'tenant' | 'caller'>, server: string): RuleVerdict
 }
@@ -61,31 +61,31 @@ const toolDefault: RuleVerdict = { approval: 'tool', needed: 1, digest: 'tool' }
 interface CompiledRule {
   readonly verdict: RuleVerdict
   matchesTool(target: Target, server: string): boolean
-  /** Absent where it does not look at who calls. */
+  /** Absent if the rule does not depend on the caller. */
   readonly matchesCall: ((call: Pick<Call, 'tenant' | 'caller'>) => boolean) | undefined
 }
 
 export function createRules(rules: readonly Rule[] = []): Rules {
   const compiled = rules.map(compileRule)
-  /** Which rules can still match a tool, found once: most tools then need no look at any. */
+  /** The rules that can match a tool, computed once. For most tools there are none. */
   const known = new WeakMap<Target, Map<string, readonly CompiledRule[]>>()
   function candidates(target: Target, server: string): readonly CompiledRule[] {
     const perServer = known.get(target) ?? new Map<string, readonly CompiledRule[]>()
     known.set(target, perServer)
     const found = perServer.get(server)
     if (found) return found
-    const fitting = compiled.filter((rule) => rule.matchesTool(target, server))
-    const last = fitting.findIndex(({ matchesCall }) => matchesCall === undefined)
-    const made = last === -1 ? fitting : fitting.slice(0, last + 1)
-    perServer.set(server, made)
-    return made
+    const matching = compiled.filter((rule) => rule.matchesTool(target, server))
+    const last = matching.findIndex(({ matchesCall }) => matchesCall === undefined)
+    const reachable = last === -1 ? matching : matching.slice(0, last + 1)
+    perServer.set(server, reachable)
+    return reachable
   }
   return {
     views: rules.map((rule, place) => ({ ...rule, place, text: describeRule(rule) })),
     mayNeedApproval(tool, server) {
-      const fitting = candidates(tool, server)
-      const isLast = fitting.at(-1)?.matchesCall === undefined && fitting.length > 0
-      const verdicts = [...fitting.map(({ verdict }) => verdict), ...(isLast ? [] : [toolDefault])]
+      const matching = candidates(tool, server)
+      const isLast = matching.at(-1)?.matchesCall === undefined && matching.length > 0
+      const verdicts = [...matching.map(({ verdict }) => verdict), ...(isLast ? [] : [toolDefault])]
       return verdicts.some(
         ({ approval }) => approval === 'always' || (approval === 'tool' && tool.policy.approval !== 'never'),
       )
@@ -102,13 +102,14 @@ function compileRule(rule: Rule, place: number): CompiledRule {
   const { tool, server, annotations, tenant, caller, approval, needed = 1, of } = rule
   const where = `approvals, rule ${place + 1}`
   if (!['always', 'never', 'tool'].includes(approval))
-    throw new TypeError(`${where}: approval is always, never or tool`)
-  if (!Number.isInteger(needed) || needed < 1) throw new TypeError(`${where}: needed is a number of people, at least 1`)
-  if (of && new Set(of).size < needed) throw new TypeError(`${where}: of names fewer people than are needed`)
+    throw new TypeError(`${where}: "approval" must be "always", "never" or "tool"`)
+  if (!Number.isInteger(needed) || needed < 1)
+    throw new TypeError(`${where}: "needed" must be a whole number of at least 1`)
+  if (of && new Set(of).size < needed) throw new TypeError(`${where}: "of" names fewer people than "needed"`)
   const [isTool, isServer] = [matcher(tool), matcher(server)]
-  const wanted = Object.entries(annotations ?? {})
-  for (const [hint] of wanted)
-    if (!hints.has(hint)) throw new TypeError(`${where}: ${hint} is no annotation; use ${[...hints].join(', ')}`)
+  const expectedHints = Object.entries(annotations ?? {})
+  for (const [hint] of expectedHints)
+    if (!hints.has(hint)) throw new TypeError(`${where}: "${hint}" is not an annotation; use ${[...hints].join(', ')}`)
   const [tenants, callers] = [setOf(tenant), setOf(caller)]
   return {
     verdict: { approval, needed, ...(of && { of: [...of] }), digest: digest(JSON.parse(JSON.stringify(rule))) },
@@ -116,7 +117,7 @@ function compileRule(rule: Rule, place: number): CompiledRule {
       target.kind === 'tool' &&
       isTool(target.name) &&
       isServer(name) &&
-      wanted.every(([hint, value]) => value === undefined || hintOf(target, hint) === value),
+      expectedHints.every(([hint, value]) => value === undefined || hintOf(target, hint) === value),
     matchesCall:
       tenants || callers
         ? (call) => (!tenants || tenants.has(call.tenant.id)) && (!callers || callers.has(call.caller.subject))
@@ -126,7 +127,7 @@ function compileRule(rule: Rule, place: number): CompiledRule {
 
 const hints: ReadonlySet<string> = new Set<Hint>(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
 
-/** https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations */
+/** Defaults as in https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations */
 function hintOf({ entry }: Target, hint: string): boolean {
   const stated = isObject(entry) && isObject(entry['annotations']) ? entry['annotations'] : {}
   const readOnly = stated['readOnlyHint'] === true
@@ -145,7 +146,7 @@ function matcher(patterns: string | readonly string[] | undefined): (name: strin
   return (name) => all.some((pieces) => matches(name, pieces))
 }
 
-/** Piece by piece from the left, in linear time: a pattern as a regular expression can backtrack. */
+/** Matches piece by piece from the left, in linear time, because a regular expression could backtrack. */
 function matches(name: string, pieces: readonly string[]): boolean {
   const [first = '', ...rest] = pieces
   if (rest.length === 0) return name === first
@@ -160,7 +161,7 @@ function matches(name: string, pieces: readonly string[]): boolean {
   return name.length - last.length >= from && name.endsWith(last)
 }
 
-/** `delete_* of acme, destructiveHint: always, 2 of ann, bob, eve`. */
+/** Returns `tool delete_* for tenant acme: needs an approval, 2 of ann, bob, eve`. */
 function describeRule({ tool, server, annotations, tenant, caller, approval, needed = 1, of }: Rule): string {
   const list = (names: string | readonly string[]): string => (typeof names === 'string' ? names : names.join(' or '))
   const parts = [
@@ -172,6 +173,6 @@ function describeRule({ tool, server, annotations, tenant, caller, approval, nee
   ]
   const people =
     approval !== 'never' && (needed > 1 || of) ? `, ${needed} of ${of ? of.join(', ') : 'all who may decide'}` : ''
-  const outcome = { always: 'needs an approval', never: 'needs none', tool: 'as the tool itself says' }[approval]
+  const outcome = { always: 'needs an approval', never: 'needs no approval', tool: 'as the tool states' }[approval]
   return `${parts.join(' ')}: ${outcome}${people}`
 }

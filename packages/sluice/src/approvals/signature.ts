@@ -1,31 +1,31 @@
 /**
- * Signed messages to and from other programs, as Standard Webhooks has them, so that their libraries can check and make
- * them: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * Signs and verifies messages as Standard Webhooks specifies, so that other programs can use its libraries.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 
 import type { Clock } from '../core/clock.ts'
 import { toBase64 } from '../core/seal.ts'
 
-/** A request’s header by its name. */
+/** Returns a request’s header by its name. */
 export type HeaderLookup = (name: string) => string | undefined | null
 
 export interface WebhookSigner {
-  /** The headers of a message. */
+  /** Returns the headers of a message. */
   sign(id: string, body: string): Promise<{ readonly [name: string]: string }>
-  /** Whether the other end holds the secret and sent exactly this, just now. */
+  /** Whether a holder of the secret sent exactly this message within the last few minutes. */
   verify(header: HeaderLookup, body: string): Promise<boolean>
 }
 
-/** Older or newer than this, it is taken for a recording. */
+/** A message that is older or newer than this counts as replayed. */
 const toleranceMs = 5 * 60_000
 const minSecretLength = 16
 
-/** Two secrets while rotating: the first signs, each verifies. `whsec_` is how the specification writes base64. */
+/** Takes two secrets during a rotation. The first signs, each verifies. The prefix `whsec_` marks base64. */
 export function createWebhookSigner(secret: string | readonly string[], clock: Clock): WebhookSigner {
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (secrets.length === 0 || secrets.some((each) => each.length < minSecretLength))
     throw new TypeError(
-      `webhook: its secret has at least ${minSecretLength} characters; use the output of "openssl rand -base64 32"`,
+      `webhook: "secret" must have at least ${minSecretLength} characters; use the output of "openssl rand -base64 32"`,
     )
   const keys = secrets.map((each) => {
     let key: ReturnType<typeof crypto.subtle.importKey> | undefined

@@ -3,7 +3,7 @@ import type { Store } from '../core/store.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { createTicketStore } from './ticket-store.ts'
 
-/** A store that counts how often somebody tried to take something. */
+/** A store that counts its swaps. */
 function counting(): { store: Store; swaps: () => number } {
   const store = memoryStore()
   let swaps = 0
@@ -16,7 +16,7 @@ function counting(): { store: Store; swaps: () => number } {
 const times = { decideMs: 1000, runMs: 1000, keepMs: 1000 }
 const ids = (amount: number): string[] => Array.from({ length: amount }, () => crypto.randomUUID())
 
-test('a caller gets as many places as there are, all at once or one after the other, and not one more', async () => {
+test('a caller gets exactly the maximum number of slots, also concurrently', async () => {
   const { store } = counting()
   const { takeSlot } = createTicketStore(store, times)
   const taken = await Promise.all(ids(100).map((id) => takeSlot('acme', 'ann', id, 100)))
@@ -26,10 +26,10 @@ test('a caller gets as many places as there are, all at once or one after the ot
   expect(await takeSlot('acme', 'bob', crypto.randomUUID(), 100)).toBeDefined()
 })
 
-test('calls that come together do not try each other’s places in turn', async () => {
+test('concurrent calls do not race for the same slots', async () => {
   const { store, swaps } = counting()
   const { takeSlot } = createTicketStore(store, times)
   await Promise.all(ids(200).map((id) => takeSlot('acme', 'ann', id, 10_000)))
-  // In turn it would be 20 100.
+  // If each call started at slot 0, there would be 20 100 swaps.
   expect(swaps()).toBeLessThan(1_000)
 })

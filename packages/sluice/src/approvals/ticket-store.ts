@@ -1,9 +1,9 @@
 /**
- * Where tickets lie in a store, and which of their keys is the truth.
+ * Stores tickets. Two keys are authoritative.
  *
- * `bound` makes a ticket exist: it is written last, when everything else is there. `state` is the one value that is
- * swapped, and it says itself until when it stands. Everything else is a hint that may be missing or left over: the two
- * indexes, a caller's slots, the last ticket like this one. docs/approvals.md has the invariants.
+ * `bound` makes a ticket exist and is written last, after everything else. `state` is the only value that is swapped, and
+ * it contains its own expiry. All other keys are hints that may be missing or stale: the two indexes, a caller's slots,
+ * and the last similar ticket. docs/approvals.md lists the invariants.
  */
 
 import type { Key, Store } from '../core/store.ts'
@@ -11,17 +11,17 @@ import type { Proposal, TicketState } from './ticket.ts'
 import { parseProposal, parseState } from './ticket.ts'
 
 export interface TicketTimes {
-  /** How long a person has to decide, and how long a denial holds. */
+  /** The time a person has to decide. A denial is valid for as long. */
   readonly decideMs: number
-  /** How long the caller has to run what was approved. */
+  /** The time the caller has to run an approved call. */
   readonly runMs: number
-  /** How long a ticket can be looked up. Its arguments are kept for as long. */
+  /** The time that a ticket and its arguments are kept. */
   readonly keepMs: number
 }
 
 export interface VersionedState {
   readonly state: TicketState
-  /** What a swap must find. */
+  /** The stored text, which a swap must find unchanged. */
   readonly text: string
 }
 
@@ -30,27 +30,27 @@ export interface TicketIndexEntry {
   readonly tenant: string
   readonly server: string
   readonly tool: string
-  /** Where the next page begins. */
+  /** The cursor of the page that follows this entry. */
   readonly cursor: string
 }
 
 export interface TicketStore {
   readProposal(id: string): Promise<Proposal | undefined>
   readState(id: string): Promise<VersionedState | undefined>
-  /** The id of the newest ticket for exactly this. */
+  /** Returns the id of the newest ticket with this binding. */
   findByBinding(proposal: BindingKey): Promise<string | undefined>
-  /** Puts a ticket where `from` was the newest for this; false, and nothing is left behind, where another was quicker. */
+  /** Adds a ticket if `from` is still the newest with its binding. Otherwise returns `false` and removes what it wrote. */
   add(proposal: Proposal, from: string | undefined): Promise<boolean>
-  /** The one atomic step of a ticket's life: false where its state is no longer `from`. */
+  /** Changes a ticket's state in one atomic step. `false` if the state is no longer `from`. */
   transition(id: string, from: VersionedState, to: TicketState): Promise<boolean>
-  /** One of the caller's places for undecided tickets; `undefined` when all are taken. */
+  /** Takes one of the caller's slots for pending tickets. `undefined` if all are taken. */
   takeSlot(tenant: string, subject: string, id: string, max: number): Promise<string | undefined>
-  /** What an undecided ticket holds, given back. */
+  /** Frees the slot and the index entry of a ticket that is no longer pending. */
   removeFromPending(proposal: Proposal): Promise<void>
-  /** The last approved ticket of a caller for a tool. */
+  /** Returns the last approved ticket of a caller for a tool. */
   lastApproved(proposal: SimilarCall): Promise<string | undefined>
   setLastApproved(proposal: Proposal): Promise<void>
-  /** `open`: undecided tickets, oldest first. `all`: newest first. */
+  /** `open` lists pending tickets, oldest first. `all` lists every ticket, newest first. */
   listIndex(which: 'open' | 'all', limit: number, after?: string): Promise<readonly TicketIndexEntry[]>
   removeFromOpenIndex(at: string): Promise<void>
 }
@@ -58,7 +58,7 @@ type BindingKey = Pick<Proposal, 'tenant' | 'caller' | 'binding'>
 type SimilarCall = Pick<Proposal, 'tenant' | 'caller' | 'server' | 'tool'>
 
 const root = 'approvals'
-/** Later than any ticket: what is left of it counts down, so that the newest sorts first. */
+/** Later than any ticket. The index holds the time that remains until then, so that the newest ticket sorts first. */
 const endOfTime = 1e15
 const padded = (ms: number): string => String(Math.max(0, Math.floor(ms))).padStart(16, '0')
 
@@ -71,7 +71,7 @@ export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTime
   const allAt = ({ createdAt, id }: Proposal): Key => at('all', padded(endOfTime - createdAt), id)
   const slotAt = ({ tenant, caller, slot }: Proposal): Key => at('slot', tenant, caller.subject, slot)
 
-  /** Only while it is this ticket's: after its time it may be another's. */
+  /** Frees the slot only if this ticket still holds it, because an expired slot may belong to another ticket. */
   const freeSlot = (proposal: Proposal): Promise<boolean> => store.swap(slotAt(proposal), proposal.id, '', 0)
 
   return {
@@ -99,7 +99,7 @@ export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTime
         added = await store.swap(boundAt(proposal), from, id, keepMs)
         return added
       } finally {
-        // Best effort: a ticket that `bound` does not name is none, and its keys end by themselves.
+        // Best effort. A ticket that `bound` does not name does not exist, and its keys expire.
         if (!added)
           await Promise.allSettled([
             ...[at('proposal', id), at('state', id), openAt(proposal), allAt(proposal)].map((key) => store.delete(key)),
@@ -111,7 +111,7 @@ export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTime
     async takeSlot(tenant, subject, id, max) {
       const taken = await store.list(at('slot', tenant, subject), { limit: max })
       const used = new Set(taken.map(({ key }) => key.at(-1)))
-      // From a place of its own on: calls that come together would all try the first one, then the second, and so on.
+      // Starts at a per-ticket offset so that concurrent calls do not all race for slot 0.
       const from = Number.parseInt(id.slice(0, 8), 16)
       for (let n = 0; n < max && used.size < max; n++) {
         const slot = String((from + n) % max).padStart(4, '0')
@@ -124,7 +124,7 @@ export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTime
     async removeFromPending(proposal) {
       await Promise.all([freeSlot(proposal), store.delete(openAt(proposal))])
     },
-    lastApproved: (alike) => store.get(similarAt(alike)),
+    lastApproved: (similar) => store.get(similarAt(similar)),
     setLastApproved: (proposal) => store.set(similarAt(proposal), proposal.id, keepMs),
     async listIndex(which, limit, after) {
       const from = after?.split('.')

@@ -1,31 +1,31 @@
-/** What one gated call asks for, exactly, and how far it has come. */
+/** A ticket: exactly what one gated call asks for, and its state. */
 
 import { isObject } from '../core/json.ts'
 import type { Effect } from '../core/target.ts'
 
 /**
- * Who decides. `owner`: the person the agent works for, signed in to the console, or an operator. `other`: an operator
- * who is not that person. `client`: the calling client asks its own human, which proves nothing to anybody else.
+ * The person who decides. `owner`: the person the agent works for, signed in to the console, or an operator. `other`: an
+ * operator who is not that person. `client`: the calling client asks its own user, which is not proof for anyone else.
  */
 export type Approver = 'owner' | 'other' | 'client'
 
-/** How far a ticket has come. */
+/** The status of a ticket. */
 export type TicketStatus =
   | 'pending'
   | 'approved'
   | 'denied'
-  /** Nobody decided in time, or nobody ran it in time. */
+  /** It was not decided in time, or not run in time. */
   | 'expired'
-  /** What it acts on changed before it ran. */
+  /** The state it acts on changed before it ran. */
   | 'void'
   | 'running'
   | 'done'
-  /** It ran, and said that it failed. */
+  /** It ran and failed. */
   | 'failed'
-  /** It was begun and nobody can say whether it had its effect. It does not run again. */
+  /** It was started, and it is unknown whether it had its effect. It does not run again. */
   | 'in doubt'
 
-/** What is asked for. Written once, when the ticket is made, and what runs in the end. */
+/** The call that is asked for. It is written once, when the ticket is made, and it is exactly what runs. */
 export interface Proposal {
   readonly id: string
   readonly tenant: string
@@ -34,89 +34,94 @@ export interface Proposal {
   readonly tool: string
   readonly title?: string
   readonly description: string
-  /** As the tool states them; an untrusted tool may lie. */
+  /** The tool's own statements. An untrusted tool may lie. */
   readonly annotations: { readonly [hint: string]: unknown }
-  /** RFC 8785 text of the arguments as they were received: complete, and what will run. */
+  /** The complete arguments as received, as RFC 8785 text. These will run. */
   readonly arguments: string
-  /** RFC 8785 text of what the person answered to the tool's questions. */
+  /** The answers to the tool's questions, as RFC 8785 text. */
   readonly answers: string
-  /** What the call acts on, as the tool stated it when the ticket was made. Absent if the tool states nothing. */
+  /** The effect of the call when the ticket was made. Absent if the tool states none. */
   readonly effect?: Effect
-  /** SHA-256 over arguments, answers and effect: what a decision is about. */
+  /** SHA-256 over arguments, answers and effect, which are the subject of a decision. */
   readonly digest: string
   /** SHA-256 over the tool's list entry, its policy, the server's name and version, and the rule that gated it. */
   readonly definition: string
-  /** SHA-256 over all the ticket is bound to but the effect: a call that brings something else does not find it. */
+  /** SHA-256 over everything the ticket is bound to except the effect. A call that differs does not find the ticket. */
   readonly binding: string
   readonly approver: Approver
-  /** So many different people must approve; one denial is enough. */
+  /** The number of different people who must approve. One denial is enough to deny. */
   readonly needed: number
-  /** Only these may decide; absent, whoever `approver` lets. */
+  /** The subjects who may decide. If absent, `approver` alone determines them. */
   readonly of?: readonly string[]
   readonly createdAt: number
   readonly expiresAt: number
-  /** In which life of the store it was made: after the store was restored from a copy it is void. */
+  /** The store's epoch when the ticket was made. After the store is restored from a copy, the ticket is void. */
   readonly epoch: string
-  /** The last approved call of the same caller to the same tool. */
+  /** The id of the last approved ticket of the same caller and tool. */
   readonly previous?: string
-  /** Which of the caller's places for undecided tickets it holds. */
+  /** The caller's slot for pending tickets that this ticket holds. */
   readonly slot: string
 }
 
 export interface ProposalCaller {
   readonly subject: string
   readonly credential: string
-  /** What the client calls itself. Nobody vouches for it. */
+  /** The name that the client claims. It is unverified. */
   readonly client?: string
 }
 
-/** One person’s yes or no, and through which door it came. */
+/** One person’s decision, and the channel it came through. */
 export interface Decision {
-  /** The subject who decided. */
+  /** The subject of the person who decided. */
   readonly by: string
   readonly via: DecisionChannel
   readonly at: number
   readonly approved: boolean
   readonly note?: string
 }
-/** Through which door a decision came. */
+/** The channel a decision came through. */
 export type DecisionChannel = 'console' | 'command' | 'webhook' | 'protocol'
 
-/** How far it has come: the one value that is swapped. */
+/** The state of a ticket. It is the only value of a ticket that is swapped. */
 export interface TicketState {
   readonly status: 'pending' | 'approved' | 'denied' | 'void' | 'running' | 'done' | 'failed'
   readonly decisions: readonly Decision[]
-  /** Until when it may be decided, be run, or stands as a denial; by the time of `time.ts`. */
+  /** When the time to decide or run ends, or when a denial expires. Measured in the time of `time.ts`. */
   readonly until: number
 }
 
-/** A ticket as people and their tools see it. */
+/** A ticket as the console, the command and the webhook show it. */
 export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
-  /** The last approved call of the same caller to the same tool, to see what changed. */
+  /** The last approved call of the same caller to the same tool, so that a person sees what changed. */
   readonly previous?: { readonly id: string; readonly arguments: string; readonly status: TicketStatus }
-  /** Where a person decides; absent where the operator has named no console. */
+  /** The page where a person decides. Absent if no console URL is configured. */
   readonly url?: string
 }
 
-const statuses = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
+const statuses: readonly TicketStatus[] = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
 
-/** Throws on what is not ours: a ticket that cannot be read must not count as none. */
+const isStatus = (value: unknown): value is TicketStatus =>
+  typeof value === 'string' && statuses.some((status) => status === value)
+
+const isState = (value: unknown): value is TicketState =>
+  isObject(value) &&
+  isStatus(value['status']) &&
+  Array.isArray(value['decisions']) &&
+  typeof value['until'] === 'number'
+
+const isProposal = (value: unknown): value is Proposal =>
+  isObject(value) && typeof value['binding'] === 'string' && typeof value['arguments'] === 'string'
+
+/** Throws on an invalid state, because an unreadable ticket must not count as absent. */
 export function parseState(text: string): TicketState {
   const state: unknown = JSON.parse(text)
-  if (
-    !isObject(state) ||
-    !statuses.includes(String(state['status'])) ||
-    !Array.isArray(state['decisions']) ||
-    typeof state['until'] !== 'number'
-  )
-    throw new TypeError('The state of a ticket cannot be read')
-  return state as unknown as TicketState
+  if (!isState(state)) throw new TypeError('Invalid ticket state in the store')
+  return state
 }
 export function parseProposal(text: string): Proposal {
   const proposal: unknown = JSON.parse(text)
-  if (!isObject(proposal) || typeof proposal['binding'] !== 'string' || typeof proposal['arguments'] !== 'string')
-    throw new TypeError('A ticket cannot be read')
-  return proposal as unknown as Proposal
+  if (!isProposal(proposal)) throw new TypeError('Invalid ticket in the store')
+  return proposal
 }

@@ -1,10 +1,9 @@
 /**
- * Time as approvals count it. It never goes back: not when a clock is set back, not between processes, not after a
- * restart. Otherwise an approval that had expired could be used again.
+ * The time of approvals. It never goes back: not when a clock is set back, not between processes, not after a restart.
+ * Otherwise an expired approval could be used again.
  *
- * The store keeps a high-water mark, which counts its writes. A count that is lower than one this process has seen means
- * that the store was restored from a copy, or lost writes. That begins a new epoch, and what was approved in an earlier
- * one is void.
+ * The store keeps a high-water mark, which counts its writes. If the count is lower than one this process has seen, the
+ * store was restored from a copy or lost writes. That begins a new epoch, and approvals of earlier epochs are void.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -12,26 +11,26 @@ import { isObject } from '../core/json.ts'
 import type { Key, Store } from '../core/store.ts'
 
 export interface Moment {
-  /** Milliseconds since the epoch of Unix. */
+  /** Milliseconds since the Unix epoch. */
   readonly at: number
-  /** Changes when the store forgets what it had acknowledged. */
+  /** Changes when the store loses acknowledged writes. */
   readonly epoch: string
 }
 
 export interface ApprovalTime {
   now(): Promise<Moment>
-  /** The same, and moves the mark: before a ticket is spent, so that no copy made earlier looks like the store as it is. */
+  /** Also moves the mark. Called before a ticket is spent, so that an earlier copy of the store is recognized as a copy. */
   advance(): Promise<Moment>
-  /** Sees to it that the mark passes `at` although nothing is asked for then, while this process lives. */
+  /** Makes sure that the mark passes `at` even if no call comes then, while this process lives. */
   advanceAfter(at: number): void
   close(): void
 }
 
-/** How far the time of approvals has come, as the store keeps it. */
+/** The high-water mark of the time of approvals, as stored. */
 export interface TimeMark extends Moment {
-  /** When it was written first. */
+  /** The time of the first write. */
   readonly began: number
-  /** How often it was written. */
+  /** The number of writes. */
   readonly writes: number
 }
 
@@ -48,7 +47,7 @@ export function createApprovalTime(store: Store, clock: Clock): ApprovalTime {
   let cancelTimer: (() => void) | undefined
   let closed = false
 
-  /** By the process alone: the machine's clock, or what has passed since the last look where that is more. */
+  /** Returns this process's time: the machine's clock, or the last time plus the elapsed time if that is later. */
   function local(): number {
     const elapsed = last ? Math.max(0, steady() - last.steady) : 0
     return Math.max(clock.now(), (last?.at ?? 0) + elapsed)
@@ -74,7 +73,7 @@ export function createApprovalTime(store: Store, clock: Clock): ApprovalTime {
     }
   }
   const now = (): Promise<Moment> => read(false)
-  /** One write for all that come while another is written: a thousand tickets spent at once must not contend for it. */
+  /** Calls during a write share the next one, so that a thousand tickets spent at once do not contend for the mark. */
   let [writing, next]: (Promise<Moment> | undefined)[] = []
   function advance(): Promise<Moment> {
     if (!writing) {
@@ -96,7 +95,7 @@ export function createApprovalTime(store: Store, clock: Clock): ApprovalTime {
       cancelTimer = undefined
       if (local() < latest) return wait()
       latest = 0
-      // Best effort: a store that is away now is asked again with the next call.
+      // Best effort. If the store is unavailable now, the next call moves the mark.
       now().catch(() => {})
     })
   }
@@ -114,13 +113,13 @@ export function createApprovalTime(store: Store, clock: Clock): ApprovalTime {
   }
 }
 
-/** For those who look after a store: `undefined` if nothing was ever approved there. */
+/** Reads the mark of a store, for operators. `undefined` if the store has never held approvals. */
 export async function readApprovalTime(store: Pick<Store, 'get'>): Promise<TimeMark | undefined> {
   const text = await store.get(timeKey)
   return text === undefined ? undefined : parseMark(text)
 }
 
-/** Throws on what is not ours: a mark that cannot be read must not count as none. */
+/** Throws on an invalid mark, because an unreadable mark must not count as absent. */
 function parseMark(text: string): TimeMark {
   const mark: unknown = JSON.parse(text)
   if (!isObject(mark) || typeof mark['epoch'] !== 'string') throw unreadable()
@@ -128,4 +127,4 @@ function parseMark(text: string): TimeMark {
   if (typeof at !== 'number' || typeof began !== 'number' || typeof writes !== 'number') throw unreadable()
   return { at, epoch, began, writes }
 }
-const unreadable = (): TypeError => new TypeError('The time of approvals cannot be read')
+const unreadable = (): TypeError => new TypeError('Invalid time of approvals in the store')

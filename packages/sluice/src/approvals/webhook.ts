@@ -1,6 +1,6 @@
 /**
- * Tells another program (a chat, a pager) of new tickets, and takes its people's decisions back. What is to be told lies
- * in the store until the other end has it: it is not lost with the process that made the ticket.
+ * Notifies another program (a chat, a pager) of new tickets, and accepts decisions from it. Notifications stay in the
+ * store until they are delivered, so that they survive the process that made the ticket.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -15,16 +15,16 @@ import type { HeaderLookup, WebhookSigner } from './signature.ts'
 import { createWebhookSigner } from './signature.ts'
 import type { Proposal } from './ticket.ts'
 
-/** Tells another program of new tickets and takes its decisions, signed both ways. */
+/** Notifies another program of new tickets and accepts decisions from it. Both directions are signed. */
 export interface WebhookOptions {
-  /** Where new tickets are told, by POST. https, or this machine. */
+  /** The URL that receives new tickets by POST. It must be https or a loopback address. */
   readonly url: string
-  /** Signs what is sent and checks what comes back. Two while rotating. */
+  /** Signs outgoing messages and verifies incoming ones. Give two during a rotation. */
   readonly secret: string | readonly string[]
-  /** For tests, and where requests leave through a proxy. */
+  /** Replaces the HTTP request, for tests and for outgoing proxies. */
   readonly post?: WebhookPost
 }
-/** Resolves with the status. `signal` ends it. */
+/** Sends a POST request and resolves with the status. `signal` aborts it. */
 export type WebhookPost = (
   url: string,
   headers: { readonly [name: string]: string },
@@ -33,11 +33,11 @@ export type WebhookPost = (
 ) => Promise<number>
 
 export interface Webhook {
-  /** Kept in the store before this resolves. */
+  /** Queues the notification of a new ticket. It is stored before this resolves. */
   enqueue(proposal: Proposal): Promise<void>
-  /** Looks for what other processes left behind. */
+  /** Starts delivery, also of notifications that other processes left behind. */
   start(): void
-  /** A signed decision. Throws `unauthorized` where the signature is not good, and whatever `decide` throws. */
+  /** Accepts a signed decision. Throws `unauthorized` if the signature is invalid, and any error of `decide`. */
   handleWebhook(header: HeaderLookup, body: string): ReturnType<ApprovalsService['decide']>
   close(): void
 }
@@ -46,8 +46,8 @@ export interface WebhookDeps {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  readonly desk: Pick<ApprovalsService, 'get' | 'decide' | 'watch'>
-  /** After that there is nothing left to decide. */
+  readonly approvals: Pick<ApprovalsService, 'get' | 'decide' | 'watch'>
+  /** The time a person has to decide. Undelivered notifications expire after it. */
   readonly decideMs: number
 }
 
@@ -58,13 +58,13 @@ interface OutboxEntry {
 
 const firstRetryMs = 5_000
 const maxRetryMs = 60_000
-/** Per message. The other end should say yes and work later. */
+/** The timeout of one request. The receiver should answer first and do its work later. */
 const requestTimeoutMs = 10_000
 const batchSize = 100
 const root: Key = ['approvals', 'outbox']
 
 export function createWebhook({ url, secret, post = postByFetch }: WebhookOptions, deps: WebhookDeps): Webhook {
-  const { store, clock, logger, desk, decideMs } = deps
+  const { store, clock, logger, approvals, decideMs } = deps
   checkUrl(url)
   const signer: WebhookSigner = createWebhookSigner(secret, clock)
   let cancelTimer: (() => void) | undefined
@@ -72,7 +72,7 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
   let unsubscribe: (() => void) | undefined
   let closed = false
 
-  /** At the earliest time anybody asked for. */
+  /** Schedules delivery at the earliest requested time. */
   function wake(inMs: number): void {
     const at = clock.now() + inMs
     if (closed || at >= wakeAt) return
@@ -80,14 +80,14 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     wakeAt = at
     cancelTimer = clock.after(inMs, () => {
       wakeAt = Number.POSITIVE_INFINITY
-      // It has logged why; the next ticket wakes it again.
+      // It has logged the cause, and the next ticket wakes it again.
       pump().catch(() => {})
     })
   }
   function start(): void {
     if (unsubscribe || closed) return
-    // Another process made a ticket: if it dies before it told, somebody has to.
-    unsubscribe = desk.watch(({ status }) => {
+    // If the process that made a ticket dies before it delivers, this process delivers.
+    unsubscribe = approvals.watch(({ status }) => {
       if (status === 'pending') wake(firstRetryMs)
     })
     wake(0)
@@ -104,16 +104,16 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
       wake(firstRetryMs)
     }
   }
-  /** Resolves with when to look again. */
+  /** Delivers an entry and resolves with the time of the next attempt. */
   async function processEntry(key: Key, value: string): Promise<number> {
     const entry = JSON.parse(value) as OutboxEntry
     if (entry.at > clock.now()) return entry.at
     const retryAt = clock.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** entry.attempts)
     const taken: OutboxEntry = { attempts: entry.attempts + 1, at: retryAt }
-    // Whoever wins tells it; if that process dies meanwhile, the next one does so at `retryAt`.
+    // The process that wins the swap delivers. If it dies meanwhile, another one delivers at `retryAt`.
     if (!(await store.swap(key, value, JSON.stringify(taken), decideMs))) return clock.now() + firstRetryMs
     const id = key.at(-1) ?? ''
-    const ticket = await desk.get(id)
+    const ticket = await approvals.get(id)
     if (
       ticket?.status === 'pending' &&
       !(await deliver(
@@ -149,10 +149,10 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     },
     start,
     async handleWebhook(header, body) {
-      if (!(await signer.verify(header, body))) throw new RpcError('unauthorized', 'The signature is not good')
+      if (!(await signer.verify(header, body))) throw new RpcError('unauthorized', 'Invalid signature')
       const { id, by, ...decision } = parseDecision(body)
       const decider: Decider = { subject: by, via: 'webhook', tenants: 'all', operator: true }
-      return desk.decide(id, decision, decider)
+      return approvals.decide(id, decision, decider)
     },
     close() {
       closed = true
@@ -163,30 +163,31 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
 }
 
 function checkUrl(url: string): void {
-  if (!isSafeUrl(url)) throw new TypeError('webhook: its url must be https, since it carries the arguments of calls')
+  if (!isSafeUrl(url))
+    throw new TypeError('webhook: "url" must be https, because messages contain the arguments of calls')
 }
 
-/** The message that we send has another type: sent back to us it decides nothing. */
+/** Parses a decision. Our own messages have another type, so that an echoed one decides nothing. */
 function parseDecision(body: string): { id: string; by: string; approved: boolean; note?: string } {
-  const bad = (): RpcError =>
+  const invalid = (): RpcError =>
     new RpcError(
       'invalidParams',
-      'Send { "type": "approval.decided", "data": { "id": …, "approved": true or false, "by": who, "note": … } }',
+      'Invalid decision: send { "type": "approval.decided", "data": { "id": …, "approved": true or false, "by": …, "note": … } }',
     )
   let message: unknown
   try {
     message = JSON.parse(body)
   } catch {
-    throw bad()
+    throw invalid()
   }
   const data = isObject(message) && message['type'] === 'approval.decided' ? message['data'] : undefined
-  if (!isObject(data)) throw bad()
+  if (!isObject(data)) throw invalid()
   const { id, by, approved, note } = data
-  if (typeof id !== 'string' || typeof by !== 'string' || by === '' || typeof approved !== 'boolean') throw bad()
+  if (typeof id !== 'string' || typeof by !== 'string' || by === '' || typeof approved !== 'boolean') throw invalid()
   return { id, by, approved, ...(typeof note === 'string' && { note }) }
 }
 
-/** Nothing is followed elsewhere: what is sent is for this address. */
+/** Does not follow redirects, because the message is for this address only. */
 const postByFetch: WebhookPost = async (url, headers, body, signal) => {
   const { status } = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   return status

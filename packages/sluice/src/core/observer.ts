@@ -7,6 +7,7 @@ import type { LogLine } from './log.ts'
 /** How it ended, from a finite set: safe as a metric label. */
 export type CallOutcome = 'complete' | 'input_required' | 'approval_required' | 'toolError' | Reason
 
+/** One call that has ended, with its outcome. */
 export interface EndedCall {
   /** As it arrived. What the layers found out about it (who, for whom, which trace) is in `call.facts`. */
   readonly call: Call

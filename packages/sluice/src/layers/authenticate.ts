@@ -15,6 +15,7 @@ import { createCredentialMonitor } from './identities/credential-monitor.ts'
 import type { ScopeHierarchy } from './identities/scope-hierarchy.ts'
 import { createScopeHierarchy } from './identities/scope-hierarchy.ts'
 
+/** Which verifiers are asked, and which methods need no caller. */
 export interface AuthenticateOptions extends CredentialOptions {
   /**
    * Methods that are served without a token, to `anonymous`. List only methods that reveal nothing of the caller's

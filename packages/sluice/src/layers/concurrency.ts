@@ -8,6 +8,7 @@ import type { SlotClaim, Slots } from '../core/slots.ts'
 import { createSlots, defaultQueue } from '../core/slots.ts'
 import type { Stop } from '../core/stop.ts'
 
+/** How many calls run at once, and how many wait. */
 export interface ConcurrencyOptions {
   /**
    * Maximum number of running calls of one tenant. 64 by default. Keep it, with its queue, well below what HTTP

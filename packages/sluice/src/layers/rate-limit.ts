@@ -8,6 +8,7 @@ import type { Bucket, Key } from '../core/store.ts'
 import { visibility } from './authorize.ts'
 import type { TakeToken } from './shared-bucket.ts'
 
+/** How often a caller may call. */
 export interface RateLimitOptions {
   /** How many calls of one target a caller can make at once: 120 by default. */
   readonly burst?: number

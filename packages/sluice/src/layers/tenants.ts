@@ -8,6 +8,7 @@ import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Tenants } from '../core/plugin.ts'
 
+/** Where the tenants of a caller are found, and which tools each of them has. */
 export interface TenantsOptions {
   /**
    * The tenants of a caller: a claim of its token or API key (one name, or a list), or a function of the

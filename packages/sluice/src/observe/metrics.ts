@@ -11,6 +11,7 @@ import { tenantOf } from './call-identity.ts'
 import type { Labels, MetricFamily, MetricSample } from './prometheus.ts'
 import { toPrometheus } from './prometheus.ts'
 
+/** Which labels the metrics have. */
 export interface MetricsOptions {
   /**
    * How many tenants get a label of their own; the rest are `other`. None by default: whoever reads the metrics would

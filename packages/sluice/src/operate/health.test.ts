@@ -6,78 +6,78 @@ import type { HealthOptions } from './health.ts'
 import { createHealth } from './health.ts'
 import { metricsPage } from './metrics-page.ts'
 
-const here = '127.0.0.1'
-function health(given: Partial<HealthOptions> = {}) {
+const loopback = '127.0.0.1'
+function health(overrides: Partial<HealthOptions> = {}) {
   const clock = fakeClock()
-  return { clock, ask: createHealth({ clock, store: memoryStore(clock), isDraining: () => false, ...given }) }
+  return { clock, ask: createHealth({ clock, store: memoryStore(clock), isDraining: () => false, ...overrides }) }
 }
 const storeWith = (set: Store['set']): Store => ({ ...memoryStore(fakeClock()), set })
 
-test('alive and ready while nothing is wrong', async () => {
+test('is alive and ready', async () => {
   const { ask, clock } = health()
-  expect(await ask('/healthz', here)).toMatchObject({ status: 200, body: 'alive\n' })
-  expect(await ask('/readyz', here)).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
+  expect(await ask('/healthz', loopback)).toMatchObject({ status: 200, body: 'alive\n' })
+  expect(await ask('/readyz', loopback)).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
   expect(clock.pending).toBe(0)
 })
 
-test('while draining it is alive and not ready', async () => {
+test('is alive and not ready while draining', async () => {
   const { ask } = health({ isDraining: () => true })
-  expect(await ask('/readyz', here)).toMatchObject({ status: 503, body: 'draining\n' })
-  expect(await ask('/healthz', here)).toMatchObject({ status: 200 })
+  expect(await ask('/readyz', loopback)).toMatchObject({ status: 503, body: 'draining\n' })
+  expect(await ask('/healthz', loopback)).toMatchObject({ status: 200 })
 })
 
-test('a store that takes no writes, or not in time, makes it not ready; one that is back makes it ready', async () => {
+test('is not ready while the store refuses writes or is too slow, and ready again when it recovers', async () => {
   let answer: () => Promise<void> = () => Promise.reject(new Error('full'))
   const { ask, clock } = health({ store: storeWith(() => answer()) })
-  expect(await ask('/readyz', here)).toMatchObject({ status: 503 })
+  expect(await ask('/readyz', loopback)).toMatchObject({ status: 503 })
   answer = () => new Promise(() => {})
   await clock.advance(1_000)
-  const slow = ask('/readyz', here)
+  const slow = ask('/readyz', loopback)
   await clock.advance(1_000)
-  expect(await slow).toMatchObject({ status: 503, body: 'the store takes no writes\n' })
+  expect(await slow).toMatchObject({ status: 503, body: 'the store accepts no writes\n' })
   answer = async () => undefined
-  expect(await ask('/readyz', here)).toMatchObject({ status: 200 })
+  expect(await ask('/readyz', loopback)).toMatchObject({ status: 200 })
 })
 
-test('however many probes there are, the store is asked once a second', async () => {
-  let asked = 0
+test('writes to the store at most once a second, for any number of probes', async () => {
+  let writes = 0
   const { ask, clock } = health({
     store: storeWith(async () => {
-      asked++
+      writes++
     }),
   })
   for (let second = 1; second <= 3; second++) {
     for (let tenth = 0; tenth < 10; tenth++) {
-      await Promise.all(Array.from({ length: 5 }, () => ask('/readyz', here)))
+      await Promise.all(Array.from({ length: 5 }, () => ask('/readyz', loopback)))
       await clock.advance(100)
     }
-    expect(asked).toBe(second)
+    expect(writes).toBe(second)
   }
 })
 
-test('a clock that was set back puts nothing off', async () => {
-  let [now, asked] = [1_000_000, 0]
+test('probes the store again after the clock was set back', async () => {
+  let [now, writes] = [1_000_000, 0]
   const clock = { now: () => now, after: () => () => {} }
   const { ask } = health({
     clock,
     store: storeWith(async () => {
-      asked++
+      writes++
     }),
   })
-  await ask('/readyz', here)
+  await ask('/readyz', loopback)
   now = 0
-  await ask('/readyz', here)
-  expect(asked).toBe(2)
+  await ask('/readyz', loopback)
+  expect(writes).toBe(2)
 })
 
-test('the metrics are served as text, where there are any', async () => {
-  expect(await metricsPage(() => 'a 1\n')('/metrics', here)).toMatchObject({
+test('serves the metrics as text', async () => {
+  expect(await metricsPage(() => 'a 1\n')('/metrics', loopback)).toMatchObject({
     status: 200,
     body: 'a 1\n',
     headers: { 'content-type': expect.stringContaining('version=0.0.4') },
   })
-  expect(await metricsPage(() => 'a 1\n')('/metrics/', here)).toBeUndefined()
-  expect(await health().ask('/metrics', here)).toBeUndefined()
+  expect(await metricsPage(() => 'a 1\n')('/metrics/', loopback)).toBeUndefined()
+  expect(await health().ask('/metrics', loopback)).toBeUndefined()
 })
 
 test.each([
@@ -89,20 +89,20 @@ test.each([
   ['::ffff:10.0.0.1', false],
   ['127.0.0.1.evil.example', false],
   ['', false],
-])('by default a reader at %s may read: %s', async (peer, may) => {
+])('by default a reader at %s has access: %s', async (peer, mayRead) => {
   const { ask } = health()
-  for (const path of ['/healthz', '/readyz']) expect((await ask(path, peer)) !== undefined).toBe(may)
-  expect((await metricsPage(() => '')('/metrics', peer)) !== undefined).toBe(may)
+  for (const path of ['/healthz', '/readyz']) expect((await ask(path, peer)) !== undefined).toBe(mayRead)
+  expect((await metricsPage(() => '')('/metrics', peer)) !== undefined).toBe(mayRead)
 })
 
-test('who may read is the operator’s choice', async () => {
+test('the operator can choose the readers', async () => {
   expect(await health({ readers: 'everyone' }).ask('/healthz', '203.0.113.9')).toMatchObject({ status: 200 })
   const { ask } = health({ readers: (peer) => peer.startsWith('10.') })
   expect(await ask('/healthz', '10.1.2.3')).toMatchObject({ status: 200 })
-  expect(await ask('/healthz', here)).toBeUndefined()
+  expect(await ask('/healthz', loopback)).toBeUndefined()
 })
 
-test('other paths are not its business', async () => {
+test('does not serve other paths', async () => {
   for (const path of ['/', '/mcp', '/healthz/', '/HEALTHZ', '/metrics?x'])
-    expect(await health().ask(path, here)).toBeUndefined()
+    expect(await health().ask(path, loopback)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 /**
- * What an orchestrator asks: alive, ready. From a path to a response and nothing else; HTTP
- * mounts it beside the MCP endpoint, before the gate, so that a server under load is not taken for a dead one.
+ * The health pages that an orchestrator probes: `/healthz` (alive) and `/readyz` (ready). HTTP mounts them beside the MCP
+ * endpoint, before admission, so that a server under load does not look dead.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -11,22 +11,22 @@ import { accessCheck, plainTextHeaders } from './page-access.ts'
 
 export interface HealthOptions {
   readonly clock: Clock
-  /** Written to by `/readyz`. */
+  /** `/readyz` writes to it. */
   readonly store: Store
-  /** Whether it is being shut down: then no new work should be sent here. */
+  /** Whether the server is shutting down and should get no new work. */
   isDraining(): boolean
   readonly readers?: PageAccess
-  /** How long the store may take to count as there. A probe that waits longer is given up by most orchestrators. */
+  /** The time after which the store counts as unavailable. Most orchestrators give up on a slower probe. */
   readonly storeTimeoutMs?: number
 }
 
 const probeIntervalMs = 1_000
-/** Of the entry it writes, so that nothing stays behind of a server that is gone. */
+/** The written entry expires, so that a removed server leaves nothing behind. */
 const probeEntryTtlMs = 60_000
 
 const page = (status: number, body: string): Page => ({ status, headers: plainTextHeaders, body: `${body}\n` })
 
-/** To strangers these are not there. */
+/** Creates the pages. For peers without access they do not exist. */
 export function createHealth({
   clock,
   store,
@@ -34,12 +34,12 @@ export function createHealth({
   readers,
   storeTimeoutMs = 1_000,
 }: HealthOptions): NonNullable<Contribution['routes']> {
-  const may = accessCheck(readers)
+  const mayRead = accessCheck(readers)
   let last: { readonly at: number; readonly ready: Promise<boolean> } | undefined
 
   /**
-   * Whether it takes a write: a store that is full or read-only still reads, and what needs it would be refused. At most
-   * one a second, however many ask: probes must not be a way to keep the store busy.
+   * Whether the store accepts a write. A read is not enough, because a full or read-only store still answers reads. Tries
+   * at most once a second, so that probes cannot keep the store busy.
    */
   function storeWorks(): Promise<boolean> {
     const now = clock.now()
@@ -58,9 +58,9 @@ export function createHealth({
     return ready
   }
   return async function health(path, peer) {
-    if ((path !== '/healthz' && path !== '/readyz') || !may(peer)) return undefined
+    if ((path !== '/healthz' && path !== '/readyz') || !mayRead(peer)) return undefined
     if (path === '/healthz') return page(200, 'alive')
     if (isDraining()) return page(503, 'draining')
-    return (await storeWorks()) ? page(200, 'ready') : page(503, 'the store takes no writes')
+    return (await storeWorks()) ? page(200, 'ready') : page(503, 'the store accepts no writes')
   }
 }

@@ -1,4 +1,4 @@
-/** `/metrics`: what a scraper asks. HTTP mounts it beside the MCP endpoint, before the gate. */
+/** `/metrics`, the page for scrapers. HTTP mounts it beside the MCP endpoint, before admission. */
 
 import type { Contribution } from '../core/plugin.ts'
 import { joinPrometheus } from '../observe/prometheus.ts'
@@ -7,10 +7,12 @@ import { accessCheck } from './page-access.ts'
 
 const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' }
 
-/** To strangers it is not there. */
+/** Creates the page. For peers without access it does not exist. */
 export function metricsPage(text: () => string, readers?: PageAccess): NonNullable<Contribution['routes']> {
-  const may = accessCheck(readers)
+  const mayRead = accessCheck(readers)
   return async function metrics(path, peer) {
-    return path === '/metrics' && may(peer) ? { status: 200, headers, body: text(), join: joinPrometheus } : undefined
+    return path === '/metrics' && mayRead(peer)
+      ? { status: 200, headers, body: text(), join: joinPrometheus }
+      : undefined
   }
 }

@@ -1,17 +1,17 @@
-/** Who may read the pages beside the MCP endpoint, by address. */
+/** Restricts the pages beside the MCP endpoint by the peer's address. */
 
 import { isLoopback } from '../core/loopback.ts'
 
 /**
- * Only this machine by default: the numbers tell strangers what is used and how much. Behind a proxy on the same machine
- * every client comes from there; let the proxy keep these paths to itself.
+ * The peers that may read these pages. By default only this machine, because the numbers reveal what is used and how
+ * much. Behind a proxy on the same machine every client looks local, so the proxy must not forward these paths.
  */
 export type PageAccess = 'loopback' | 'everyone' | ((peer: string) => boolean)
 
 export const accessCheck = (readers: PageAccess = 'loopback'): ((peer: string) => boolean) =>
   readers === 'everyone' ? () => true : readers === 'loopback' ? isLoopback : readers
 
-/** Never kept by anybody: it is about this very moment. */
+/** Not cacheable, because the content is about this moment. */
 export const plainTextHeaders = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-store',

@@ -1,11 +1,11 @@
-/** How values of ours stand in SQLite's columns. */
+/** Converts our values to SQLite's columns and back. */
 
 import type { SQLInputValue } from 'node:sqlite'
 import type { Entity, Memory, NewMemory, Relation } from '../archive.ts'
 
 export type SqliteRow = Record<string, unknown>
 
-/** Sixteen bytes instead of thirty-six signs, in the table and in its index. */
+/** Sixteen bytes instead of thirty-six characters, in the table and in its index. */
 export const toBlob = (uuid: string): Uint8Array => Buffer.from(uuid.replaceAll('-', ''), 'hex')
 export const fromBlob = (blob: unknown): string =>
   Buffer.from(blob instanceof Uint8Array ? blob : [])

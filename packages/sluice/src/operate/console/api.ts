@@ -1,8 +1,8 @@
 /**
- * The API behind the console, as one table: `routes`, and the `schemas` they speak of. The handlers, the page's client, the
- * checks of what comes in and the OpenAPI document are all made from it, so none of them can say otherwise.
+ * The console's API as one table: `routes` and their `schemas`. The handlers, the page's client, the input checks and the
+ * OpenAPI document are all made from it, so that they cannot differ.
  *
- * Imports nothing else: the page takes it in, too.
+ * It imports nothing else, because the page bundles it too.
  */
 
 import type { routes } from './routes.ts'
@@ -15,9 +15,9 @@ export type ConsoleRoutes = typeof routes
 /** A route of the console’s API, by its name in `routes`. */
 export type RouteName = keyof ConsoleRoutes
 
-/** What a route takes. */
+/** The input of a route. */
 export type RouteInput<Name extends RouteName> = FromSchema<ConsoleRoutes[Name]['input']>
-/** What a route answers. */
+/** The output of a route. */
 export type RouteOutput<Name extends RouteName> = FromSchema<ConsoleRoutes[Name]['output']>
 
 export type Operator = FromSchema<ConsoleSchemas['Operator']>
@@ -39,13 +39,13 @@ export type AuditRecord = FromSchema<ConsoleSchemas['AuditRecord']>
 export type AuditCheckResult = FromSchema<ConsoleSchemas['Verdict']>
 export type ApiProblem = FromSchema<ConsoleSchemas['Problem']>
 
-/** What `GET /api/events` sends, by the name of the event. Server-sent events, so no JSON Schema of its own. */
+/** The events of `GET /api/events`, by name. They are Server-Sent Events, so they have no JSON Schema here. */
 export interface ConsoleEvents {
-  /** Tickets came, were decided or expired: ask again. */
+  /** Tickets were added, decided or expired, so the page should load them again. */
   readonly tickets: { readonly pending: number }
-  /** What passed since, at most a screenful; `missed` is how many more there were. */
+  /** The requests since the last event, at most a screenful. `missed` is the number of others. */
   readonly requests: { readonly requests: readonly RecentRequest[]; readonly missed: number }
   readonly second: { readonly second: SecondStats; readonly counts: readonly CountReading[] }
-  /** The session is over. */
+  /** The session has ended. */
   readonly over: Record<string, never>
 }

@@ -1,4 +1,4 @@
-/** The audit for people: looking for something in it, taking it away, and whether it is whole. */
+/** Searches, exports and verifies the audit log for operators. */
 
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
@@ -12,12 +12,13 @@ import type { ConsoleState } from './console-state.ts'
 
 const pageSize = 50
 const searchWindow = 500
-/** Looked through for one question; the page goes on from there if it is asked to. */
+/** The maximum number of records scanned per search. The page can continue from there. */
 const maxScanned = 5_000
 
-/** To who may not see a tenant it is as if it were not there. */
+/** Throws if the operator may not see the tenant. */
 export function assertTenantVisible({ tenants }: Operator, tenant: string): void {
-  if (tenants.length > 0 && !tenants.includes(tenant)) throw new RpcError('forbidden', 'This tenant is not among yours')
+  if (tenants.length > 0 && !tenants.includes(tenant))
+    throw new RpcError('forbidden', 'This tenant is not one of yours')
 }
 
 export async function searchAudit(
@@ -25,17 +26,17 @@ export async function searchAudit(
   input: RouteInput<'listAudit'>,
 ): Promise<RouteOutput<'listAudit'>> {
   const { tenant, text = '' } = input
-  const wanted = text.toLowerCase()
+  const needle = text.toLowerCase()
   const records: AuditRecord[] = []
   let before = input.before
   let scanned = 0
   const pace = createPacer(clock)
   while (scanned < maxScanned) {
-    const window = await readAudit(store, tenant, { before, limit: wanted === '' ? pageSize : searchWindow })
+    const window = await readAudit(store, tenant, { before, limit: needle === '' ? pageSize : searchWindow })
     for (const entry of window.entries) {
       if (records.length >= pageSize) return { records, scanned, before: (records.at(-1) as AuditRecord).seq }
       scanned++
-      if (wanted === '' || JSON.stringify(entry.record).toLowerCase().includes(wanted)) records.push(toRecord(entry))
+      if (needle === '' || JSON.stringify(entry.record).toLowerCase().includes(needle)) records.push(toRecord(entry))
     }
     before = window.before
     await pace()
@@ -56,7 +57,7 @@ function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditE
 export const verifyTenantAudit = ({ audit, store, clock }: ConsoleState, tenant: string): Promise<AuditCheckResult> =>
   audit ? audit.verify(tenant) : verifyAudit(store, tenant, { clock })
 
-/** As fast as it is read, and in slices: a year of records does not fit into memory, nor into one turn. */
+/** Streams all records in slices, as fast as the client reads, because a year of records does not fit into memory. */
 export async function exportAudit(
   { store, clock }: ConsoleState,
   tenant: string,
@@ -66,7 +67,7 @@ export async function exportAudit(
   const name = tenant.replace(/[^\w.-]/g, '_').slice(0, 64)
   const pace = createPacer(clock)
   const entries = readAllAudit(store, tenant)[Symbol.asyncIterator]()
-  // Read before the answer begins: a store that is unavailable is then refused as such.
+  // Reads before the response begins, so that an unavailable store gets an error status.
   let next = await entries.next()
   response.writeHead(200, {
     ...headers,
@@ -89,22 +90,22 @@ export async function exportAudit(
   }
 }
 
-/** Written together: a write per line costs more than the line. */
+/** Lines are written together, because one write per line costs more than the line. */
 const chunkChars = 64 * 1024
 
-/** A reader that takes nothing for so long is cut off: it would keep others from reading. */
+/** A client that reads nothing for this long is cut off, because it would block other exports. */
 const stalledMs = 30_000
 
 const waitForDrain = (response: ServerResponse, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed) return resolve()
     const cancelTimer = clock.after(stalledMs, () => response.destroy())
-    const go = (): void => {
+    const finish = (): void => {
       cancelTimer()
-      response.off('drain', go)
-      response.off('close', go)
+      response.off('drain', finish)
+      response.off('close', finish)
       resolve()
     }
-    response.on('drain', go)
-    response.on('close', go)
+    response.on('drain', finish)
+    response.on('close', finish)
   })

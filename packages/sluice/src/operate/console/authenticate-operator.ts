@@ -1,9 +1,9 @@
 /**
- * Who knocks at the API: an operator key as a bearer token, or the cookie of a session. Nothing else is looked at, so
- * what an agent holds opens nothing.
+ * Authenticates operators by an operator key as a bearer token, or by a session cookie. It accepts nothing else, so that
+ * an agent's credentials open nothing.
  *
- * With the cookie a request must also come from the page itself. `SameSite` alone would not do: it does not tell ports
- * apart, so any other page on this machine is "the same site".
+ * A request with the cookie must also come from the page itself. `SameSite` alone is not enough, because it ignores
+ * ports. Any other page on this machine is "the same site".
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -23,9 +23,9 @@ export interface AuthenticatedCaller {
   readonly credential: string
   readonly csrf: string
   readonly expiresAt: number
-  /** The cookie to set, where the session got a new id. */
+  /** The cookie to set if the session got a new id. */
   readonly cookie?: string
-  /** Whether it is still somebody: for streams, which outlive what let them in. */
+  /** Whether the credential is still valid. Streams check it, because they can outlive the credential. */
   isStillValid(): Promise<boolean>
 }
 
@@ -67,7 +67,7 @@ export function createOperatorAuthenticator({
     if (!found) throw unauthorized()
     const { session, renewed } = found
     if (request.method !== 'GET' && !isSameToken(request.header('x-csrf-token'), session.csrf))
-      throw new RpcError('forbidden', 'The header x-csrf-token is missing or not of this session: load the page again')
+      throw new RpcError('forbidden', 'The header x-csrf-token is missing or from another session: reload the page')
     return {
       ...session,
       ...(renewed !== undefined && { cookie: cookies.set(renewed) }),
@@ -83,21 +83,21 @@ export function createOperatorAuthenticator({
   }
 }
 
-/** Also for signing in: another page must not sign anybody in as somebody else. `Origin` itself was checked by the guard. */
+/** Also applies to sign-in, because another page must not sign a person in as someone else. The guard checked `Origin`. */
 export function refuseCrossOrigin(request: NodeRequest): void {
   const site = request.header('sec-fetch-site')
   const isRead = request.method === 'GET'
-  // `none`: a person opened the address itself, as an export.
+  // `none` means that a person opened the address directly, for example an export.
   if (site !== undefined && site !== 'same-origin' && !(isRead && site === 'none')) throw crossOrigin()
   if (!isRead && site === undefined && request.header('origin') === undefined) throw crossOrigin()
 }
 
 const crossOrigin = (): RpcError =>
-  new RpcError('badOrigin', 'With a cookie this is for the console page alone; use an operator key')
+  new RpcError('badOrigin', 'Only the console page may use the session cookie here: use an operator key')
 const unauthorized = (): RpcError => new RpcError('unauthorized', 'Sign in first')
 
-function isSameToken(given: string | undefined, expected: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)]
-  // In bytes: `timingSafeEqual` throws for different lengths, and letters past ASCII take more than one.
+function isSameToken(received: string | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(received ?? ''), Buffer.from(expected)]
+  // Compares lengths in bytes, because `timingSafeEqual` throws if they differ and non-ASCII letters take several bytes.
   return a.length === b.length && timingSafeEqual(a, b)
 }

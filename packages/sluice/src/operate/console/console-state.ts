@@ -1,4 +1,4 @@
-/** All that the console shows of the servers it watches, in one place: what handlers and feeds read. */
+/** The state that the console shows of its servers. Handlers and event streams read it. */
 
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -29,12 +29,12 @@ export interface ConsoleState {
   readonly approvals: ApprovalsService | undefined
   /** `undefined` if no server has an audit. */
   readonly audit: Audit | undefined
-  /** In the order they came. */
+  /** The servers, in the order they were added. */
   readonly servers: readonly WatchedServer[]
-  /** Tickets that wait and that an operator of these tenants may see. */
+  /** Counts the pending tickets that an operator of these tenants may see. */
   countPending(tenants: readonly string[]): Promise<number>
   onTicketChange(listener: () => void): () => void
-  /** Numbers of whole servers: nothing for who may see some tenants alone. */
+  /** Gauges of whole servers. Empty for operators who may see only some tenants. */
   gauges(tenants: readonly string[]): readonly CountReading[]
 }
 

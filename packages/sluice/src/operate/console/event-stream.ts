@@ -1,6 +1,6 @@
 /**
- * What a page hears while it is open, as server-sent events. A few times a second at most, and a screenful at most,
- * whatever passes: a browser must keep up with a busy server, and a slow one must not fill its memory.
+ * The Server-Sent Events of an open page, at most two batches a second and a screenful each. Otherwise a browser could
+ * not keep up with a busy server, and a slow one would fill the server's memory.
  */
 
 import type { Clock } from '../../core/clock.ts'
@@ -11,26 +11,26 @@ import type { LiveFilter } from './live-stats.ts'
 export interface EventStreamOptions {
   readonly consoleState: ConsoleState
   readonly clock: Clock
-  /** Left out: tickets alone. */
+  /** If absent, the stream reports tickets only. */
   readonly live?: LiveFilter
-  /** The tenants it may hear of. */
+  /** The tenants that the operator may see. */
   readonly tenants: readonly string[]
-  /** Puts text on the stream; false when it is full, and then nothing more is made until it is not. */
+  /** Writes text to the stream. `false` if its buffer is full. */
   send(text: string): boolean
-  /** Whether who listens may still listen. */
+  /** Whether the operator's credential is still valid. */
   isStillAllowed(): Promise<boolean>
   close(): void
 }
 
 const tickMs = 500
-/** Nobody reads more in half a second, and a browser has to draw it. */
+/** No person reads more in half a second, and a browser must draw it. */
 const maxRequestsPerTick = 12
 const ticksPerSecond = 2
 const pollEveryTicks = 5 * ticksPerSecond
-/** As soon as a revoked key is refused elsewhere. */
+/** A revoked key is refused within the same time everywhere else. */
 const checkEveryTicks = 5 * ticksPerSecond
 
-/** The returned function ends it. */
+/** Starts the stream. The returned function stops it. */
 export function createEventStream({
   consoleState,
   clock,
@@ -45,9 +45,9 @@ export function createEventStream({
   let ticks = 0
   let closed = false
   let cancelTimer = (): void => {}
-  /** Asked once at the start, so that the page knows how many wait. */
+  /** True at the start, so that the page learns how many tickets are pending. */
   let changed = true
-  let asking = false
+  let counting = false
   let lastPending = 0
   const unsubscribe = consoleState.onTicketChange(() => {
     changed = true
@@ -56,21 +56,21 @@ export function createEventStream({
     send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
   async function sendTickets(): Promise<void> {
-    // Nobody tells of a ticket whose time is up: its number is looked at now and then.
+    // No notification is sent when a ticket expires, so the count is polled as well.
     const due = changed || ticks % pollEveryTicks === 0
-    if (!due || asking) return
-    const isNews = changed
-    asking = true
+    if (!due || counting) return
+    const wasChanged = changed
+    counting = true
     changed = false
     try {
       const pending = await consoleState.countPending(tenants)
-      if (!closed && (isNews || pending !== lastPending)) sendEvent('tickets', { pending })
+      if (!closed && (wasChanged || pending !== lastPending)) sendEvent('tickets', { pending })
       lastPending = pending
     } catch {
-      // The store is away; the next change, or the next look, tells.
+      // The store is unavailable. The next change or poll tries again.
       changed = true
     } finally {
-      asking = false
+      counting = false
     }
   }
   function sendLive(filter: LiveFilter): void {
@@ -83,8 +83,8 @@ export function createEventStream({
     }
   }
   async function check(): Promise<void> {
-    const still = await isStillAllowed().catch(() => true)
-    if (still || closed) return
+    const isAllowed = await isStillAllowed().catch(() => true)
+    if (isAllowed || closed) return
     sendEvent('over', {})
     stop()
     close()
@@ -94,14 +94,14 @@ export function createEventStream({
     ticks++
     if (ticks % ticksPerSecond === 0) sendTickets().catch(fail)
     if (ticks % checkEveryTicks === 0) {
-      // Something must pass, or whoever sits between takes the stream for dead.
+      // Keep-alive, because a proxy closes a stream that is silent.
       send(': still here\n\n')
       check().catch(fail)
     }
     if (live) sendLive(live)
     cancelTimer = clock.after(tickMs, tick)
   }
-  /** A page whose stream has failed opens it again. */
+  /** Closes the stream. The page opens it again. */
   function fail(): void {
     stop()
     close()

@@ -1,4 +1,4 @@
-/** What each route of the table does. Its types come from there, so an answer that is not as documented does not compile. */
+/** The handlers of the API. Their types come from the table, so that an undocumented answer does not compile. */
 
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
 import { assertTenantVisible, searchAudit, verifyTenantAudit } from './audit.ts'
@@ -7,7 +7,7 @@ import { keysOf, revokeKey, tenantsOf } from './tenants.ts'
 import { createGrant, decideTicket, getTicket, listGrants, listTickets, resolveTicket, revokeGrant } from './tickets.ts'
 import { serversOf } from './tools.ts'
 
-/** Who asks, as far as handlers need to know. */
+/** The authenticated operator of a request. */
 export interface ConsoleCaller {
   readonly operator: Operator
   readonly credential: string
@@ -37,19 +37,19 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
     listGrants: (input, { operator }) => listGrants(consoleState, operator, input),
     revokeGrant: ({ id }, caller) => revokeGrant(consoleState, caller, id),
     async getLive(filter, { operator: { tenants } }) {
-      const mine = { ...filter, tenants }
-      const { requests } = consoleState.live.requestsSince(0, mine, maxRecentRequests)
+      const visible = { ...filter, tenants }
+      const { requests } = consoleState.live.requestsSince(0, visible, maxRecentRequests)
       const { seq } = consoleState.live
-      return { seq, requests, seconds: consoleState.live.seconds(mine), counts: consoleState.gauges(tenants) }
+      return { seq, requests, seconds: consoleState.live.seconds(visible), counts: consoleState.gauges(tenants) }
     },
     listServers: async (_, { operator }) => ({ servers: serversOf(consoleState, operator.tenants) }),
     listTenants: async (_, { operator }) => ({ tenants: await tenantsOf(consoleState, operator) }),
     listKeys: (input, { operator }) => keysOf(consoleState, operator, input),
     async revokeKey({ id }, { operator, credential }) {
       const { tenants, prefix, subject } = await revokeKey(consoleState, operator, id)
-      const told = { key: id, prefix, subject, by: operator.name, credential }
+      const entry = { key: id, prefix, subject, by: operator.name, credential }
       for (const tenant of tenants.length > 0 ? tenants : ['default'])
-        consoleState.audit?.record(tenant, 'key revoked', told)
+        consoleState.audit?.record(tenant, 'key revoked', entry)
       return {}
     },
     async listAudit(input, { operator }) {
@@ -62,7 +62,7 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
     },
   }
   return {
-    // The name and the input were taken from the same line of the table: here alone the compiler cannot see it.
+    // The name and the input belong to the same route, which the compiler cannot see here.
     run: (name, input, caller) =>
       (table[name] as (input: RouteInput<HandledRoute>, caller: ConsoleCaller) => Promise<unknown>)(input, caller),
   }

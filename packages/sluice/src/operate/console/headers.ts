@@ -1,6 +1,6 @@
-/** What every answer of the console says to the browser. Nothing inline, nothing from elsewhere, nothing framed, nothing kept. */
+/** The security headers of every response of the console: no inline code, no other origins, no frames, no cache. */
 
-/** Trusted types for none: a page that never turns text into markup loses nothing, and one that would fails loudly. */
+/** The page never turns text into markup. With trusted types set to none, a mistake there fails loudly. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,5 +25,5 @@ export const securityHeaders: { readonly [name: string]: string } = {
   'x-frame-options': 'DENY',
 }
 
-/** A page that is shown again from a cache after signing out would show what only who is signed in may see. */
+/** Forbids caching, because a cached page would still show data after sign-out. */
 export const noStore = { 'cache-control': 'no-store' } as const

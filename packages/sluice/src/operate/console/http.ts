@@ -1,4 +1,4 @@
-/** The console's own HTTP server: the page, the API, the stream and the way back of the webhook, on an origin of their own. */
+/** The console's HTTP server on a separate origin: the page, the API, the event stream and the webhook's route. */
 
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,22 +17,21 @@ import type { StaticFiles } from './static-files.ts'
 import { readStaticFiles } from './static-files.ts'
 import { createWebhookRoute, webhookPath } from './webhook-route.ts'
 
-/** Taken this way for the reason `transports/node/http-handler.ts` gives. */
+/** Loaded this way for the reason given in `transports/node/http-handler.ts`. */
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** Where the console listens, and how browsers reach it. */
+/** The address on which the console listens, and the one browsers use. */
 export interface ConsoleListenOptions {
-  /** 4100 unless said; 0 takes a free one. An origin of its own, so that no page of the servers shares its storage or cookies' name. */
+  /** By default 4100; 0 takes a free one. A separate port, so that no page of the servers shares its storage. */
   readonly port?: number
-  /** Loopback unless said; then `origin` must be, too. */
+  /** By default a loopback address. With any other host, `origin` is required. */
   readonly host?: string
   /**
-   * Where browsers find it behind a proxy that ends TLS: `https://console.example.com`. With a path, as
-   * `https://example.com/console`, everything else on that origin can act as the console in the browser of whoever is
-   * signed in: a page with a hole there is a hole here. Give it an origin of its own where you can.
+   * The URL for browsers behind a proxy that terminates TLS: `https://console.example.com`. Prefer a separate origin. With
+   * a path, as in `https://example.com/console`, every other page on that origin can act as the signed-in operator.
    */
   readonly origin?: string
-  /** `plain` is for Safari on loopback, which drops what other browsers take: see `session-cookie.ts`. */
+  /** `plain` is for Safari on loopback, which drops a cookie that other browsers accept. See `session-cookie.ts`. */
   readonly cookie?: 'host' | 'plain'
 }
 
@@ -47,12 +46,12 @@ export async function listenConsole(deps: ApiDeps, options: ConsoleListenOptions
   const { port = 4100, host = '127.0.0.1', origin, cookie = 'host' } = options
   if (!isLoopback(host) && origin === undefined)
     throw new TypeError(
-      'origin: past this machine the console needs TLS before it; name where browsers find it, as https://console.example.com',
+      '"origin" is missing: on a network the console needs TLS in front of it. Set its URL, as https://console.example.com',
     )
   if (origin !== undefined && !isSafeUrl(origin))
-    throw new TypeError('origin: over plain http anybody on the way could take the session; use https')
+    throw new TypeError('"origin" must be https, because plain http would expose the session')
   if (cookie === 'plain' && (origin !== undefined || !isLoopback(host)))
-    throw new TypeError('cookie: plain is for this machine alone')
+    throw new TypeError('"cookie" may be "plain" only on a loopback host without "origin"')
   const files = readStaticFiles()
   const node = createServer({
     headersTimeout: 5_000,
@@ -123,12 +122,12 @@ function createRequestHandler(
   }
 }
 
-/** Only a path of this origin, as every browser sends it. `new URL` would take `//host` for another host, and throw for some. */
+/** Accepts only a path, as browsers send it. `new URL` would read `//host` as another host, and throws on some targets. */
 function parseTarget(target = ''): { readonly pathname: string; readonly query: URLSearchParams } {
   const at = target.indexOf('?')
   const pathname = at === -1 ? target : target.slice(0, at)
   if (!/^\/(?![/\\])[!-[\]-~]*$/.test(pathname))
-    throw new RpcError('invalidRequest', 'The request target is not a path: begin it with one slash')
+    throw new RpcError('invalidRequest', 'The request target is not a path: start it with one slash')
   return { pathname, query: new URLSearchParams(at === -1 ? '' : target.slice(at + 1)) }
 }
 
@@ -137,9 +136,10 @@ function sendFile(
   response: ServerResponse,
   { files, base, path }: { readonly files: StaticFiles; readonly base: string; readonly path: string },
 ): void {
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw new RpcError('methodNotAllowed', 'Only GET')
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    throw new RpcError('methodNotAllowed', 'Method not allowed: use GET')
   const [, ticket] = /^approvals\/([\w~%-]{1,128})$/.exec(path) ?? []
-  // What approvals call a ticket's page; the page itself keeps its place behind the hash.
+  // The `url` of a ticket. The page keeps its location in the fragment.
   if (ticket !== undefined) {
     response.writeHead(303, { ...securityHeaders, ...noStore, location: `${base}#/approvals/${ticket}` }).end()
     return

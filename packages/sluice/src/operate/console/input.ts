@@ -1,4 +1,4 @@
-/** What a request brings, checked against the table: path, query and body become one typed input, or a refusal. */
+/** Checks a request against the table. Path, query and body become one typed input, or the request is refused. */
 
 import { RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
@@ -6,7 +6,7 @@ import { isObject } from '../../core/json.ts'
 import type { RouteInput, RouteName } from './api.ts'
 import { routes } from './api.ts'
 
-/** As much of JSON Schema as inputs use. */
+/** The part of JSON Schema that inputs use. */
 interface FieldSchema {
   readonly type?: string
   readonly enum?: readonly string[]
@@ -17,41 +17,41 @@ interface FieldSchema {
 
 export interface MatchedRoute {
   readonly name: RouteName
-  /** What the path's places held, decoded. */
+  /** The path parameters, decoded. */
   readonly pathParams: { readonly [name: string]: string }
 }
 
 const routePatterns = Object.entries(routes).map(([name, { method, path }]) => ({
   name: name as RouteName,
   method,
-  parts: path.split('/'),
+  pattern: path.split('/'),
 }))
 
-/** `undefined` where no route has this path; one without a name where the path is there and the method is another. */
+/** Finds the route. `undefined` if no route has this path; `other method` if only the method differs. */
 export function findRoute(method: string, path: string): MatchedRoute | 'other method' | undefined {
-  const given = path.split('/')
-  let other = false
-  for (const { name, method: own, parts } of routePatterns) {
-    const pathParams = matchPath(parts, given)
+  const segments = path.split('/')
+  let hasOtherMethod = false
+  for (const { name, method: routeMethod, pattern } of routePatterns) {
+    const pathParams = matchPath(pattern, segments)
     if (!pathParams) continue
-    if (own === method) return { name, pathParams }
-    other = true
+    if (routeMethod === method) return { name, pathParams }
+    hasOtherMethod = true
   }
-  return other ? 'other method' : undefined
+  return hasOtherMethod ? 'other method' : undefined
 }
 
-function matchPath(parts: readonly string[], given: readonly string[]): { [name: string]: string } | undefined {
-  if (parts.length !== given.length) return undefined
+function matchPath(pattern: readonly string[], segments: readonly string[]): { [name: string]: string } | undefined {
+  if (pattern.length !== segments.length) return undefined
   const pathParams: { [name: string]: string } = {}
-  for (const [at, part] of parts.entries()) {
-    const text = given[at] ?? ''
-    if (!part.startsWith('{')) {
-      if (part !== text) return undefined
+  for (const [index, expected] of pattern.entries()) {
+    const segment = segments[index] ?? ''
+    if (!expected.startsWith('{')) {
+      if (expected !== segment) return undefined
       continue
     }
-    const decoded = decode(text)
+    const decoded = decode(segment)
     if (decoded === undefined || decoded === '') return undefined
-    pathParams[part.slice(1, -1)] = decoded
+    pathParams[expected.slice(1, -1)] = decoded
   }
   return pathParams
 }
@@ -64,7 +64,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Names nobody defined are refused: a misspelt filter must not show everything. */
+/** Refuses unknown fields, because a misspelt filter would otherwise show everything. */
 export function parseInput<Name extends RouteName>(
   { name, pathParams }: MatchedRoute,
   query: URLSearchParams,
@@ -73,14 +73,14 @@ export function parseInput<Name extends RouteName>(
   const { method, input } = routes[name]
   const fields: { readonly [field: string]: FieldSchema } = input.properties
   const required: readonly string[] = 'required' in input ? input.required : []
-  const given: Params =
+  const received: Params =
     method === 'GET'
       ? { ...Object.fromEntries(query), ...pathParams }
       : { ...(isObject(body) ? body : refuseBody('a JSON object')), ...pathParams }
   const parsed: { [field: string]: unknown } = {}
-  for (const [field, value] of Object.entries(given)) {
+  for (const [field, value] of Object.entries(received)) {
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
-    if (!rule) throw invalid(`there is no field "${field.slice(0, 64)}" here`)
+    if (!rule) throw invalid(`unknown field "${field.slice(0, 64)}"`)
     parsed[field] = checkField(field, rule, method === 'GET' && rule.type === 'integer' ? toInteger(value) : value)
   }
   const missing = required.find((field) => !Object.hasOwn(parsed, field))
@@ -90,18 +90,19 @@ export function parseInput<Name extends RouteName>(
 
 function checkField(
   field: string,
-  { type, enum: among, maxLength = 256, minimum, maximum }: FieldSchema,
+  { type, enum: choices, maxLength = 256, minimum, maximum }: FieldSchema,
   value: unknown,
 ): unknown {
-  if (among) {
-    if (typeof value !== 'string' || !among.includes(value)) throw invalid(`"${field}" is one of ${among.join(', ')}`)
+  if (choices) {
+    if (typeof value !== 'string' || !choices.includes(value))
+      throw invalid(`"${field}" must be one of ${choices.join(', ')}`)
   } else if (type === 'string') {
     if (typeof value !== 'string' || value.length > maxLength)
-      throw invalid(`"${field}" is a text of at most ${maxLength} characters`)
+      throw invalid(`"${field}" must be a string of at most ${maxLength} characters`)
   } else if (type === 'boolean') {
-    if (typeof value !== 'boolean') throw invalid(`"${field}" is true or false`)
+    if (typeof value !== 'boolean') throw invalid(`"${field}" must be true or false`)
   } else if (!Number.isSafeInteger(value) || Number(value) < (minimum ?? 0) || Number(value) > (maximum ?? 1 / 0))
-    throw invalid(`"${field}" is a whole number from ${minimum} to ${maximum}`)
+    throw invalid(`"${field}" must be a whole number from ${minimum} to ${maximum}`)
   return value
 }
 

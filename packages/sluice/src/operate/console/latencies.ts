@@ -1,8 +1,8 @@
-/** Durations counted in steps that grow, so that a percentile costs no list of them: it is off by a fifth at most. */
+/** A histogram of durations with growing buckets. A percentile needs no list of samples and is off by at most a fifth. */
 
 export type Latencies = Uint32Array
 
-/** Milliseconds: the upper end of each step. The last step is whatever is longer. */
+/** The upper bound of each bucket in milliseconds. The last bucket holds all longer durations. */
 const bucketBounds: readonly number[] = computeBounds()
 
 function computeBounds(): readonly number[] {
@@ -24,17 +24,17 @@ export function recordLatency(latencies: Latencies, ms: number): void {
   latencies[low] = (latencies[low] ?? 0) + 1
 }
 
-/** In milliseconds; 0 where there is nothing. */
+/** Returns a percentile in milliseconds; 0 if there are no samples. */
 export function percentile(latencies: Latencies, share: number): number {
-  let left = share * latencies.reduce((sum, n) => sum + n, 0)
+  let remaining = share * latencies.reduce((sum, n) => sum + n, 0)
   for (const [at, n] of latencies.entries()) {
     if (n === 0) continue
-    if (left <= n) {
+    if (remaining <= n) {
       const low = at === 0 ? 0 : (bucketBounds[at - 1] ?? 0)
       const high = bucketBounds[at] ?? low
-      return Math.round((low + (high - low) * (left / n)) * 100) / 100
+      return Math.round((low + (high - low) * (remaining / n)) * 100) / 100
     }
-    left -= n
+    remaining -= n
   }
   return 0
 }

@@ -10,19 +10,19 @@ const start = 1_000_000_000
 function setUp(): {
   readonly live: LiveStats
   readonly clock: ReturnType<typeof fakeClock>
-  pass(given?: Passing): void
+  pass(overrides?: CallOverrides): void
 } {
   const clock = fakeClock(start)
   const live = createLiveStats(clock)
   return {
     live,
     clock,
-    pass({ server = 'shop', tenant = 'acme', tool = 'price', durationMs = 10, ...given } = {}) {
+    pass({ server = 'shop', tenant = 'acme', tool = 'price', durationMs = 10, ...overrides } = {}) {
       const call = aCall({ facts: { tenant, caller: 'ann' } })
       const event: EndedCall = {
         call: { ...call, target: { ...call.target, name: tool } },
-        outcome: given.outcome ?? 'complete',
-        failed: given.failed ?? false,
+        outcome: overrides.outcome ?? 'complete',
+        failed: overrides.failed ?? false,
         receivedAt: clock.now(),
         durationMs,
         thrown: undefined,
@@ -31,7 +31,7 @@ function setUp(): {
     },
   }
 }
-interface Passing {
+interface CallOverrides {
   readonly server?: string
   readonly tenant?: string
   readonly tool?: string
@@ -40,7 +40,7 @@ interface Passing {
   readonly durationMs?: number
 }
 
-test('what passed is told newest last, and of more than is asked for the newest', () => {
+test('returns the newest requests, newest last, and counts the others', () => {
   const { live, pass } = setUp()
   for (let at = 0; at < 5; at++) pass({ tool: `t${at}` })
   const { requests, missed } = live.requestsSince(1, {}, 3)
@@ -53,7 +53,7 @@ test('what passed is told newest last, and of more than is asked for the newest'
   expect(live.requestsSince(5, {}, 3)).toEqual({ requests: [], missed: 0 })
 })
 
-test('a filter holds for requests and for seconds', async () => {
+test('a filter applies to requests and to seconds', async () => {
   const { live, clock, pass } = setUp()
   pass()
   pass({ server: 'bank' })
@@ -75,7 +75,7 @@ test('a filter holds for requests and for seconds', async () => {
   expect(live.requestsSince(0, { outcome: 'ok' }, 100).requests).toHaveLength(3)
 })
 
-test('a second tells how many, how many failed or were turned away, and how long they took', async () => {
+test('a second has the number of calls, errors and shed calls, and the latencies', async () => {
   const { live, clock, pass } = setUp()
   for (let ms = 1; ms <= 100; ms++) pass({ durationMs: ms })
   pass({ outcome: 'overloaded', failed: true, durationMs: 0 })
@@ -88,7 +88,7 @@ test('a second tells how many, how many failed or were turned away, and how long
   expect(second?.p99).toBeLessThan(121)
 })
 
-test('a second that is not over is not told, and one in which nothing passed is', async () => {
+test('the current second is left out, and a second without calls is included', async () => {
   const { live, clock, pass } = setUp()
   pass()
   expect(live.seconds({}).at(-1)?.calls).toBe(0)
@@ -97,7 +97,7 @@ test('a second that is not over is not told, and one in which nothing passed is'
   expect(live.seconds({}).at(-1)).not.toHaveProperty('p50')
 })
 
-test('what is kept does not grow with what passes', async () => {
+test('memory does not grow with the number of calls', async () => {
   const { live, clock, pass } = setUp()
   for (let at = 0; at < 5000; at++) pass({ tenant: `tenant-${at}`, tool: `tool-${at}` })
   await clock.advance(1000)
@@ -109,7 +109,7 @@ test('what is kept does not grow with what passes', async () => {
   expect(live.seconds({}).every(({ calls }) => calls === 0)).toBe(true)
 })
 
-test('what a tenant used in the last minute is told by tenant, and totals by tool since the start', async () => {
+test('returns the usage of the last minute by tenant, and the totals since the start by tool', async () => {
   const { live, clock, pass } = setUp()
   pass()
   await clock.advance(61_000)
@@ -121,7 +121,7 @@ test('what a tenant used in the last minute is told by tenant, and totals by too
   expect(live.totals('bank', 'price', [])).toEqual({ calls: 0, errors: 0 })
 })
 
-test('what never became a call is there, without a tenant', async () => {
+test('lists rejected messages without a tenant', async () => {
   const { live, clock } = setUp()
   live.recordRejection('shop', { event: 'refused', reason: 'parseError', transport: 'http', message: 'Parse error' })
   await clock.advance(1000)

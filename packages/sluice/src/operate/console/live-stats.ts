@@ -1,13 +1,14 @@
 /**
- * What passes through the servers of this process, for the Live page: the last requests, and the last five minutes by
- * the second. A fixed amount of memory, whatever passes: a ring of requests, and a bounded number of cells per second.
+ * Traffic of the servers of this process, for the Live page: the last requests, and the last five minutes by the second.
+ * It uses a fixed amount of memory: a ring of requests and a bounded number of cells per second.
  */
 
 import type { Clock } from '../../core/clock.ts'
 import type { LogLine } from '../../core/log.ts'
 import type { EndedCall } from '../../core/observer.ts'
-import { callerOf, clientOf, tenantOf } from '../../observe/call-identity.ts'
+import { callerOf, tenantOf } from '../../observe/call-identity.ts'
 import { bugFields, messageOf } from '../../observe/redact.ts'
+import { clientOf } from '../../protocol/client-info.ts'
 import type { RecentRequest, SecondStats } from './api.ts'
 import type { Latencies } from './latencies.ts'
 import { newLatencies, percentile, recordLatency } from './latencies.ts'
@@ -17,7 +18,7 @@ export interface LiveFilter {
   readonly tenant?: string
   readonly tool?: string
   readonly outcome?: 'ok' | 'failed' | 'shed'
-  /** The only tenants to be seen at all. Empty: all. */
+  /** The tenants that may be seen. Empty means all. */
   readonly tenants?: readonly string[]
 }
 
@@ -28,20 +29,20 @@ export interface CallTotals {
 
 export interface LiveStats {
   recordCall(server: string, event: EndedCall): void
-  /** What never became a call. */
+  /** Records a message that never became a call. */
   recordRejection(server: string, line: LogLine): void
-  /** Newest last, after `seq`; of more than `limit` the newest. `missed` is how many there were besides. */
+  /** Returns the newest requests after `seq`, at most `limit`, newest last. `missed` is the number of others. */
   requestsSince(
     seq: number,
     filter: LiveFilter,
     limit: number,
   ): { readonly requests: readonly RecentRequest[]; readonly missed: number }
   readonly seq: number
-  /** The seconds that are over, oldest first, from the first after `from`. */
+  /** Returns the completed seconds after `from`, oldest first. */
   seconds(filter: LiveFilter, from?: number): readonly SecondStats[]
-  /** Of the last `seconds`, by tenant. */
+  /** Returns the usage of the last `seconds`, by tenant. */
   tenants(seconds: number): ReadonlyMap<string, TenantUsage>
-  /** Since the start. */
+  /** Returns the calls and errors since the start. */
   totals(server: string, tool: string, tenants: readonly string[]): CallTotals
 }
 
@@ -64,14 +65,14 @@ interface Cell {
 }
 interface SecondSlot {
   at: number
-  /** By server, tenant and tool, nested: a joined key per call would cost more than all the counting. */
+  /** By server, tenant and tool. Nested, because a joined key per call would cost more than the counting itself. */
   cells: Map<string, Map<string, Map<string, Cell>>>
   count: number
 }
 
 const historySeconds = 300
 const maxRequests = 2_000
-/** Past this a second's further kinds of call are counted together, under the tenant nobody has. */
+/** The maximum number of cells per second. Further calls are counted together, under the empty tenant. */
 const maxCells = 64
 const maxTenants = 1_000
 
@@ -94,11 +95,11 @@ export function createLiveStats(clock: Clock): LiveStats {
     const known = byTenant.get(tenant)?.get(tool)
     if (known) return known
     const full = slot.count >= maxCells
-    const [whose, what] = full ? ['', ''] : [tenant, tool]
-    const byTool = getOrCreate(byTenant, whose, () => new Map<string, Cell>())
-    return getOrCreate(byTool, what, () => {
+    const [cellTenant, cellTool] = full ? ['', ''] : [tenant, tool]
+    const byTool = getOrCreate(byTenant, cellTenant, () => new Map<string, Cell>())
+    return getOrCreate(byTool, cellTool, () => {
       slot.count++
-      return { server, tenant: whose, tool: what, calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
+      return { server, tenant: cellTenant, tool: cellTool, calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
     })
   }
   function count(server: string, tenant: string, tool: string, failed: boolean): void {
@@ -107,12 +108,12 @@ export function createLiveStats(clock: Clock): LiveStats {
       tool,
       () => new Map<string, { calls: number; errors: number }>(),
     )
-    const whose = byTenant.has(tenant) || byTenant.size < maxTenants ? tenant : ''
-    const total = getOrCreate(byTenant, whose, () => ({ calls: 0, errors: 0 }))
+    const countedTenant = byTenant.has(tenant) || byTenant.size < maxTenants ? tenant : ''
+    const total = getOrCreate(byTenant, countedTenant, () => ({ calls: 0, errors: 0 }))
     total.calls++
     if (failed) total.errors++
   }
-  function keep(request: Omit<RecentRequest, 'seq'>): void {
+  function addRequest(request: Omit<RecentRequest, 'seq'>): void {
     ring[seq % maxRequests] = { seq: seq + 1, ...request }
     seq++
   }
@@ -146,7 +147,7 @@ export function createLiveStats(clock: Clock): LiveStats {
       if (tool !== '') count(server, tenant, tool, failed)
       const client = clientOf(call).name
       const message = failed && thrown !== undefined ? failureMessage(event) : undefined
-      keep({
+      addRequest({
         at: receivedAt,
         ...{ server, tenant, caller: callerOf(call), method, outcome, failed, durationMs, transport: via.transport },
         ...(client !== undefined && { client }),
@@ -161,7 +162,7 @@ export function createLiveStats(clock: Clock): LiveStats {
       cell.calls++
       cell.errors++
       if (shedReasons.has(reason)) cell.shed++
-      keep({
+      addRequest({
         at: clock.now(),
         ...{ server, tenant: '', caller: '', method: '', outcome: reason, failed: true, durationMs: 0 },
         transport: String(line['transport'] ?? ''),

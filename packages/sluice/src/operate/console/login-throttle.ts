@@ -1,9 +1,9 @@
-/** Guesses at links, keys and signatures: so many from one peer, and then it waits. */
+/** Throttles guesses at links, keys and signatures, per peer. */
 
 import { RpcError } from '../../core/error.ts'
 import type { Bucket, Store } from '../../core/store.ts'
 
-/** Wrong ones, where right ones cost nothing. */
+/** The bucket for wrong credentials. Valid ones take nothing from it. */
 export const wrongCredentialBucket: Bucket = { burst: 20, perSecond: 0.2 }
 
 export async function throttleAttempt(consoleStore: Store, kind: string, peer: string, bucket: Bucket): Promise<void> {

@@ -1,4 +1,4 @@
-/** The table as an OpenAPI 3.1 document, for people and for generators of clients. */
+/** Converts the table to an OpenAPI 3.1 document, for people and for client generators. */
 
 import type { Params } from '../../core/json.ts'
 import { routes, schemas } from './api.ts'
@@ -11,7 +11,7 @@ export const openApi = (): Params => ({
     title: 'Sluice console API',
     version: '1',
     description:
-      'Everything the console shows and does. Call it with an operator key: `Authorization: Bearer op_…`. The keys of agents open nothing here.',
+      'Everything the console shows and does. Call it with an operator key: `Authorization: Bearer op_…`. API keys of agents are not accepted.',
   },
   security: [{ operatorKey: [] }],
   components: {
@@ -31,21 +31,22 @@ export const openApi = (): Params => ({
     '/api/events': {
       get: {
         operationId: 'events',
-        summary: 'Server-sent events: `tickets`, `requests`, `second`, `over`. Takes the filters of /api/live.',
+        summary: 'Server-Sent Events: `tickets`, `requests`, `second`, `over`. Accepts the filters of /api/live.',
         responses: { 200: { description: 'A stream.', content: { 'text/event-stream': {} } } },
       },
     },
     [`/${webhookPath}`]: {
       post: {
         operationId: 'receiveDecision',
-        summary: 'A decision from the other end of the webhook, signed as Standard Webhooks has it; no key is needed.',
+        summary:
+          'A decision from the receiver of the webhook, signed as Standard Webhooks specifies. No key is needed.',
         security: [],
         parameters: ['id', 'timestamp', 'signature'].map((name) => ({
           ...{ name: `webhook-${name}`, in: 'header', required: true, schema: { type: 'string' } },
         })),
         requestBody: { content: jsonContent(decisionSchema) },
         responses: {
-          200: { description: 'It counts.', content: jsonContent({ type: 'object' }) },
+          200: { description: 'Accepted.', content: jsonContent({ type: 'object' }) },
           default: { description: 'Refused.', content: jsonContent(withRefPointers({ $ref: 'Problem' })) },
         },
       },
@@ -92,9 +93,9 @@ const decisionSchema: Params = {
       type: 'object',
       required: ['id', 'approved', 'by'],
       properties: {
-        id: { type: 'string', description: 'The ticket.' },
+        id: { type: 'string', description: 'The id of the ticket.' },
         approved: { type: 'boolean' },
-        by: { type: 'string', description: 'Who decided.' },
+        by: { type: 'string', description: 'The person who decided.' },
         note: { type: 'string' },
       },
     },
@@ -110,6 +111,6 @@ const bodyOf = (fields: readonly (readonly [string, Params])[], required: readon
   additionalProperties: false,
 })
 
-/** Our references are names; OpenAPI's are pointers. */
+/** Our references are names, and OpenAPI's are pointers. */
 const withRefPointers = (shape: unknown): unknown =>
   JSON.parse(JSON.stringify(shape), (key, value) => (key === '$ref' ? `#/components/schemas/${value}` : value))

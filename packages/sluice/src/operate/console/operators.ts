@@ -1,7 +1,6 @@
 /**
- * Who may operate: people and programs with an operator key, which is an API key of a kind of its own. It lies in a part
- * of the store where the servers look for no keys, and begins with `op_`, so that an agent's key is none here and an
- * operator's opens no server.
+ * Operators: people and programs with an operator key, which is a separate kind of API key. It starts with `op_` and lies
+ * where the servers do not look for keys. An agent's key does not work here, and an operator's key opens no server.
  */
 
 import type { Clock } from '../../core/clock.ts'
@@ -11,10 +10,10 @@ import type { ApiKey, ApiKeys, NewApiKey } from '../../layers/identities/api-key
 import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Operator } from './api.ts'
 
-/** Something an operator may do. */
+/** A permission of an operator. */
 export type OperatorScope = Operator['scopes'][number]
 
-/** `tenants` left out: all of them. */
+/** A new operator key. By default it is for all `tenants`. */
 export interface NewOperator {
   readonly name: string
   readonly scopes?: readonly OperatorScope[]
@@ -24,7 +23,7 @@ export interface NewOperator {
   readonly expires?: number
 }
 
-/** What is told about an operator’s key. */
+/** An operator key without its secret. */
 export interface OperatorKey extends Operator {
   readonly id: string
   readonly prefix: string
@@ -35,19 +34,19 @@ export interface OperatorKey extends Operator {
   readonly revoked?: number
 }
 
-/** Who may sign in besides the person at the terminal: keys of a kind that opens no server. */
+/** Manages operator keys, which let other people than the one at the terminal sign in. They open no server. */
 export interface Operators {
-  /** `secret` is the key itself, and this is the only time anybody sees it. */
+  /** Creates a key. `secret` is the key itself and is shown only now. */
   create(operator: NewOperator): Promise<{ readonly secret: string; readonly key: OperatorKey }>
   list(): Promise<readonly OperatorKey[]>
-  /** What may be done with it, from the next request on, also in sessions that are open. False: no such key. */
+  /** Changes the scopes from the next request on, also in open sessions. `false` if the key does not exist. */
   change(id: string, to: { readonly scopes: readonly OperatorScope[] }): Promise<boolean>
-  /** Also ends the sessions that were opened with it. */
+  /** Revokes a key and ends the sessions that were opened with it. */
   revoke(id: string): Promise<boolean>
 }
 
 export interface OperatorKeys extends Operators {
-  /** The key a secret stands for, as it is now; `undefined` for one that is unknown, revoked or expired. */
+  /** Returns the current key of a secret. `undefined` if it is unknown, revoked or expired. */
   verify(secret: string): Promise<OperatorKey | undefined>
   find(id: string): Promise<OperatorKey | undefined>
 }
@@ -75,7 +74,7 @@ export function createOperators(store: Store, clock: Clock): OperatorKeys {
     revoke: (id) => keys.revoke(id),
     async verify(secret) {
       const caller = await keys.verify(secret, { facts: {}, via: noRequest })
-      // Read again: what was verified may be five seconds old, and scopes may have been taken since.
+      // Reads the key again, because the verified one may be five seconds old and its scopes may have changed.
       return caller && find(caller.credential.slice('key '.length))
     },
     find,
@@ -85,8 +84,9 @@ export function createOperators(store: Store, clock: Clock): OperatorKeys {
 const noRequest = { transport: 'http', peer: '', header: () => undefined } as const
 
 function checkScopes(scopes: readonly string[]): void {
-  const odd = scopes.find((scope) => !operatorScopes.some((each) => each === scope))
-  if (odd !== undefined) throw new TypeError(`scopes: an operator has ${operatorScopes.join(' or ')}, not "${odd}"`)
+  const unknown = scopes.find((scope) => !operatorScopes.some((each) => each === scope))
+  if (unknown !== undefined)
+    throw new TypeError(`"scopes": "${unknown}" is not a scope of operators; use ${operatorScopes.join(', ')}`)
 }
 
 const toOperator = ({ subject, scopes, revoked, expires, lastUse, ...key }: ApiKey): OperatorKey => ({

@@ -1,12 +1,12 @@
-/** How many tickets wait, for the badge of every open page: counted once a second at most, however many pages ask. */
+/** Counts pending tickets for the badge of every open page, at most once a second for all pages together. */
 
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Clock } from '../../core/clock.ts'
 
 export interface PendingTickets {
-  /** Of these tenants; of none in particular: all. */
+  /** Counts the tickets of these tenants. An empty list means all. */
   count(tenants: readonly string[]): Promise<number>
-  /** Hears that something about tickets changed. */
+  /** Calls the listener when a ticket changes. */
   onChange(listener: () => void): () => void
 }
 
@@ -18,13 +18,13 @@ export function createPendingTickets(approvals: ApprovalsService | undefined, cl
   return {
     async count(tenants) {
       if (!approvals) return 0
-      const whose = JSON.stringify(tenants)
-      const known = counted.get(whose)
+      const key = JSON.stringify(tenants)
+      const known = counted.get(key)
       if (known && clock.now() - known.at < cacheMs) return known.count
       if (counted.size >= maxCached) counted.clear()
       const count = approvals.pending(tenants.length === 0 ? undefined : tenants)
-      counted.set(whose, { at: clock.now(), count })
-      count.catch(() => counted.delete(whose))
+      counted.set(key, { at: clock.now(), count })
+      count.catch(() => counted.delete(key))
       return count
     },
     onChange(listener) {

@@ -1,4 +1,4 @@
-/** How the console answers: JSON that nobody keeps, and refusals that say why. */
+/** Responses of the console: JSON that is never cached, and errors with a reason. */
 
 import type { ServerResponse } from 'node:http'
 import type { Reason } from '../../core/error.ts'
@@ -26,9 +26,9 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(text)
 }
 
-export const notFound = (): RpcError => new RpcError('resourceNotFound', 'Nothing here')
+export const notFound = (): RpcError => new RpcError('resourceNotFound', 'Not found')
 
-/** What the protocol carries in a 200 is a status here. */
+/** Reasons that the protocol reports with status 200 have their own status here. */
 const statuses: { readonly [reason in Reason]?: number } = {
   invalidParams: 400,
   resourceNotFound: 404,
@@ -44,7 +44,7 @@ export function sendError(logger: Logger, response: ServerResponse, thrown: unkn
   if (!(thrown instanceof RpcError)) {
     const reference = crypto.randomUUID().slice(0, 13)
     logger.error({ event: 'console_error', reference, ...bugOf(thrown) })
-    sendJson(response, 500, { reason: 'internalError', message: `Internal error, in the log as ${reference}` })
+    sendJson(response, 500, { reason: 'internalError', message: `Internal error. The log has it as ${reference}` })
     return
   }
   const { reason, message, data } = thrown

@@ -1,11 +1,11 @@
-/** What can be asked of the console, with what, and what comes back. */
+/** The routes of the console's API, with their inputs and outputs. */
 
-/** `needs` is a scope of the operator; what has none is open to everybody who is signed in. */
+/** `needs` is a scope of the operator. Routes without it are open to every signed-in operator. */
 export const routes = {
   signIn: {
     method: 'POST',
     path: '/api/session',
-    about: 'Signs in with a one-time link or an operator key; the answer sets the cookie.',
+    about: 'Signs in with a one-time link or an operator key. The response sets the cookie.',
     input: {
       type: 'object',
       properties: { link: { type: 'string', maxLength: 256 }, key: { type: 'string', maxLength: 256 } },
@@ -15,14 +15,14 @@ export const routes = {
   getSession: {
     method: 'GET',
     path: '/api/session',
-    about: 'Who you are.',
+    about: 'Returns the current session.',
     input: { type: 'object', properties: {} },
     output: { $ref: 'Session' },
   },
   signOut: {
     method: 'POST',
     path: '/api/session/end',
-    about: 'Ends the session; the cookie is worth nothing from then on.',
+    about: 'Ends the session. The cookie becomes invalid.',
     input: { type: 'object', properties: {} },
     output: { type: 'object', properties: {} },
   },
@@ -30,7 +30,7 @@ export const routes = {
     method: 'GET',
     path: '/api/tickets',
     about:
-      'Tickets in short, pending ones first, oldest first among them; then the others, newest first. What one would run is in the ticket itself.',
+      'Lists tickets in short form: pending ones first, oldest first, then the others, newest first. The ticket itself has everything that would run.',
     input: {
       type: 'object',
       properties: {
@@ -47,7 +47,7 @@ export const routes = {
   getTicket: {
     method: 'GET',
     path: '/api/tickets/{id}',
-    about: 'One ticket.',
+    about: 'Returns one ticket.',
     input: {
       type: 'object',
       required: ['id'],
@@ -59,7 +59,7 @@ export const routes = {
     method: 'POST',
     path: '/api/tickets/{id}/decision',
     about:
-      'Approves or denies. `digest` is the one you saw: where it is another, nothing is decided. Takes the scope `approvals:decide`; without it, people decide what their own agents ask, where the approver is the owner.',
+      'Approves or denies a ticket. `digest` is the one you saw; if the ticket has another, nothing is decided. Needs the scope `approvals:decide`. Without it, people may decide only for their own agents, if the approver is the owner.',
     input: {
       type: 'object',
       required: ['id', 'approved', 'digest'],
@@ -76,7 +76,7 @@ export const routes = {
     method: 'POST',
     path: '/api/tickets/{id}/resolution',
     about:
-      'Says what became of a ticket in doubt, when somebody found out. `did not run`: it may, while its time is not up.',
+      'Records what became of a ticket in doubt, after a person has found out. With `did not run` it may run again until it expires.',
     needs: 'approvals:decide',
     input: {
       type: 'object',
@@ -88,14 +88,14 @@ export const routes = {
   createGrant: {
     method: 'POST',
     path: '/api/tickets/{id}/grant',
-    about: 'Lets the same caller use the same tool, as it is defined now, without asking, for a while.',
+    about: 'Lets the same caller use the same tool, as it is defined now, without approval for a limited time.',
     needs: 'approvals:decide',
     input: {
       type: 'object',
       required: ['id', 'arguments', 'lastMs'],
       properties: {
         id: { type: 'string', maxLength: 256 },
-        arguments: { enum: ['exactly', 'any'], description: 'The very arguments of the ticket, or any.' },
+        arguments: { enum: ['exactly', 'any'], description: 'Exactly the arguments of the ticket, or any.' },
         lastMs: { type: 'integer', minimum: 1, maximum: 9007199254740991 },
         note: { type: 'string', maxLength: 1000 },
       },
@@ -105,22 +105,22 @@ export const routes = {
   listGrants: {
     method: 'GET',
     path: '/api/grants',
-    about: 'What is allowed without asking again, and until when, a page at a time.',
+    about: 'Lists grants with their expiry, in pages.',
     input: { type: 'object', properties: { after: { type: 'string', maxLength: 1024 } } },
     output: {
       type: 'object',
       required: ['grants', 'longestMs'],
       properties: {
         grants: { type: 'array', items: { $ref: 'Grant' } },
-        next: { type: 'string', description: 'Where the next page begins; absent on the last.' },
-        longestMs: { type: 'integer', description: 'The longest a new one may last; 0 where grants are off.' },
+        next: { type: 'string', description: 'The cursor of the next page; absent on the last.' },
+        longestMs: { type: 'integer', description: 'The maximum duration of a new grant; 0 if grants are off.' },
       },
     },
   },
   revokeGrant: {
     method: 'POST',
     path: '/api/grants/{id}/revoke',
-    about: 'Ends a grant; the next call asks again.',
+    about: 'Revokes a grant. The next call needs an approval again.',
     needs: 'approvals:decide',
     input: {
       type: 'object',
@@ -132,7 +132,7 @@ export const routes = {
   getLive: {
     method: 'GET',
     path: '/api/live',
-    about: 'The last requests, the last five minutes by the second, and the counts of the moment.',
+    about: 'Returns the last requests, the last five minutes by the second, and the current gauges.',
     input: {
       type: 'object',
       properties: {
@@ -147,7 +147,7 @@ export const routes = {
   listServers: {
     method: 'GET',
     path: '/api/servers',
-    about: 'Every server with its tools: schema, who may call, approval rule, calls and errors.',
+    about: 'Lists every server with its tools: schema, scopes, approval rule, calls and errors.',
     input: { type: 'object', properties: {} },
     output: {
       type: 'object',
@@ -158,7 +158,7 @@ export const routes = {
   listTenants: {
     method: 'GET',
     path: '/api/tenants',
-    about: 'Every tenant that is known here, with what it used in the last minute.',
+    about: 'Lists every known tenant with its usage in the last minute.',
     input: { type: 'object', properties: {} },
     output: {
       type: 'object',
@@ -169,7 +169,7 @@ export const routes = {
   listKeys: {
     method: 'GET',
     path: '/api/keys',
-    about: 'API keys of callers, a page at a time.',
+    about: 'Lists the API keys of callers, in pages.',
     input: {
       type: 'object',
       properties: {
@@ -189,7 +189,7 @@ export const routes = {
   revokeKey: {
     method: 'POST',
     path: '/api/keys/{id}/revoke',
-    about: 'Takes effect everywhere within five seconds.',
+    about: 'Revokes an API key. It takes effect everywhere within five seconds.',
     needs: 'keys:manage',
     input: {
       type: 'object',
@@ -201,7 +201,7 @@ export const routes = {
   listAudit: {
     method: 'GET',
     path: '/api/audit',
-    about: 'Audit records of a tenant, newest first, with a text to look for.',
+    about: 'Lists or searches the audit records of a tenant, newest first.',
     input: {
       type: 'object',
       required: ['tenant'],
@@ -217,7 +217,7 @@ export const routes = {
     method: 'POST',
     path: '/api/audit/verify',
     about:
-      'Recomputes the hash chain of a tenant, from its checkpoint on, and names the first record that is not as it was written.',
+      'Recomputes the hash chain of a tenant from its checkpoint on, and returns the first record that was changed.',
     needs: 'audit:export',
     input: { type: 'object', required: ['tenant'], properties: { tenant: { type: 'string', maxLength: 256 } } },
     output: { $ref: 'Verdict' },

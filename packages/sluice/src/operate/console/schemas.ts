@@ -1,14 +1,14 @@
-/** What the API of the console speaks of, as JSON Schema: plain literals, from which `FromSchema` computes the types. */
+/** The JSON Schemas of the console's API. They are plain literals, from which `FromSchema` computes the types. */
 
 export const schemas = {
   Operator: {
     type: 'object',
-    description: 'Who is signed in, or whose key it is.',
+    description: 'The signed-in operator, or the owner of the key.',
     required: ['name', 'scopes', 'tenants'],
     properties: {
       name: { type: 'string' },
       scopes: { type: 'array', items: { enum: ['approvals:decide', 'keys:manage', 'audit:export'] } },
-      tenants: { type: 'array', description: 'Empty: all of them.', items: { type: 'string' } },
+      tenants: { type: 'array', description: 'Empty means all.', items: { type: 'string' } },
     },
   },
   Session: {
@@ -16,7 +16,7 @@ export const schemas = {
     required: ['operator', 'csrf', 'expiresAt', 'now', 'servers'],
     properties: {
       operator: { $ref: 'Operator' },
-      csrf: { type: 'string', description: 'Goes into the header x-csrf-token of every change made with the cookie.' },
+      csrf: { type: 'string', description: 'Send it in the header x-csrf-token of every change made with the cookie.' },
       expiresAt: { type: 'number' },
       now: { type: 'number', description: "The server's clock, for countdowns." },
       servers: { type: 'array', items: { type: 'string' } },
@@ -35,7 +35,7 @@ export const schemas = {
   },
   Ticket: {
     type: 'object',
-    description: 'A gated call that waits for a person, or has been decided.',
+    description: 'A gated call that waits for a decision, or has one.',
     required: [
       'id',
       'server',
@@ -61,41 +61,41 @@ export const schemas = {
       server: { type: 'string' },
       tenant: { type: 'string' },
       caller: { type: 'string' },
-      client: { type: 'string', description: 'What the client calls itself. Nobody vouches for it.' },
+      client: { type: 'string', description: 'The name that the client claims. It is unverified.' },
       tool: { type: 'string' },
       title: { type: 'string' },
       description: { type: 'string' },
       hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
       effect: {
         type: 'array',
-        description: 'What the call acts on, as the tool states it. Absent if it states nothing.',
+        description: 'What the call acts on, as the tool states it. Absent if the tool states nothing.',
         items: {
           type: 'object',
           required: ['label', 'value'],
           properties: { label: { type: 'string' }, value: { type: 'string' } },
         },
       },
-      arguments: { type: 'string', description: 'Canonical JSON (RFC 8785), whole.' },
-      answers: { type: 'string', description: 'What the person was asked before, in the same form.' },
+      arguments: { type: 'string', description: 'The complete arguments as canonical JSON (RFC 8785).' },
+      answers: { type: 'string', description: 'The answers to the tool’s questions, in the same form.' },
       digest: {
         type: 'string',
-        description: 'SHA-256 over arguments, answers and effect: what the decision is bound to.',
+        description: 'SHA-256 over arguments, answers and effect. The decision is bound to it.',
       },
       status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'] },
       definition: {
         type: 'string',
-        description: 'SHA-256 over the tool as it was then: its entry, policy, rule, and the server.',
+        description: 'SHA-256 over the tool when the ticket was made: its entry, policy and rule, and the server.',
       },
       approver: { enum: ['owner', 'other', 'client'] },
-      needed: { type: 'integer', description: 'So many different people must approve.' },
-      of: { type: 'array', description: 'Only these may.', items: { type: 'string' } },
+      needed: { type: 'integer', description: 'The number of different people who must approve.' },
+      of: { type: 'array', description: 'Only these people may decide.', items: { type: 'string' } },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
-      mayDecide: { type: 'boolean', description: 'Whether you may, as far as can be told now.' },
+      mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },
       previous: {
         type: 'object',
-        description: 'The last approved call of the same tool by the same caller, to compare with.',
+        description: 'The last approved call of the same tool by the same caller, for comparison.',
         required: ['id', 'arguments', 'status'],
         properties: {
           id: { type: 'string' },
@@ -109,7 +109,7 @@ export const schemas = {
   },
   TicketSummary: {
     type: 'object',
-    description: 'A ticket in a list. Decide by the ticket itself: only an excerpt of what would run is here.',
+    description: 'A ticket in a list. It has only an excerpt of what would run, so load the ticket before you decide.',
     required: [
       'id',
       'server',
@@ -135,14 +135,14 @@ export const schemas = {
       hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
       excerpt: {
         type: 'string',
-        description: 'What it would act on, and the beginning of the arguments; ends with … if there is more.',
+        description: 'The effect and the beginning of the arguments. Ends with … if there is more.',
       },
       digest: { type: 'string' },
       status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'] },
-      decided: { type: 'integer', description: 'How many people have decided so far.' },
+      decided: { type: 'integer', description: 'The number of people who have decided so far.' },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
-      mayDecide: { type: 'boolean', description: 'Whether you may, as far as can be told now.' },
+      mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },
     },
   },
   TicketPage: {
@@ -150,7 +150,7 @@ export const schemas = {
     required: ['tickets', 'pending'],
     properties: {
       tickets: { type: 'array', items: { $ref: 'TicketSummary' } },
-      pending: { type: 'integer', description: 'All that wait and that you may see.' },
+      pending: { type: 'integer', description: 'The number of pending tickets that you may see.' },
       next: { type: 'string', description: 'The cursor of the next page; absent on the last.' },
     },
   },
@@ -158,7 +158,7 @@ export const schemas = {
     type: 'object',
     required: ['place', 'text'],
     properties: {
-      place: { type: 'integer', description: 'Lower ones go first; the first that fits decides.' },
+      place: { type: 'integer', description: 'Lower ones go first. The first rule that matches decides.' },
       text: { type: 'string' },
     },
   },
@@ -174,7 +174,8 @@ export const schemas = {
       tool: { type: 'string' },
       arguments: {
         type: 'string',
-        description: 'Which: any, exactly these, or those that include these; ends with … if there is more.',
+        description:
+          'The covered arguments: any, exactly these, or all that include these. Ends with … if there is more.',
       },
       by: { type: 'string' },
       note: { type: 'string' },
@@ -184,7 +185,7 @@ export const schemas = {
   },
   Request: {
     type: 'object',
-    description: 'One message that passed, without its arguments.',
+    description: 'One handled message, without its arguments.',
     required: ['seq', 'at', 'server', 'tenant', 'caller', 'method', 'outcome', 'failed', 'durationMs', 'transport'],
     properties: {
       seq: { type: 'integer' },
@@ -199,19 +200,19 @@ export const schemas = {
       failed: { type: 'boolean' },
       durationMs: { type: 'number' },
       transport: { type: 'string' },
-      reference: { type: 'string', description: 'The name the client was given for a failure.' },
-      message: { type: 'string', description: 'Why it failed, without what the caller sent.' },
+      reference: { type: 'string', description: 'The id of a failure, as the client got it.' },
+      message: { type: 'string', description: 'The cause of a failure, without data of the caller.' },
     },
   },
   Second: {
     type: 'object',
-    description: 'What passed in one second. Percentiles are absent where nothing did.',
+    description: 'The traffic of one second. Percentiles are absent if there were no calls.',
     required: ['at', 'calls', 'errors', 'shed'],
     properties: {
       at: { type: 'number' },
       calls: { type: 'integer' },
       errors: { type: 'integer' },
-      shed: { type: 'integer', description: 'Refused by limits or load.' },
+      shed: { type: 'integer', description: 'Calls refused by rate limits or load.' },
       p50: { type: 'number' },
       p95: { type: 'number' },
       p99: { type: 'number' },
@@ -219,7 +220,7 @@ export const schemas = {
   },
   Count: {
     type: 'object',
-    description: 'A number some part of a server keeps: its queue, its stragglers, what it dropped.',
+    description: 'A gauge of a server: the length of its queue, its stragglers, its dropped messages.',
     required: ['server', 'name', 'help', 'value'],
     properties: {
       server: { type: 'string' },
@@ -232,7 +233,7 @@ export const schemas = {
     type: 'object',
     required: ['seq', 'requests', 'seconds', 'counts'],
     properties: {
-      seq: { type: 'number', description: 'Whatever passes later has a larger one.' },
+      seq: { type: 'number', description: 'Later requests have a larger number.' },
       requests: { type: 'array', items: { $ref: 'Request' } },
       seconds: { type: 'array', items: { $ref: 'Second' } },
       counts: { type: 'array', items: { $ref: 'Count' } },
@@ -249,13 +250,13 @@ export const schemas = {
       hints: { type: 'array', items: { enum: ['read-only', 'destructive', 'idempotent', 'open-world'] } },
       scopes: {
         type: 'array',
-        description: 'All are needed to call it; none: whoever is let in.',
+        description: 'All of them are needed to call it. Empty means that every authenticated caller may.',
         items: { type: 'string' },
       },
       approval: { type: 'string', description: 'When a person must approve.' },
-      timeoutMs: { type: 'number', description: 'Absent or 0: no end.' },
-      input: { description: 'Its JSON Schema.' },
-      output: { description: 'Its JSON Schema.' },
+      timeoutMs: { type: 'number', description: '0 or absent means no timeout.' },
+      input: { description: 'The JSON Schema of the input.' },
+      output: { description: 'The JSON Schema of the output.' },
       calls: { type: 'integer', description: 'Since the start of this process.' },
       errors: { type: 'integer' },
     },
@@ -274,14 +275,14 @@ export const schemas = {
   },
   Tenant: {
     type: 'object',
-    description: 'What one tenant used in the last minute, as far as this process saw.',
+    description: 'The usage of one tenant in the last minute, in this process.',
     required: ['id', 'servers', 'calls', 'errors', 'limited'],
     properties: {
       id: { type: 'string' },
       servers: { type: 'array', items: { type: 'string' } },
       calls: { type: 'integer' },
       errors: { type: 'integer' },
-      limited: { type: 'integer', description: 'Refused because a limit was reached.' },
+      limited: { type: 'integer', description: 'Calls refused because a limit was reached.' },
       p95: { type: 'number' },
       limits: { type: 'array', items: { $ref: 'Limit' } },
     },
@@ -298,7 +299,7 @@ export const schemas = {
   },
   Key: {
     type: 'object',
-    description: 'An API key, without the key.',
+    description: 'An API key, without its secret.',
     required: ['id', 'prefix', 'subject', 'label', 'scopes', 'tenants', 'created'],
     properties: {
       id: { type: 'string' },
@@ -329,8 +330,8 @@ export const schemas = {
     required: ['records', 'scanned'],
     properties: {
       records: { type: 'array', items: { $ref: 'AuditRecord' } },
-      scanned: { type: 'integer', description: 'How many were looked at.' },
-      before: { type: 'integer', description: 'Where to go on; absent when the beginning was reached.' },
+      scanned: { type: 'integer', description: 'The number of records searched.' },
+      before: { type: 'integer', description: 'The cursor to continue with; absent at the oldest record.' },
     },
   },
   Verdict: {
@@ -340,18 +341,18 @@ export const schemas = {
       intact: { type: 'boolean' },
       records: { type: 'integer' },
       head: { type: 'string' },
-      seq: { type: 'integer', description: 'The first record that is not as it was written.' },
+      seq: { type: 'integer', description: 'The first record that was changed.' },
       problem: { enum: ['altered', 'missing', 'inserted', 'unsigned'] },
       checkpoint: {
         type: 'object',
-        description: 'Where the chain begins now: its oldest records were pruned.',
+        description: 'The start of the chain if its oldest records were pruned.',
         required: ['seq', 'at'],
         properties: {
           seq: { type: 'integer', description: 'The last record that was pruned.' },
           at: { type: 'number' },
           defect: {
             type: 'object',
-            description: 'The first pruned record that was not as it was written; pruned by force.',
+            description: 'The first changed record among those that were pruned by force.',
             required: ['seq', 'problem'],
             properties: {
               seq: { type: 'integer' },
@@ -364,7 +365,7 @@ export const schemas = {
   },
   Problem: {
     type: 'object',
-    description: 'The body of every refusal.',
+    description: 'The body of every error response.',
     required: ['reason', 'message'],
     properties: { reason: { type: 'string' }, message: { type: 'string' } },
   },
@@ -372,7 +373,7 @@ export const schemas = {
 
 export type ConsoleSchemas = typeof schemas
 
-/** The type a schema stands for. */
+/** The TypeScript type of a schema. */
 export type FromSchema<S> = S extends { readonly $ref: infer Name extends keyof ConsoleSchemas }
   ? FromSchema<ConsoleSchemas[Name]>
   : S extends { readonly enum: readonly (infer E)[] }

@@ -1,4 +1,4 @@
-/** The API over HTTP: who asks, what for, and the answer; signing in and out; the stream. */
+/** Serves the API over HTTP: authentication, routing, sign-in and sign-out, and the event stream. */
 
 import type { ServerResponse } from 'node:http'
 import { RpcError } from '../../core/error.ts'
@@ -28,10 +28,10 @@ export interface ApiDeps {
 }
 
 const maxBody = 64 * 1024
-/** A reader that stalls is cut off here. */
+/** The maximum of unsent bytes. A client that stalls is then cut off. */
 const maxUnsent = 1024 * 1024
 const maxStreams = 100
-/** Readers of a whole audit at once: each works in slices, and the slices of many would add up to a long turn. */
+/** The maximum of concurrent reads of a whole audit. Each works in slices, but the slices of many would add up. */
 const maxScans = 2
 
 export function createApi(
@@ -42,11 +42,11 @@ export function createApi(
   let streams = 0
   let scans = 0
 
-  /** For work that reads all records of a tenant. */
+  /** Limits work that reads all records of a tenant. */
   async function scan<T>(operator: Operator, work: () => Promise<T>): Promise<T> {
     if (!operator.scopes.includes('audit:export')) throw missingScope('audit:export')
     if (scans >= maxScans)
-      throw new RpcError('overloaded', 'The audit is being read already: wait, then try again', {
+      throw new RpcError('overloaded', 'Too many audit exports or checks are running: try again later', {
         data: { retryAfterMs: 5_000 },
       })
     scans++
@@ -60,9 +60,9 @@ export function createApi(
   async function signIn(request: NodeRequest, response: ServerResponse): Promise<void> {
     refuseCrossOrigin(request)
     const input = parseInput<'signIn'>({ name: 'signIn', pathParams: {} }, new URLSearchParams(), await bodyOf(request))
-    // Whatever was there before is over: nobody goes on in a session that somebody else began.
-    const before = cookies.read(request.header('cookie'))
-    if (before !== undefined) await sessions.close(before)
+    // The previous session is closed, so that a person never continues a session that someone else began.
+    const previous = cookies.read(request.header('cookie'))
+    if (previous !== undefined) await sessions.close(previous)
     const { id, session } = await sessions.open(input, request.peer)
     consoleState.logger.info({
       event: 'console_sign_in',
@@ -79,11 +79,11 @@ export function createApi(
     sendJson(response, 200, {}, cookies.clear)
   }
   function stream(response: ServerResponse, caller: AuthenticatedCaller, query: URLSearchParams): void {
-    if (streams >= maxStreams) throw new RpcError('overloaded', 'Too many pages are open')
+    if (streams >= maxStreams) throw new RpcError('overloaded', 'Too many console pages are open: close some')
     const { live, ...filter } = Object.fromEntries(query)
     const input = parseInput<'getLive'>({ name: 'getLive', pathParams: {} }, new URLSearchParams(filter), undefined)
     const { tenants } = caller.operator
-    // The page was closed while its session was looked up: nothing would tell us again, and its place would stay taken.
+    // The page closed while its session was read. No further event would come, and the stream would count as open forever.
     if (response.destroyed) return
     response.writeHead(200, { ...headersFor(caller), 'content-type': 'text/event-stream' })
     streams++
@@ -120,7 +120,8 @@ export function createApi(
       return scan(caller.operator, () => exportAudit(consoleState, tenant, response, headersFor(caller)))
     }
     if (!found) throw notFound()
-    if (found === 'other method') throw new RpcError('methodNotAllowed', 'Another method is needed here')
+    if (found === 'other method')
+      throw new RpcError('methodNotAllowed', 'Method not allowed: /api/openapi.json lists the methods of each path')
     const { name } = found
     if (name === 'signIn') return
     if (name === 'signOut') return signOut(request, response, caller)

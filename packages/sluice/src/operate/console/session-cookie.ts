@@ -1,13 +1,13 @@
 /**
- * The session's cookie. `__Host-` holds it to this host, whole and over a secure connection, so that nobody next door can
- * plant one; browsers do not tell ports apart, so the name has the port in it and two consoles do not sign each other out.
+ * The session's cookie. The prefix `__Host-` binds it to this host and to secure connections, so that a neighbouring site
+ * cannot plant one. Cookies ignore ports, so the name contains the port. Otherwise two consoles would sign each other out.
  *
- * Chromium and Firefox count loopback as secure, so this holds for `http://127.0.0.1`, too. Safari does not: there the
- * cookie is dropped, the page says so, and `cookie: 'plain'` gives up the prefix and `Secure`, on loopback alone.
+ * Chromium and Firefox treat loopback as secure, so this works on `http://127.0.0.1` too. Safari does not and drops the
+ * cookie. The page then says so, and `cookie: 'plain'` omits the prefix and `Secure`, on loopback only.
  */
 
 export interface SessionCookie {
-  /** The session's id; `undefined` where there is none, or two: then one of them was planted. */
+  /** Returns the session's id. `undefined` if there is none, or if there are two, because then one was planted. */
   read(header: string | undefined): string | undefined
   set(id: string): string
   readonly clear: string

@@ -1,10 +1,10 @@
 /**
- * Browser sessions and the one-time links that open them. Both are random, kept in the store as hashes, and so shared by
- * all processes: whoever reads the store cannot sign in with what stands there.
+ * Browser sessions and the one-time links that open them. Both are random and shared by all processes. The store holds
+ * only their hashes, so that a reader of the store cannot sign in.
  *
- * A session has a new id when somebody signs in (an id planted before is worth nothing) and every fifteen minutes of use;
- * the one before works for another minute, since a page has several requests under way. It ends after an hour without
- * use, after twelve in any case, and as soon as its key is revoked.
+ * A session gets a new id at sign-in, so that a planted id is worthless, and after every fifteen minutes of use. The old
+ * id works for another minute, because a page has several requests in flight. A session ends after an hour without use,
+ * after twelve hours in any case, and as soon as its key is revoked.
  */
 
 import type { Clock } from '../../core/clock.ts'
@@ -18,28 +18,28 @@ import type { OperatorKeys } from './operators.ts'
 
 export interface ConsoleSession {
   readonly operator: Operator
-  /** Of this session alone, and the same however often its id changes. */
+  /** The session's CSRF token. It stays the same when the id changes. */
   readonly csrf: string
   readonly expiresAt: number
-  /** By which credential, for the audit: the key, or the link. */
+  /** The credential for the audit: the key or the link. */
   readonly credential: string
 }
 
 export interface ConsoleSessions {
-  /** What a one-time link carries. */
+  /** Creates the token of a one-time link. */
   createLink(): Promise<string>
-  /** Throws `unauthorized`, always with the same text, and `rateLimited` for who tries too often. */
+  /** Opens a session. Throws `unauthorized`, always with the same message, and `rateLimited` after too many attempts. */
   open(
     proof: { readonly link?: string; readonly key?: string },
     peer: string,
   ): Promise<{ readonly id: string; readonly session: ConsoleSession }>
-  /** `renewed` is the id to use from now on, where it is time for another. */
+  /** Finds a session. `renewed` is the new id if the session got one. */
   find(id: string): Promise<{ readonly session: ConsoleSession; readonly renewed?: string } | undefined>
   close(id: string): Promise<void>
 }
 
 interface StoredSession {
-  /** The operator key it was opened with; left out: a link. */
+  /** The operator key it was opened with; absent for a link. */
   readonly key?: string
   readonly csrf: string
   readonly opened: number
@@ -52,16 +52,16 @@ const idleMs = 60 * 60_000
 const maxSessionMs = 12 * 60 * 60_000
 const renewIntervalMs = 15 * 60_000
 const graceMs = 60_000
-/** Written at most this often. */
+/** The minimum time between two writes of `seen`. */
 const seenWriteIntervalMs = 60_000
-/** Guessing 192 bits is hopeless; the limit keeps guessing from costing anything, and shows it in the log. */
+/** Guessing 192 bits is hopeless. The limit keeps guesses cheap for the server and visible in the log. */
 const signInBucket: Bucket = { burst: 10, perSecond: 0.2 }
 
 export interface ConsoleSessionsOptions {
   readonly store: Store
   readonly clock: Clock
   readonly operators: OperatorKeys
-  /** Who signs in by a link: whoever reads the terminal. */
+  /** The name of the operator who signs in by a link, which is the person at the terminal. */
   readonly owner: string
 }
 
@@ -85,7 +85,7 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
     expiresAt: Math.min(stored.opened + maxSessionMs, clock.now() + idleMs),
     credential: stored.key === undefined ? 'console link' : `operator key ${stored.key}`,
   })
-  /** One of several requests at once renews; the others go on with the id they have. */
+  /** Renews the id. Of several concurrent requests one renews, and the others keep the id they have. */
   async function renew(key: Key, text: string, stored: StoredSession): Promise<string | undefined> {
     const now = clock.now()
     if (now - stored.renewed >= renewIntervalMs) {
@@ -93,7 +93,7 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
         return undefined
       return write({ ...stored, renewed: now, seen: now })
     }
-    // Not for one that was replaced: writing would lend it another hour.
+    // A replaced session is not written, because that would extend it by another hour.
     if (now - stored.seen >= seenWriteIntervalMs && now - stored.renewed >= graceMs)
       await consoleStore.swap(key, text, JSON.stringify({ ...stored, seen: now }), idleMs)
     return undefined
@@ -109,10 +109,10 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
       await throttleAttempt(consoleStore, 'sign-in', peer, signInBucket)
       const now = clock.now()
       const fresh = { csrf: randomId(), opened: now, renewed: now, seen: now }
-      const stored = (await spent(link)) ? fresh : await withKey(key, fresh)
-      if (!stored) throw new RpcError('unauthorized', 'This link or key is not good (any more)')
+      const stored = (await spendLink(link)) ? fresh : await withKey(key, fresh)
+      if (!stored) throw new RpcError('unauthorized', 'This sign-in link or key is invalid or has expired')
       const operator = await operatorOf(stored)
-      if (!operator) throw new RpcError('unauthorized', 'This link or key is not good (any more)')
+      if (!operator) throw new RpcError('unauthorized', 'This sign-in link or key is invalid or has expired')
       return { id: await write(stored), session: toSession(stored, operator) }
     },
     async find(id) {
@@ -131,8 +131,8 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
     },
   }
 
-  /** One winner, in whatever process. */
-  async function spent(link: string | undefined): Promise<boolean> {
+  /** Spends a link. Of all processes, exactly one succeeds. */
+  async function spendLink(link: string | undefined): Promise<boolean> {
     if (link === undefined || !isId(link)) return false
     return consoleStore.swap(await linkKey(link), 'open', 'spent', 1)
   }

@@ -1,4 +1,4 @@
-/** The page itself: a few files, built ahead, read once and kept with their compressed form. */
+/** The files of the page. They are built ahead, read once, and kept in memory with their compressed form. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -11,7 +11,7 @@ export interface StaticFile {
   readonly gzip: Buffer
   readonly headers: { readonly [name: string]: string }
 }
-/** By path without the leading slash; `` is the page. */
+/** The files by path, without the leading slash. The empty path is the page. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>
 
 const contentTypes: { readonly [extension: string]: string } = {
@@ -21,7 +21,7 @@ const contentTypes: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 }
 
-/** The same from the sources, from what `tsc` made and from the bundle: all three are this deep. */
+/** The same path for the sources, the output of `tsc` and the bundle, because all three have the same depth. */
 const builtFolder = fileURLToPath(new URL('../../../lib/console/', import.meta.url))
 
 export function readStaticFiles(folder: string = builtFolder): StaticFiles {
@@ -31,12 +31,12 @@ export function readStaticFiles(folder: string = builtFolder): StaticFiles {
     if (type === undefined) continue
     const body = readFileSync(join(folder, name))
     const isPage = name === 'index.html'
-    // Names of assets hold a hash of their content; what they are named in is never kept.
-    const keep = isPage ? noStore : { 'cache-control': 'public, max-age=31536000, immutable' }
-    const file = { body, gzip: gzipSync(body, { level: 9 }), headers: { 'content-type': type, ...keep } }
+    // Asset names contain a hash of their content. The page that names them is never cached.
+    const caching = isPage ? noStore : { 'cache-control': 'public, max-age=31536000, immutable' }
+    const file = { body, gzip: gzipSync(body, { level: 9 }), headers: { 'content-type': type, ...caching } }
     files.set(isPage ? '' : name.replaceAll('\\', '/'), file)
   }
-  if (!files.has('')) throw new Error('The console page is not built: run "npm run build" first')
+  if (!files.has('')) throw new Error('The console page is not built: run "npm run build"')
   return files
 }
 

@@ -1,4 +1,4 @@
-/** Tenants and their keys: who is there, what they used, and which credentials open their data. */
+/** Tenants with their usage, and the API keys that open their data. */
 
 import { RpcError } from '../../core/error.ts'
 import { auditTenants } from '../../observe/chain-read.ts'
@@ -7,7 +7,7 @@ import type { ConsoleState, WatchedServer } from './console-state.ts'
 
 const minute = 60
 
-/** From the audit, from keys and from what passed: no one of them knows all. */
+/** Lists tenants from the audit, the keys and the traffic, because none of the three knows all of them. */
 export async function tenantsOf(
   { store, live, keys, servers }: ConsoleState,
   { tenants: ownTenants }: Operator,
@@ -16,7 +16,7 @@ export async function tenantsOf(
   const recorded = await auditTenants(store)
   const named = (await keys.list({ limit: maxKeys })).flatMap(({ tenants }) => tenants)
   const all = new Set([...used.keys(), ...recorded, ...named])
-  // Of calls nobody let in there is no tenant.
+  // Calls that were not authenticated have no tenant.
   all.delete('')
   const seen = [...all].filter((id) => ownTenants.length === 0 || ownTenants.includes(id)).sort()
   return seen.map((id) => {
@@ -64,8 +64,8 @@ export async function revokeKey(
   id: string,
 ): Promise<KeySummary> {
   const key = await keys.get(id)
-  // A key that also opens somebody else's tenant is not this operator's to take.
-  if (!key || !isVisible(key, ownTenants)) throw new RpcError('resourceNotFound', 'There is no such key')
+  // An operator may not revoke a key that also opens another operator's tenant.
+  if (!key || !isVisible(key, ownTenants)) throw new RpcError('resourceNotFound', 'This key does not exist')
   await keys.revoke(id)
   return key
 }

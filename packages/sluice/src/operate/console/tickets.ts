@@ -1,4 +1,4 @@
-/** Tickets and grants, as the approvals has them, for one operator. */
+/** Tickets and grants for one operator. */
 
 import type { Decider } from '../../approvals/decide.ts'
 import { mayDecide } from '../../approvals/decide.ts'
@@ -22,17 +22,17 @@ export async function listTickets(
   const pending = await consoleState.countPending(operator.tenants)
   const approvals = consoleState.approvals
   if (!approvals) return { tickets: [], pending }
-  const [only] = operator.tenants
-  const whose = tenant ?? (operator.tenants.length === 1 ? only : undefined)
+  const [onlyTenant] = operator.tenants
+  const tenantFilter = tenant ?? (operator.tenants.length === 1 ? onlyTenant : undefined)
   const query = {
     limit,
     ...(status && { status }),
     ...(tool !== undefined && { tool }),
-    ...(whose !== undefined && { tenant: whose }),
+    ...(tenantFilter !== undefined && { tenant: tenantFilter }),
   }
   const tickets: TicketSummary[] = []
   let after = input.after
-  // What is not this operator's is left out here, so a page of the approvals may leave little or nothing of it.
+  // Tickets of other tenants are filtered out here, so a page may need several reads.
   for (let rounds = 0; rounds < 5; rounds++) {
     const page = await approvals.list({
       ...query,
@@ -52,7 +52,7 @@ export async function getTicket(consoleState: ConsoleState, operator: Operator, 
   return toTicket((await viewOf(consoleState, operator, id)).view, operator)
 }
 
-/** To who may not see a tenant its tickets are not there. */
+/** Reads a ticket. Tickets of tenants that the operator may not see do not exist. */
 async function viewOf(
   { approvals }: ConsoleState,
   operator: Operator,
@@ -60,7 +60,7 @@ async function viewOf(
 ): Promise<{ readonly approvals: ApprovalsService; readonly view: TicketView }> {
   const view = await approvals?.get(id)
   if (!approvals || !view || !isVisible(view, operator))
-    throw new RpcError('resourceNotFound', 'There is no such ticket')
+    throw new RpcError('resourceNotFound', 'This ticket does not exist')
   return { approvals, view }
 }
 
@@ -72,7 +72,7 @@ export async function decideTicket(
   const { operator } = caller
   const { approvals, view } = await viewOf(consoleState, operator, input.id)
   if (view.digest !== input.digest)
-    throw new RpcError('conflict', 'This ticket is for other arguments than the ones you were shown: load it again')
+    throw new RpcError('conflict', 'This ticket differs from the one you were shown: reload it')
   const decision = { approved: input.approved, ...(input.note !== undefined && { note: input.note }) }
   return toTicket(await approvals.decide(view.id, decision, deciderOf(caller)), operator)
 }
@@ -108,7 +108,7 @@ export async function listGrants(
   return { grants: grants.map(toGrant), longestMs, ...(next !== undefined && { next }) }
 }
 
-/** For calls like the ticket's, as long as its tool is defined as it is now. */
+/** Creates a grant for calls like the ticket's. It is valid while the definition of the tool does not change. */
 export async function createGrant(
   consoleState: ConsoleState,
   caller: ConsoleCaller,
@@ -120,13 +120,13 @@ export async function createGrant(
   return toGrant(await approvals.grants.create(grant, deciderOf(caller)))
 }
 
-const toGrant = ({ arguments: which, createdBy, note, ...grant }: Granted): GrantSummary => ({
+const toGrant = ({ arguments: scope, createdBy, note, ...grant }: Granted): GrantSummary => ({
   id: grant.id,
   server: grant.server,
   tenant: grant.tenant,
   caller: grant.caller,
   tool: grant.tool,
-  arguments: which === 'any' ? 'any' : excerptOf(JSON.stringify(which), grantExcerptChars),
+  arguments: scope === 'any' ? 'any' : excerptOf(JSON.stringify(scope), grantExcerptChars),
   by: createdBy,
   createdAt: grant.createdAt,
   expiresAt: grant.expiresAt,
@@ -139,19 +139,19 @@ export async function revokeGrant(
   id: string,
 ): Promise<Record<never, never>> {
   if (!(await consoleState.approvals?.grants.revoke(id, deciderOf(caller))))
-    throw new RpcError('resourceNotFound', 'There is no such grant')
+    throw new RpcError('resourceNotFound', 'This grant does not exist')
   return {}
 }
 
 const isVisible = ({ tenant }: { readonly tenant: string }, { tenants }: Operator): boolean =>
   tenants.length === 0 || tenants.includes(tenant)
 
-/** A page of fifty whole tickets could be megabytes: each holds its arguments, and those of the call before. */
+/** A list has only excerpts, because fifty whole tickets with their arguments could be megabytes. */
 const ticketExcerptChars = 160
 const grantExcerptChars = 1_000
 
 function excerptOf(text: string, max: number): string {
-  // Half of a surrogate pair is not a character.
+  // Removes a lone surrogate at the cut.
   return text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
@@ -191,7 +191,7 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
   }
 }
 
-/** For the buttons. What counts is what the approvals says when it is asked. */
+/** Decides which buttons the page shows. The decision itself is checked again. */
 function canDecide(view: TicketView, operator: Operator): boolean {
   const { status, decisions } = view
   if (status !== 'pending' || decisions.some(({ by }) => by === operator.name)) return false

@@ -1,4 +1,4 @@
-/** The servers and their tools, as an operator wants to see them. */
+/** The servers and their tools, as the console shows them. */
 
 import type { Target } from '../../core/target.ts'
 import type { ToolEntry } from '../../protocol/tools.ts'
@@ -26,7 +26,7 @@ function toTool(
   tenants: readonly string[],
 ): ToolSummary {
   const { policy } = target
-  // Every tool has one; a target in general may not.
+  // Every tool has an entry, although a target in general may not.
   const entry = target.entry as ToolEntry
   return {
     server,
@@ -43,9 +43,9 @@ function toTool(
   }
 }
 
-const approvalLabels = { never: 'never', always: 'always', depends: 'by its arguments' } as const
+const approvalLabels = { never: 'never', always: 'always', depends: 'depends on the arguments' } as const
 
-/** What a tool says of itself, in words. */
+/** Returns the hints that a tool states, in words. */
 export const hintsOf = (stated: { readonly [hint: string]: unknown }): Ticket['hints'] =>
   hintLabels.filter(([hint]) => stated[hint] === true).map(([, word]) => word)
 

@@ -1,6 +1,6 @@
 /**
- * Where a chat, or another program that the webhook tells of tickets, sends what its people decided. The signature is all
- * that counts here: no cookie and no key is looked at, and nothing but a decision is taken.
+ * The route where the receiver of the webhook, such as a chat, sends decisions. It checks only the signature. It ignores
+ * cookies and keys, and accepts nothing but a decision.
  */
 
 import type { ServerResponse } from 'node:http'
@@ -22,7 +22,7 @@ export function createWebhookRoute({ approvals, store, logger }: ConsoleState): 
   const consoleStore = prefixed(store, ['console'])
   return async function webhookRoute(request, response) {
     if (!approvals?.acceptsWebhook) throw notFound()
-    if (request.method !== 'POST') throw new RpcError('methodNotAllowed', 'Only POST')
+    if (request.method !== 'POST') throw new RpcError('methodNotAllowed', 'Method not allowed: use POST')
     checkContentType(request.header('content-type'))
     checkEncoding(request.header('content-encoding'))
     const body = await request.body(maxBody)

@@ -1,55 +1,55 @@
-/** All articles that may be seen: found by name, listed, searched. Files that change on disk go in and out one by one. */
+/** The visible articles: found by name, listed and searched. Changed files are put and removed one at a time. */
 
 import type { Article } from './article.ts'
 import { byDate, compareCodeUnits, isVisible, keyOf } from './article.ts'
 import type { Index } from './index-file.ts'
 import { createSearch } from './search.ts'
 
-/** All articles that may be seen: found by name, listed, searched. */
-export interface App {
-  /** What the articles are about, such as `ASDLC`: part of what a model chooses the tools by. */
+/** The visible articles: found by name, listed and searched. */
+export interface KnowledgeBase {
+  /** The subject of the articles, such as `ASDLC`. Models choose the tools by it. */
   readonly title: string
   /** In alphabetical order. */
   readonly collections: readonly string[]
   /** Newest first. */
   readonly articles: readonly Article[]
-  /** By `slug` or `collection/slug`. Of several with one slug the first collection's, then the others. */
+  /** Finds articles by `slug` or `collection/slug`. If several share a slug, the first collection's comes first. */
   findByName(name: string): readonly Article[]
   search(query: string): readonly Article[]
-  /** What somebody who misspelt a name or a query may have meant. */
+  /** Returns articles that a misspelt name or query may have meant. */
   suggest(query: string): readonly Article[]
-  /** Hidden ones are left out: putting one in takes its earlier, visible self away. */
+  /** Adds or replaces an article. Putting a hidden article removes the earlier, visible version. */
   put(article: Article): void
   remove(key: string): void
   toIndex(): Index
 }
 
-/** A base of these articles; `saved` is their search index, if it was made before. */
-export function createApp(title: string, all: Iterable<Article>, saved?: Index['search']): App {
+/** Creates a knowledge base of these articles. `saved` is their search index, if it was built before. */
+export function createKnowledgeBase(title: string, all: Iterable<Article>, saved?: Index['search']): KnowledgeBase {
   const byKey = new Map([...all].filter(isVisible).map((article) => [keyOf(article), article]))
   const search = createSearch(byKey.values(), saved)
   const toArticles = (keys: readonly string[]): readonly Article[] => keys.flatMap((key) => byKey.get(key) ?? [])
-  let shelves: ReturnType<typeof sortArticles> | undefined
-  const shelved = (): ReturnType<typeof sortArticles> => {
-    shelves ??= sortArticles(byKey.values())
-    return shelves
+  let sorted: ReturnType<typeof sortArticles> | undefined
+  const sortedArticles = (): ReturnType<typeof sortArticles> => {
+    sorted ??= sortArticles(byKey.values())
+    return sorted
   }
   function remove(key: string): void {
     if (!byKey.delete(key)) return
     search.remove(key)
-    shelves = undefined
+    sorted = undefined
   }
   return {
     title,
     get collections() {
-      return shelved().collections
+      return sortedArticles().collections
     },
     get articles() {
-      return shelved().articles
+      return sortedArticles().articles
     },
     findByName(name) {
       const exact = byKey.get(name)
-      return exact ? [exact] : (shelved().bySlug.get(name) ?? [])
+      return exact ? [exact] : (sortedArticles().bySlug.get(name) ?? [])
     },
     search: (query) => toArticles(search.find(query)),
     suggest: (query) => toArticles(search.suggest(query)),
@@ -58,10 +58,15 @@ export function createApp(title: string, all: Iterable<Article>, saved?: Index['
       if (!isVisible(article)) return
       byKey.set(keyOf(article), article)
       search.add(article)
-      shelves = undefined
+      sorted = undefined
     },
     remove,
-    toIndex: () => ({ format: 'sluice-knowledge/1', title, articles: shelved().articles, search: search.save() }),
+    toIndex: () => ({
+      format: 'sluice-knowledge/1',
+      title,
+      articles: sortedArticles().articles,
+      search: search.save(),
+    }),
   }
 }
 

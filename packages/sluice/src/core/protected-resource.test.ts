@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { protectedResource } from './well-known.ts'
+import { protectedResource } from './protected-resource.ts'
 
 const authorizationServers = ['https://issuer.example']
 

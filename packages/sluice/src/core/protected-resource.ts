@@ -6,8 +6,7 @@
  * https://www.rfc-editor.org/rfc/rfc9728
  */
 
-import { isSafeUrl } from '../../core/loopback.ts'
-import type { HttpHeaders } from './message.ts'
+import { isSafeUrl } from './loopback.ts'
 
 export interface ProtectedResourceOptions {
   /** The address of the MCP endpoint as clients reach it. Tokens must name it as their audience. */
@@ -22,13 +21,15 @@ export interface ProtectedResourceOptions {
 }
 
 export interface ProtectedResource {
+  /** The host of the resource, as in the Host header. */
+  readonly host: string
   readonly scopes: readonly string[]
   /** The address of the document, for the challenge. */
   readonly metadataUrl: string
   /** Paths of the document on this host: the one for the resource's path, and the root. */
   readonly paths: readonly string[]
   /** The headers of the document. It is public, so pages of every origin may read it. */
-  readonly headers: HttpHeaders
+  readonly headers: { readonly [name: string]: string }
   readonly body: string
 }
 
@@ -37,7 +38,7 @@ const wellKnown = '/.well-known/oauth-protected-resource'
 /** Describes where OAuth clients get a token for this server (RFC 9728). */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, authorizationServers, scopes = [], name, documentation } = options
-  const { origin, pathname } = addressOf('resource', resource)
+  const { host, origin, pathname } = addressOf('resource', resource)
   if (authorizationServers.length === 0) throw new TypeError('"authorizationServers" is empty: name at least one')
   for (const server of authorizationServers) addressOf('authorizationServers', server)
   const invalid = scopes.find((scope) => !isScope(scope) || scope === 'offline_access')
@@ -48,6 +49,7 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
   // RFC 9728 §3.1: the slash after the host is removed, any other is part of the path.
   const ownPath = pathname === '/' ? wellKnown : `${wellKnown}${pathname}`
   return {
+    host,
     scopes,
     metadataUrl: `${origin}${ownPath}`,
     paths: ownPath === wellKnown ? [wellKnown] : [ownPath, wellKnown],
@@ -70,7 +72,7 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
 /** Whether the text is a scope (RFC 6749 §3.3). */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 
-function addressOf(option: string, text: string): URL {
+function addressOf(option: string, text: string): InstanceType<typeof URL> {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !isSafeUrl(text) || url.username || url.password || /[?#]/.test(text))
     throw new TypeError(

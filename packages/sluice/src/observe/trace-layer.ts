@@ -27,7 +27,6 @@ import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { codeOf, RpcError } from '../core/error.ts'
 import { lazy } from '../core/lazy.ts'
-import type { SlotPlugin } from '../core/plugin.ts'
 import { leavesAsResult } from '../protocol/encode.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 import { messageOf } from './redact.ts'
@@ -44,13 +43,6 @@ export interface TracingOptions {
 const scope = 'sluice'
 const seconds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** Makes a span per message by OpenTelemetry’s conventions for MCP, below the caller’s own span if it names one. */
-export const tracing = (options: TracingOptions = {}): SlotPlugin<'tracing'> => ({
-  slot: 'tracing',
-  create: ({ clock }) => ({ layer: traceLayer(options, clock) }),
-})
-
-/** The same as a layer, for custom pipelines. */
 export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOptions, clock: Clock): Layer => {
   const tracer = tracerProvider.getTracer(scope)
   // On first use: unlike a tracer, a meter taken before the SDK was registered never records anything.

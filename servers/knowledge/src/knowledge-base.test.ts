@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { anArticle } from '../test/article.fixture.ts'
-import { createApp } from './app.ts'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
 import { fromIndex } from './index-file.ts'
+import { createKnowledgeBase } from './knowledge-base.ts'
 
 const keys = (articles: readonly Article[]): readonly string[] => articles.map(keyOf)
 
@@ -34,9 +34,9 @@ const articles = [
   anArticle({ slug: 'proposal', title: 'A proposal', status: 'Proposed' }),
   anArticle({ slug: 'trial', title: 'A trial', status: 'Experimental', lastUpdated: '2025-01-01' }),
 ]
-const base = createApp('Test', articles)
+const base = createKnowledgeBase('Test', articles)
 
-test('articles stand newest first, those of one day by name, and hidden ones nowhere', () => {
+test('articles are sorted newest first, then by name; hidden articles are absent', () => {
   expect(keys(base.articles)).toEqual([
     'concepts/context-engineering',
     'practices/review',
@@ -51,9 +51,9 @@ test('articles stand newest first, those of one day by name, and hidden ones now
   expect(JSON.stringify(base.toIndex())).not.toMatch(/secret|proposal/i)
 })
 
-test('a slug that two collections have is the first collection’s, in whatever order they came', () => {
+test('a slug shared by two collections resolves to the first collection in the alphabet, whatever the input order', () => {
   for (const order of [articles, articles.toReversed()]) {
-    const { findByName } = createApp('Test', order)
+    const { findByName } = createKnowledgeBase('Test', order)
     expect(keys(findByName('review'))).toEqual(['patterns/review', 'practices/review'])
     expect(keys(findByName('practices/review'))).toEqual(['practices/review'])
   }
@@ -66,17 +66,17 @@ test.each([
   ['engin', 'concepts/context-engineering'],
   ['how do I read changes', 'practices/review'],
   ['cahcing', 'concepts/caching'],
-])('%s is found, misspelt or not', (query, key) => {
+])('%s is found, also when misspelt', (query, key) => {
   expect(keys(base.search(query))[0]).toBe(key)
 })
 
-test('a word weighs more in the title than in the tags, and more there than in the text', () => {
+test('a word weighs more in the title than in the tags, and more in the tags than in the text', () => {
   expect(keys(base.search('context'))).toEqual(['concepts/context-engineering', 'concepts/caching'])
   expect(keys(base.search('performance'))).toEqual(['concepts/caching', 'patterns/review'])
 })
 
-test('names are found whole and by their parts, and weigh less in programs than in what is said about them', () => {
-  const named = createApp('Test', [
+test('identifiers are found whole and by their parts, and weigh less in code than in prose', () => {
+  const named = createKnowledgeBase('Test', [
     anArticle({ slug: 'a', body: 'Call `createServer` first.' }),
     anArticle({ slug: 'b', body: 'Text.\n\n```ts\ncreateServer(SLUICE_SECRET)\n```\n\nMore text.' }),
   ])
@@ -93,18 +93,18 @@ test.each(['xyzzy', 'qwertyuiop asdfghjkl', '', ' ', '???', 'the of and', '\u000
   },
 )
 
-test('one known word and a guess do not answer a question of five', () => {
+test('one known word and one guessed word do not answer a question of five words', () => {
   expect(keys(base.search('lorem ipsum dolor caching revixw'))).toEqual([])
   expect(keys(base.search('lorem caching revixw'))).not.toEqual([])
 })
 
-test('a near miss is met with what may have been meant', () => {
+test('a near miss is answered with suggestions', () => {
   expect(keys(base.search('kontaxt inginyring'))).toEqual([])
   expect(keys(base.suggest('kontaxt inginyring'))).toEqual(['concepts/context-engineering'])
 })
 
-test('articles go in and out, and out by becoming a draft', () => {
-  const changing = createApp('Test', articles)
+test('articles are added and removed; turning one into a draft removes it', () => {
+  const changing = createKnowledgeBase('Test', articles)
   changing.put(anArticle({ slug: 'caching', title: 'Memoisation' }))
   expect(keys(changing.search('memoisation'))).toEqual(['concepts/caching'])
   expect(keys(changing.search('caching'))).toEqual(['concepts/caching'])
@@ -117,7 +117,7 @@ test('articles go in and out, and out by becoming a draft', () => {
   expect(changing.collections).toEqual(['concepts', 'practices'])
 })
 
-test('a base from an index file answers as the one it was made from', () => {
+test('a knowledge base loaded from an index file answers like the one it was made from', () => {
   const again = fromIndex(JSON.parse(JSON.stringify(base.toIndex())))
   expect(again.title).toBe('Test')
   expect(keys(again.articles)).toEqual(keys(base.articles))
@@ -140,6 +140,6 @@ test.each([
   ['fewer articles', { ...index, articles: index.articles.slice(1) }],
   ['no words', { ...index, search: { ...index.search, words: undefined } }],
   ['no search', { ...index, search: null }],
-])('an index that is not whole is refused: %s', (_what, broken) => {
+])('an incomplete index is refused: %s', (_what, broken) => {
   expect(() => fromIndex(broken)).toThrow(/sluice-knowledge build/)
 })
