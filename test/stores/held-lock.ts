@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, rateLimit, tool } from 'sluice'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
-import { health, idempotency } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { holdLock, watchEventLoop } from '../kit/processes/sqlite-lock.ts'
 

@@ -12,6 +12,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { addressOf } from '../../../test/kit/processes/listening-address.ts'
+import { programIn } from '../../../test/kit/processes/npm-packages.ts'
 import { freePort } from '../../../test/kit/processes/programs.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -90,7 +91,7 @@ test('for workerd: its test passes, it is built, and it answers on a real worker
   npm(folder, 'run', 'build')
   const port = await freePort()
   const args = ['serve', 'workerd.capnp', '--socket-addr', `http=127.0.0.1:${port}`]
-  const child = spawn('workerd', args, { cwd: folder, env, stdio: 'ignore' })
+  const child = spawn(programIn('runtimes', 'workerd'), args, { cwd: folder, env, stdio: 'ignore' })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
